@@ -38,10 +38,10 @@ from beholder.kinds.scores.page import write_report
 from beholder.metrics import Metric, Tools, metric
 from beholder.metrics.asker import Asker
 from beholder.records import Item
-from beholder.run import execute, session
+from beholder.run import SCORES, execute, session
 from beholder.run.batch import Scorer, Task
 from beholder.run.codec import Encoded
-from beholder.run.scores import run_scores
+from beholder.run.kind import run
 from beholder.run.session import Quiet
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM, KINDS, SubjectKind
@@ -156,12 +156,12 @@ def run_once(data: Path, folder: Path, names: Sequence[str], n: int) -> dict[str
     clock.around(session, "summarise", "summary")
     config = configure(str(data), list(metrics), out=folder, limit=n, workers=64)
     with clock.over("first start"):
-        run_scores(config, Quiet())
+        run(SCORES, config, Quiet())
     with clock.over("page"):
         write_report(folder)
     first = dict(clock.seconds)
     with clock.over("second start"):
-        run_scores(config, Quiet())
+        run(SCORES, config, Quiet())
     files = ("store.sqlite", "report.html")
     return {
         "seconds": first | {"second start": clock.seconds["second start"]},

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from msgspec import structs
 from starlette.testclient import TestClient
 
 from beholder.metrics import metric
@@ -67,7 +68,7 @@ def make(folder: Path, n: int) -> Path:
                 store.put(asker.name, place, ItemScore(scores, units, asker.name))
         export(store, asked)
     log = manifest.build("scores", manifest.Log("made.jsonl", digest, n_items), asked)
-    manifest.write(folder, {**log, "status": "complete"})
+    manifest.write(folder, structs.replace(log, status="complete"))
     return folder
 
 

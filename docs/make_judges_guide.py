@@ -18,7 +18,9 @@ from beholder.backends.money import Usage, load_prices
 from beholder.judges import Tally
 from beholder.metrics import metric
 from beholder.options import DataOptions
-from beholder.run.scores import ScoreConfig, plan_scores
+from beholder.run import SCORES
+from beholder.run.kind import plan
+from beholder.run.scores import ScoreConfig
 
 PAGE = Path(__file__).with_name("judges-guide.md")
 BY_TEXT = ("posh", "dcscore(verify='reference')", "dsg", "direct_assessment", "clair", "prometheus")
@@ -43,7 +45,7 @@ def tallies() -> tuple[int, dict[str, Tally]]:
         for spec in (*BY_TEXT, *BY_PICTURE):
             asked = metric(spec, judge=JUDGE)
             config = ScoreConfig(str(data), (asked,), Path(folder) / "run", DataOptions())
-            found[spec] = _asked(plan_scores(config).askers[0].judge)
+            found[spec] = _asked(plan(SCORES, config).askers[0].judge)
     return len(rows), found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from beholder.cli.metrics import describe
+from beholder.cli.tools import describe
 from beholder.metrics import METRICS
 
 _HEADING = re.compile(r"^(?=#)", re.MULTILINE)

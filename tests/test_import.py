@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +47,30 @@ def test_a_score_draws_itself_in_a_notebook() -> None:
 @pytest.mark.parametrize("name", beholder.__all__)
 def test_every_public_name_can_be_had(name: str) -> None:
     assert getattr(beholder, name) is not None
+
+
+def test_the_names_for_types_are_those_that_load() -> None:
+    tree = ast.parse(Path(beholder.__file__).read_text("utf-8"))
+    (typed,) = (one for one in tree.body if isinstance(one, ast.If))
+    names = {
+        str(alias.asname): (one.module, alias.name)
+        for one in typed.body
+        if isinstance(one, ast.ImportFrom)
+        for alias in one.names
+    }
+    assert sorted([*names, "__version__"]) == dir(beholder) == sorted(set(beholder.__all__))
+    for name, (module, own) in names.items():
+        assert getattr(beholder, name) is _found(module, own)
+
+
+def _found(module: str | None, name: str) -> object:
+    assert module is not None
+    loaded = importlib.import_module(module)
+    return (
+        getattr(loaded, name)
+        if hasattr(loaded, name)
+        else importlib.import_module(f"{module}.{name}")
+    )
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

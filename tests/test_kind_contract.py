@@ -6,7 +6,6 @@ data, changed pictures and the folder of another kind, is drawn, and is read.
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,29 +13,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from PIL import Image
 
 from beholder._version import __version__
 from beholder.api import Run
 from beholder.backends import BACKENDS
-from beholder.errors import RunError
-from beholder.kinds.generation.reviews import ReviewsConfig, plan_reviews, run_reviews
+from beholder.errors import ConfigError, RunError
+from beholder.kinds.generation.reviews import ReviewsConfig
 from beholder.kinds.narratives.config import CoherenceOptions, CollectionOptions, NarrateConfig
-from beholder.kinds.narratives.engine import plan_narratives, run_narratives
 from beholder.kinds.narratives.settings import Voting
 from beholder.kinds.ranking.config import RankConfig
-from beholder.kinds.ranking.engine import plan_ranking, run_ranking
 from beholder.kinds.ranking.rankers import ByMetric, Response
 from beholder.metrics import metric
 from beholder.options import WorkOptions
 from beholder.report import draw
 from beholder.run import manifest
-from beholder.run.kind import builtin_kinds
+from beholder.run.execute import Work
+from beholder.run.kind import builtin_kinds, kind_named, plan, run
 from beholder.run.plan import RunPlan
 from beholder.run.rows.askers import CaptionRow, ClassifyRow, RowAsker, TranslateRow
-from beholder.run.rows.rows import RowsConfig, plan_rows, run_rows
-from beholder.run.scores import ScoreConfig, plan_scores, run_scores
-from beholder.run.session import Quiet
+from beholder.run.rows.rows import RowsConfig
+from beholder.run.scores import ScoreConfig
+from beholder.run.session import Done, OneMachine, Quiet, RunContext
 from beholder.run.store import Store
 from toy.bothways import Reader
 from toy.judge import Storyteller
@@ -50,7 +49,6 @@ for _name, _backend in (("story", Storyteller), ("reader", Reader), ("reviewer",
     if _name not in BACKENDS.names():
         BACKENDS.register(_name)(_backend)
 
-SRC = Path(__file__).parents[1] / "src" / "beholder"
 ONE = WorkOptions(workers=1, concurrency=1)
 STORY, REVIEWER, READER = (
     f"{name}(model='m', log='log')" for name in ("story", "reviewer", "reader")
@@ -81,7 +79,7 @@ class Kind:
     Attributes:
         name: As ``run.json`` says it.
         prepare: Writes the data.
-        run: Carries the run out.
+        run: Makes the run with some progress, and with an engine if one is given.
         plan: Plans it.
         folder: The run directory.
         change: Changes the first of the data.
@@ -91,7 +89,7 @@ class Kind:
 
     name: str
     prepare: Callable[[], object]
-    run: Callable[[Quiet], object]
+    run: Callable[..., object]
     plan: Callable[[], RunPlan]
     folder: Path
     change: Callable[[], object]
@@ -119,8 +117,8 @@ def _scored() -> Kind:
     return Kind(
         "scores",
         prepare,
-        lambda progress: run_scores(config, progress),
-        lambda: plan_scores(config),
+        lambda progress, **where: run("scores", config, progress, **where),
+        lambda: plan("scores", config),
         config.out,
         lambda: _replace("d.jsonl", "lemons", "oranges"),
         Path("market.png"),
@@ -133,8 +131,8 @@ def _ranked() -> Kind:
     return Kind(
         "ranking",
         lambda: write_reviews(Path("r.jsonl"), 5),
-        lambda progress: run_ranking(config, progress),
-        lambda: plan_ranking(config),
+        lambda progress, **where: run("ranking", config, progress, **where),
+        lambda: plan("ranking", config),
         config.out,
         lambda: _replace("r.jsonl", "Text 0 of 0", "Text 9 of 0"),
         Path("img/000.png"),
@@ -161,8 +159,8 @@ def _narrated() -> Kind:
     return Kind(
         "narratives",
         prepare,
-        lambda progress: run_narratives(config, progress),
-        lambda: plan_narratives(config),
+        lambda progress, **where: run("narratives", config, progress, **where),
+        lambda: plan("narratives", config),
         config.out,
         lambda: _replace("s.jsonl", '"p000", ', ""),
         Path("data/img/000.jpg"),
@@ -184,8 +182,8 @@ def _rows(asker: RowAsker, *, looks: bool = True) -> Kind:
     return Kind(
         "rows",
         prepare,
-        lambda progress: run_rows(config, progress),
-        lambda: plan_rows(config),
+        lambda progress, **where: run("rows", config, progress, **where),
+        lambda: plan("rows", config),
         config.run,
         lambda: _replace("data/d.jsonl", "thing_0", "thing_9"),
         Path("data/img/000.jpg") if looks else None,
@@ -198,8 +196,8 @@ def _reviewed() -> Kind:
     return Kind(
         "reviews",
         lambda: make_collection(Path("data"), 4),
-        lambda progress: run_reviews(config, progress),
-        lambda: plan_reviews(config),
+        lambda progress, **where: run("reviews", config, progress, **where),
+        lambda: plan("reviews", config),
         config.out,
         lambda: _replace("data/index.csv", "Arica", "Iquique"),
         Path("data/img/000.jpg"),
@@ -231,20 +229,7 @@ every = pytest.mark.parametrize("kind", TABLE, indirect=True)
 
 def test_the_table_has_every_kind_of_run() -> None:
     tested = {row().name for row in TABLE.values()}
-    assert tested == {kind.name for kind in builtin_kinds() if kind.run} == _kinds_in_the_source()
-
-
-def _kinds_in_the_source() -> set[str]:
-    """Values of every ``KIND = "..."`` of the package."""
-    found = {manifest.SCORES}
-    for file in SRC.rglob("*.py"):
-        for node in ast.parse(file.read_text("utf-8")).body:
-            named = [ast.unparse(one) for one in getattr(node, "targets", ())]
-            if named == ["KIND"] and isinstance(
-                value := getattr(node, "value", None), ast.Constant
-            ):
-                found.add(str(value.value))
-    return found
+    assert tested == {kind.name for kind in builtin_kinds() if kind.run}
 
 
 def contents(kind: Kind) -> dict[str, bytes]:
@@ -267,7 +252,7 @@ def test_it_goes_on_after_an_interruption_to_the_same_bytes(kind: Kind, tmp_path
             kind.prepare()
             with pytest.raises(KeyboardInterrupt):
                 kind.run(stopped := Watched(at))
-            assert manifest.read(kind.folder)["status"] == "interrupted"
+            assert manifest.read(kind.folder).status == "interrupted"
             kind.run(resumed := Watched())
             assert stopped.n_done <= resumed.reused < resumed.total == calm.total
             assert resumed.n_done == resumed.total - resumed.reused
@@ -284,6 +269,29 @@ def test_a_second_start_does_nothing(kind: Kind) -> None:
     assert (first.reused, first.n_done) == (0, first.total)
     assert (second.reused, second.n_done, second.total) == (first.total, 0, first.total)
     assert contents(kind) == before
+
+
+class Elsewhere(OneMachine):
+    """An engine that counts the subjects it was given."""
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    def execute(self, work: Work, means: RunContext, done: Done) -> None:
+        self.n += int(work.open.sum())
+        super().execute(work, means, done)
+
+
+@every
+def test_its_work_is_done_by_the_engine(kind: Kind) -> None:
+    engine, watched = Elsewhere(), Watched()
+    if not kind_named(kind.name).engines:
+        with pytest.raises(ConfigError, match=f"{kind.name!r} work on this machine only"):
+            kind.run(watched, engine=engine)
+        assert not kind.folder.exists()
+        return
+    kind.run(watched, engine=engine)
+    assert engine.n == watched.total > 0
 
 
 @every
@@ -334,7 +342,7 @@ def test_a_changed_picture_is_refused_where_it_is_looked_at(kind: Kind) -> None:
 def test_the_folder_of_another_kind_is_refused(kind: Kind) -> None:
     kind.run(Watched())
     log = manifest.read(kind.folder)
-    manifest.write(kind.folder, {**log, "kind": "weather"})
+    manifest.write(kind.folder, structs.replace(log, kind="weather"))
     with pytest.raises(RunError, match="weather"):
         kind.run(Watched())
 
@@ -344,7 +352,7 @@ def test_it_is_drawn(kind: Kind) -> None:
     kind.run(Watched())
     page = draw(kind.folder).read_text("utf-8")
     assert f"beholder {__version__}" in page
-    assert Path(manifest.read(kind.folder)["data"]["source"]).name in page
+    assert Path(manifest.read(kind.folder).data.source).name in page
 
 
 @every

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,14 @@ from beholder.embed.openai import OpenAIEmbedder
 from beholder.embed.static import StaticEmbedder
 from beholder.errors import ConfigError
 from beholder.judges import LLMJudge, Panel
-from beholder.options import DataOptions, JudgeOptions, WorkOptions
+from beholder.options import DataOptions, JudgeOptions, Options, WorkOptions
+
+
+def test_keyword_options_are_the_fields_of_the_groups() -> None:
+    groups = (DataOptions, JudgeOptions, WorkOptions)
+    names = [one.name for group in groups for one in fields(group)]
+    names[names.index("extra")] = "judge_options"
+    assert sorted(Options.__annotations__) == sorted(names)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""Groups of options that kinds of runs and commands share; each is its own configuration.
+"""Groups of options that kinds of runs and commands share.
 
 A run's configuration holds the groups it needs, Python gives them, and the command line reads its
-options and their help from the fields here. What is None was not said.
+options and their help from the fields here. None means not given.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_FRAMES = 1000
 
 
 class Options(TypedDict, total=False):
-    """What every door of the package takes by keyword; the groups below say what each means."""
+    """Keyword options of every Python function; the groups below document them."""
 
     limit: int | None
     skip_bad_rows: bool
@@ -79,8 +79,8 @@ def grouped(options: Options) -> tuple[DataOptions, JudgeOptions, WorkOptions]:
     return of(DataOptions), judging, of(WorkOptions)
 
 
-def asked_tools(embedder: str | None, judge: Any) -> dict[str, Any]:
-    """The tools of a call, for metrics that are named without: only those that were said."""
+def asked_tools(embedder: str | None, judge: object) -> dict[str, object]:
+    """The tools that a call names, for metrics that name none."""
     return {kind: one for kind, one in (("embedder", embedder), ("judge", judge)) if one}
 
 
@@ -231,7 +231,7 @@ class SampleDesign:
 
 
 def check_distinct(what: str, names: Sequence[str]) -> None:
-    """Refuse names of which one stands twice.
+    """Refuse repeated names.
 
     Raises:
         ConfigError: Names it.

@@ -70,7 +70,7 @@ class Spec:
         parts += [f"{key}={_written(value)}" for key, value in self.options.items()]
         return f"{self.name}({', '.join(parts)})" if parts else self.name
 
-    def literals(self) -> dict[str, Any]:
+    def literals(self) -> Mapping[str, Any]:
         """The options of what takes no specs as values.
 
         Raises:

@@ -148,7 +148,7 @@ def write_csv(table: Table, path: Path) -> None:
     files.write_csv(path, [names, *([row.get(name) for name in names] for row in table.rows)])
 
 
-def plain(table: Table) -> dict[str, Any]:
+def plain(table: Table) -> Mapping[str, object]:
     """A table as JSON values, with full precision; an undefined value is null."""
     names = keys(table)
     return {

@@ -7,11 +7,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from beholder.errors import ConfigError, RunError
 from beholder.kinds.scores.door import score
 from beholder.records import Item, ItemFailure, ItemScore
-from beholder.report.leaderboard import leaderboard_tables
+from beholder.report.tables import leaderboard_tables
 from beholder.run import manifest
 from beholder.run.leaderboard import Board, leaderboard
 from beholder.run.store import Store
@@ -123,7 +124,7 @@ def test_systems_without_a_common_picture_are_refused(tmp_path: Path) -> None:
 
 def test_runs_of_another_kind_are_refused(tmp_path: Path) -> None:
     runs = [_run(tmp_path / name, {"p": 1.0}) for name in "ab"]
-    manifest.write(runs[1], {**manifest.read(runs[1]), "kind": "ranking"})
+    manifest.write(runs[1], structs.replace(manifest.read(runs[1]), kind="ranking"))
     with pytest.raises(RunError, match="b holds a run of the kind 'ranking', not 'scores'"):
         _board(*runs)
 

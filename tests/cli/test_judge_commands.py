@@ -10,7 +10,7 @@ import pytest
 from beholder.backends import Answer, Sample, Usage
 from beholder.judges.answer_file import AnswerFile
 from beholder.judges.answers import Record
-from beholder.terminal.cache_place import cache_at
+from beholder.terminal.groups import cache_at
 from toy.command import Cli, runner
 
 

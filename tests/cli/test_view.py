@@ -81,7 +81,7 @@ def test_a_folder_without_a_run_is_refused(
 def test_without_the_extra_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib.util import find_spec
 
-    from beholder.cli.view import view
+    from beholder.cli.runs import view
 
     monkeypatch.setattr(
         "beholder.optional.importlib.util.find_spec",

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from beholder.cli.metrics import describe
+from beholder.cli.tools import describe
 from beholder.errors import ItemError
 from beholder.metrics import METRICS, bounds, metric
 from beholder.metrics.bounds import Bounds

@@ -12,12 +12,19 @@ from starlette.testclient import TestClient
 
 import beholder
 from beholder.run.kind import kind_named, kinds, plan, run
-from beholder.run.session import Quiet
+from beholder.run.session import OneMachine, Quiet
 from beholder.web import Settings
 from beholder.web.viewer import Viewer, make_viewer
 from toy.command import Cli, runner
 
 HERE = Path(__file__).parent
+
+
+class Heard(Quiet):
+    """Progress that notes how much a run has to do."""
+
+    def start(self, total: int, reused: int) -> None:
+        self.total, self.reused = total, reused
 
 
 @pytest.fixture
@@ -76,6 +83,15 @@ def test_a_run_is_resumed(data: Path, tmp_path: Path) -> None:
     beholder.moods(str(data), tmp_path / "run")
     config = kind_config(str(data), tmp_path / "run")
     assert plan("moods", config).askers[0].n_done == 3
+    assert run("moods", config, heard := Heard()) == []
+    assert (heard.total, heard.reused) == (3, 3)
+
+
+def test_an_engine_is_refused_by_a_kind_of_one_machine(data: Path, tmp_path: Path) -> None:
+    config = kind_config(str(data), tmp_path / "run")
+    with pytest.raises(beholder.ConfigError, match="'moods' work on this machine only"):
+        run("moods", config, Quiet(), engine=OneMachine())
+    assert not (tmp_path / "run").exists()
 
 
 def test_report_compare_and_leaderboard_read_it(cli: Cli, data: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from beholder.plots.distribution import distribution_figure
+from beholder.report.figures import distribution_figure
 
 
 def test_histogram_counts_every_score_and_marks_mean_and_median() -> None:

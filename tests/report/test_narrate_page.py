@@ -24,9 +24,8 @@ from beholder.kinds.narratives.report.cost_tables import captions_or_sight_table
 from beholder.kinds.narratives.report.judge_tables import model_tables
 from beholder.kinds.narratives.report.page import write_study, write_study_figures
 from beholder.kinds.narratives.settings import Voting
-from beholder.report.cells import show_cell
-from beholder.report.plain import as_text
-from beholder.report.study_tables import html
+from beholder.report.safe_console import as_text
+from beholder.report.study_tables import html, show_cell
 from beholder.run.session import Quiet
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives

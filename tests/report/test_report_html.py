@@ -153,7 +153,7 @@ def test_item_data_carries_texts_units_and_the_matrix(page: str) -> None:
     assert sum(length for length, *_ in outcome["candidate"]) == len(item["candidate"])
     view = outcome["view"]
     assert (view["rows"], view["columns"], view["matches"]["precision"]) == (3, 3, [2, 1, 0])
-    cells = list(base64.b64decode(view["cells"]))
+    cells = list(base64.b64decode(str(view["cells"])))
     # similarities 0.1 0.2 0.9 / 0.3 0.6 0.1 / 0.3 0.2 0.0 on a scale from 0 to 0.9 to 255
     assert cells == [28, 57, 255, 85, 170, 28, 85, 57, 0]
     assert view["units"] == {"candidate": [0, 1, 2], "reference": [3, 4, 5]}
@@ -268,7 +268,7 @@ def test_a_huge_matrix_is_drawn_in_blocks_by_their_highest_cell(tmp_path: Path) 
     )  # fmt: skip
     assert view is not None
     assert (view["rows"], view["shape"]) == (240, [120, 2])
-    cells = np.frombuffer(base64.b64decode(view["cells"]), dtype=np.uint8).reshape(120, 2)
+    cells = np.frombuffer(base64.b64decode(str(view["cells"])), dtype=np.uint8).reshape(120, 2)
     assert np.argwhere(cells).tolist() == [[3, 1]]
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from beholder.records import Interval, Unit
 from beholder.report import charts
-from beholder.report.load import ValueColumn
 from beholder.report.numbers import count_ticks, show_number, show_tick, ticks
-from beholder.report.sample import choose, spread
+from beholder.report.payload import choose, spread
 from beholder.report.tones import by_tone, in_words, notable, strength, tone
+from beholder.run.manifest import ValueLog
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -48,7 +48,7 @@ def test_counts_have_whole_ticks_that_reach_the_highest_bar(most: int, expected:
 
 def test_histogram_counts_every_score_once_and_stays_inside_its_frame() -> None:
     scores = np.array([0.0, 0.1, 0.1, 0.5, 0.99, 1.0])
-    chart = charts.histogram(ValueColumn("f1", low=0.0, high=1.0), scores)
+    chart = charts.histogram(ValueLog("f1", low=0.0, high=1.0), scores)
     assert sum(bar.count for bar in chart.bars) == 6
     assert chart.mean == pytest.approx(2.69 / 6)
     assert chart.median == pytest.approx(0.3)  # between 0.1 and 0.5
@@ -61,7 +61,7 @@ def test_histogram_counts_every_score_once_and_stays_inside_its_frame() -> None:
 
 def test_histogram_of_equal_scores_or_one_score_has_one_bar() -> None:
     for scores in (np.array([0.25]), np.full(9, 0.25), np.full(4, -3.0)):
-        for value in (ValueColumn("f1", low=0.0, high=1.0), ValueColumn("elo")):
+        for value in (ValueLog("f1", low=0.0, high=1.0), ValueLog("elo")):
             assert len(charts.histogram(value, scores).bars) == 1
 
 
@@ -79,7 +79,7 @@ def test_histogram_of_equal_scores_or_one_score_has_one_bar() -> None:
 def test_scores_that_are_level_but_for_rounding_are_one_bar(
     scores: list[float], bound: float | None
 ) -> None:
-    value = ValueColumn("f1", low=None if bound is None else 0.0, high=bound)
+    value = ValueLog("f1", low=None if bound is None else 0.0, high=bound)
     bars = charts.histogram(value, np.array(scores)).bars
     assert sum(bar.count for bar in bars) == 2
     heights = charts.sparkline(value, np.array(scores))
@@ -89,7 +89,7 @@ def test_scores_that_are_level_but_for_rounding_are_one_bar(
 def test_histogram_of_a_narrow_range_does_not_show_all_that_is_possible() -> None:
     scores = np.array([0.41, 0.42, 0.44, 0.45])
     labels = [
-        text for _, text in charts.histogram(ValueColumn("f1", low=0.0, high=1.0), scores).x_ticks
+        text for _, text in charts.histogram(ValueLog("f1", low=0.0, high=1.0), scores).x_ticks
     ]
     assert labels == ["0.41", "0.42", "0.43", "0.44", "0.45"]
 
@@ -101,8 +101,8 @@ def test_range_bar_places_mean_and_interval_in_percent() -> None:
 
 
 def test_scores_outside_the_stated_bounds_widen_the_scale() -> None:
-    assert charts.scale(ValueColumn("sas", low=0.0, high=1.0), np.array([0.2, 1.3])) == (0.0, 1.3)
-    assert charts.scale(ValueColumn("elo"), np.array([5.0, 5.0])) == (4.5, 5.5)
+    assert charts.scale(ValueLog("sas", low=0.0, high=1.0), np.array([0.2, 1.3])) == (0.0, 1.3)
+    assert charts.scale(ValueLog("elo"), np.array([5.0, 5.0])) == (4.5, 5.5)
 
 
 def test_lists_take_turns_with_an_even_sample() -> None:

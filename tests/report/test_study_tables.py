@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from beholder.report.cells import show_cell
-from beholder.report.study_tables import TerminalTable, html, latex, write_tables
+from beholder.report.study_tables import TerminalTable, html, latex, show_cell, write_tables
 from beholder.tables import Column, Table
 
 NAMES = ["accord.contradicted_rate", "vcs(rules='paper', lct=1).nas_l_precision", "日本語の指標"]

@@ -9,8 +9,7 @@ import pytest
 from beholder import Item, ItemScore, Unit
 from beholder.errors import ConfigError
 from beholder.rewards import LengthGuard, RepetitionGuard, by_token
-from beholder.rewards.texts import items_of, n_blank, text_of
-from beholder.rewards.tokens import shifted
+from beholder.rewards.reward import items_of, n_blank, shifted, text_of
 
 
 @pytest.mark.parametrize(

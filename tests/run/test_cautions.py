@@ -15,6 +15,7 @@ from beholder.kinds.scores.page import write_report
 from beholder.metrics import metric
 from beholder.report import summary_table
 from beholder.report.study_tables import TerminalTable
+from beholder.run import manifest
 
 # Two items of 60 words against 5 (a gap of 55: a Gaussian of exp(-55 ** 2 / 72) = 6e-19 at most)
 # and one of equal length that shares two of its words.
@@ -41,7 +42,7 @@ def test_tiny_values_stand_in_result_summary_and_page(
     assert run.summary["cider_d"].cautions == (TOLD,)
     assert run.summary["cider"].cautions == ()  # it does not look at lengths
     assert beholder.Run(run.path).manifest["summary"][0]["cautions"] == [TOLD]
-    Console(width=120).print(TerminalTable(summary_table(run.manifest)))
+    Console(width=120).print(TerminalTable(summary_table(manifest.read(run.path))))
     assert "caution: 2 of 3 below 1e-06" in " ".join(capsys.readouterr().out.split())
     assert f"Caution: {TOLD}" in write_report(run.path).read_text("utf-8")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import sqlite3
 import zlib
 from collections.abc import Callable
@@ -202,6 +203,24 @@ def test_a_damaged_log_names_the_way_out_which_works(tmp_path: Path) -> None:
     (run / "run.json").unlink()
     _run(tmp_path)
     assert (run / "run.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "place"),
+    [
+        ({"data": {"n_items": "many"}}, "Expected `int`, got `str` - at `$.data.n_items`"),
+        ({"metrics": [7]}, "Expected `object`, got `int` - at `$.metrics[0]`"),
+        ({"summary": [{"metric": "m"}]}, "missing required field `signature` - at `$.summary[0]`"),
+        ({"kind": ["scores"]}, "Expected `str`, got `array` - at `$.kind`"),
+    ],
+)
+def test_the_damaged_field_of_a_log_is_named(
+    tmp_path: Path, changed: dict[str, object], place: str
+) -> None:
+    run = _run(tmp_path)
+    _log(**changed)(run)
+    with pytest.raises(RunError, match=re.escape(place)):
+        Run(run)
 
 
 @pytest.mark.parametrize("name", ["scores.parquet", "units.parquet"])

@@ -242,11 +242,11 @@ def test_a_limit_on_cost_stops_the_run_and_a_higher_one_goes_on(tmp_path: Path) 
     config = _config(tmp_path, parts=("sight",), work=WorkOptions(max_cost=0.6, concurrency=1))
     with pytest.raises(BudgetError, match="--max-cost"):
         run_narratives(config, Quiet())
-    assert manifest.read(config.out)["status"] == "interrupted"
+    assert manifest.read(config.out).status == "interrupted"
     n_paid = len(Moody.asked)
     assert 0 < n_paid < 30
     run_narratives(replace(config, work=WorkOptions(max_cost=60.0)), Quiet())
-    assert manifest.read(config.out)["status"] == "complete"
+    assert manifest.read(config.out).status == "complete"
     assert len(Moody.asked) == 30
 
 
@@ -322,7 +322,7 @@ def test_wrong_rows_stop_a_run_or_are_left_out_and_counted(tmp_path: Path) -> No
     study, bad = run_narratives(replace(config, rows=rows), Quiet())
     assert len(study["narratives"]) == 10
     assert [error.line for error in bad] == [11, 12]
-    assert manifest.read(config.out)["data"]["n_bad_rows"] == 2
+    assert manifest.read(config.out).data.n_bad_rows == 2
 
 
 def test_a_wrong_picture_of_the_collection_stops_a_run_too(tmp_path: Path) -> None:

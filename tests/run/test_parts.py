@@ -126,7 +126,7 @@ def test_places_are_the_same_from_every_folder(
     for out, place in (("one", None), ("two", "far")):
         score(_items(3), [WordCount()], out=out, engine=InParts(place))
         with Store.open_parts(Path(out), place) as store:
-            found = pickle.loads(pickle.dumps(store.tables.parts))  # type: ignore[attr-defined]
+            found = pickle.loads(pickle.dumps(store.tables.parts))  # type: ignore[union-attr]
         assert found.url == str(tmp_path / (place or out))
     (tmp_path / "else").mkdir()
     monkeypatch.chdir(tmp_path / "else")

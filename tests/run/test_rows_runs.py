@@ -6,6 +6,7 @@ import asyncio
 import json
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,6 +27,7 @@ from beholder.run.rows.generators import GeneratedText
 from beholder.run.rows.rows import RowsConfig, plan_rows, run_rows
 from beholder.run.session import Quiet
 from beholder.run.store import Store
+from beholder.run.subjects import SubjectKind
 from toy.bothways import Reader, make_world
 from toy.judge import Storyteller
 from toy.photos import make_collection
@@ -70,10 +72,8 @@ def summary(run: Path) -> dict[str, dict[str, float]]:
     """Mean by value and asker's registered name."""
     log = manifest.read(run)
     return {
-        entry["metric"].partition("(")[0]: {
-            name: value["mean"] for name, value in entry["values"].items()
-        }
-        for entry in log["summary"]
+        entry.metric.partition("(")[0]: {name: value.mean for name, value in entry.values.items()}
+        for entry in log.summary
     }
 
 
@@ -82,7 +82,7 @@ def test_a_caption_run_has_a_log_tables_and_means() -> None:
     assert (written.n_written, written.failures, written.outside) == (6, (), False)
     run = Path("c.jsonl.run")
     log = manifest.read(run)
-    assert (log["kind"], log["status"], log["data"]["n_items"]) == ("rows", "complete", 6)
+    assert (log.kind, log.status, log.data.n_items) == ("rows", "complete", 6)
     # "A photograph 12345678, " and 80 times "a word " and "and an end.": 3 + 160 + 3 words
     assert summary(run)["caption"]["words"] == 166
     # 23 characters, 80 times 7, and 11
@@ -328,7 +328,7 @@ def test_wrong_rows_stop_the_run_or_are_left_out_and_counted() -> None:
     skipping = RowsConfig("d.jsonl", config.out, config.systems, rows=DataOptions(None, True))
     written = run_rows(skipping, Quiet())
     assert (written.n_written, len(written.bad_rows)) == (1, 1)
-    assert manifest.read(config.run)["data"]["n_bad_rows"] == 1
+    assert manifest.read(config.run).data.n_bad_rows == 1
 
 
 def test_runs_over_the_same_pictures_are_compared_picture_by_picture() -> None:
@@ -360,13 +360,13 @@ def test_reviews_are_a_run_with_means_per_language() -> None:
     written = run_reviews(config, Quiet())
     assert (written.n_written, calls()) == (8, 8)
     log = manifest.read(Path("run"))
-    assert (log["kind"], log["status"]) == ("reviews", "complete")
-    assert [entry["name"] for entry in log["metrics"]] == [
+    assert (log.kind, log.status) == ("reviews", "complete")
+    assert [entry.name for entry in log.metrics] == [
         "review(judge=reviewer('m', log='calls'))",
         "review(judge=reviewer('m', log='calls'), language='ja')",
     ]
     # "Review 0 of 123456, quality 5."
-    assert [entry["values"]["words"]["mean"] for entry in log["summary"]] == [6, 6]
+    assert [entry.values["words"].mean for entry in log.summary] == [6, 6]
     heard = Heard()
     run_reviews(config, heard)
     assert (heard.reused, heard.n_done, calls()) == (8, 0, 8)
@@ -382,7 +382,40 @@ def test_a_run_that_cannot_go_on_says_so_and_is_gone_on_with_later() -> None:
     bounded = RowsConfig(config.data, config.out, config.systems, work=WorkOptions(max_cost=1.0))
     with pytest.raises(ConfigError, match="no known price, so --max-cost cannot be kept"):
         run_rows(bounded, Quiet())
-    assert manifest.read(config.run)["status"] == "interrupted"
+    assert manifest.read(config.run).status == "interrupted"
     assert not config.out.exists()
     assert run_rows(config, Quiet()).n_written == 6
-    assert manifest.read(config.run)["status"] == "complete"
+    assert manifest.read(config.run).status == "complete"
+
+
+def test_a_file_that_was_read_before_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("data/d.jsonl").write_text('{"id": "a", "images": ["img/000.jpg"]}\n')
+    rows = captions("out.jsonl", data="data/d.jsonl")
+    reviews = ReviewsConfig("data/index.csv", Path("reviews"), "reviewer(model='m', log='calls')")
+    starts: list[Callable[[Heard], object]] = [
+        lambda heard: run_rows(rows, heard),
+        lambda heard: run_reviews(reviews, heard),
+    ]
+    for start in starts:
+        start(Heard())
+        with monkeypatch.context() as patch:
+            patch.setattr(SubjectKind, "row", _never)
+            start(heard := Heard())
+        assert heard.total == heard.reused > 0
+
+
+def test_the_same_file_for_another_folder_is_read_again() -> None:
+    run_rows(captions("c.jsonl"), Quiet())
+    Path("data/d.jsonl").write_text('{"id": "a", "images": ["img/000.jpg"]}\n')
+    config = captions("c2.jsonl", data="data/d.jsonl")
+    first = run_rows(config, Quiet())
+    Path("other").mkdir()
+    for name in ("c2.jsonl", "c2.jsonl.run"):
+        Path(name).rename(Path("other") / name)
+    with pytest.raises(RunError, match="holds a run over other data"):
+        run_rows(replace(config, out=Path("other/c2.jsonl")), Quiet())
+    assert first.n_written == 1
+
+
+def _never(*given: object) -> str:
+    raise AssertionError("the subjects were read again")

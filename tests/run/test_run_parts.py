@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from beholder.errors import ConfigError, RunError
 from beholder.records import Interval, Item, ItemFailure, ItemScore, Unit
@@ -91,7 +92,7 @@ def test_a_run_log_gives_its_results_back(tmp_path: Path) -> None:
     assert (estimate.mean, estimate.n) == (2.0, 3)
     assert isinstance(estimate.interval, Interval)
     (again,) = manifest.summary_rows({"m": result})
-    assert again == manifest.read(folder)["summary"][0]
+    assert again == manifest.read(folder).summary[0]
 
 
 def test_a_value_without_an_interval_has_none_in_the_log(tmp_path: Path) -> None:
@@ -113,6 +114,6 @@ def test_a_folder_of_another_kind_is_named(tmp_path: Path) -> None:
 def test_a_run_is_closed_with_its_own_log_whatever_its_summary(tmp_path: Path) -> None:
     folder = run(tmp_path / "a", "a", scores(4))
     log = manifest.read(folder)
-    assert manifest.is_closed(folder, {**log, "summary": []})
-    assert not manifest.is_closed(folder, {**log, "status": "other"})
+    assert manifest.is_closed(folder, structs.replace(log, summary=()))
+    assert not manifest.is_closed(folder, structs.replace(log, status="other"))
     assert not manifest.is_closed(tmp_path / "new", log)

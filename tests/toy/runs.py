@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from beholder import stats
@@ -76,7 +77,7 @@ def write_run(
         "metrics": metrics,
         "summary": summary if status == "complete" else [],
     }
-    manifest.write(folder, log)
+    manifest.write(folder, msgspec.convert(log, manifest.RunLog))
     return folder
 
 

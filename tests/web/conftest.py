@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from beholder.web import Settings
-from beholder.web.connections import server_config
+from beholder.web.app import server_config
 from toy.watched import Watched
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

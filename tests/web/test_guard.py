@@ -21,7 +21,7 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from beholder.errors import ConfigError
-from beholder.web import Settings, bodies, make_app
+from beholder.web import Settings, guard, make_app
 from beholder.web.app import address
 from beholder.web.guard import SESSION, Buckets, Guard, csrf
 
@@ -215,7 +215,7 @@ def test_a_way_on_after_signing_in_stays_on_this_host(client: Client) -> None:
 def test_large_bodies_share_a_bound_and_small_ones_always_go(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "MOST_HELD", 150_000)
+    monkeypatch.setattr(guard, "MOST_HELD", 150_000)
 
     async def two(body: bytes) -> tuple[int, int]:
         """The statuses of a request that is held by its page, and of another meanwhile."""

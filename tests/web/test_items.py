@@ -16,9 +16,8 @@ from beholder.run import manifest
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.web.finding import Query, find, group_counts, verdict_counts
-from beholder.web.items import RunView, Snapshot
+from beholder.web.items import RunView, Snapshot, Texts
 from beholder.web.lists import PAGE, listing, pair, read_wanted, write_wanted
-from beholder.web.texts import Texts
 from toy.runs import Outcome, write_run
 
 SCORES = [0.5, 0.9, None, 0.1, 0.9]
@@ -208,7 +207,7 @@ def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_words_are_found_across_pieces_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("beholder.web.texts._PIECE", 64)
+    monkeypatch.setattr("beholder.web.items._PIECE", 64)
     texts = Texts()
     rng = np.random.default_rng(5)
     words = ["ab", "bc", "über", "日本", "\x00", "Straße"]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from PIL import Image
 from starlette.types import ASGIApp
 
@@ -100,7 +101,7 @@ def test_a_unit_leads_to_the_question_behind_its_verdict(
     run = write_run(
         tmp_path / "run", [item], {"vcs": [replace(score, detail={**score.detail, "questions": asked})]}
     )  # fmt: skip
-    manifest.write(run, {**manifest.read(run), "judging": "2 answers"})
+    manifest.write(run, structs.replace(manifest.read(run), judging="2 answers"))
     with viewing(server, run) as address:
         tab = page.page
         tab.goto(f"{address}/runs/0/item/0")

@@ -31,7 +31,7 @@ def judge(
         given: ``"builtin"``, ``"openai:gpt-4.1-mini"``, ``"hf:NAME"``, ``"panel(openai:a,
             openai:b)"``.
         cache: File or database of the answers that it is asked for in Python; None keeps them in
-            memory. A run that takes the judge has answers, cache and budget of its own.
+            memory. A run with this judge uses its own answers, cache and budget.
         max_cost: Stop before these questions have cost more US dollars; None for no limit.
         options: Of the judge (``temperature``, ``samples``, ``prompts``, ``replicates``) and of
             how its model is reached (``base_url``, ``timeout``...); those in the spec go first,
@@ -55,7 +55,7 @@ def judge(
 
 
 def _with(spec: Spec, options: dict[str, object]) -> Spec:
-    """A spec in which options stand that were given beside it."""
+    """A spec with the options that were given beside it."""
     if spec.name == judges.PANEL:
         members = [_with(member, options) for member in spec.options["members"]]
         return replace(spec, options={"members": members})

@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from beholder.api.printed import Printed
 from beholder.errors import DataError, RunError
 from beholder.optional import require
 from beholder.records import Item, ItemFailure, ItemScore, MetricResult
 from beholder.run import manifest
 from beholder.run.store import Store
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from beholder.tables import Table
+
+
+class Printed(ABC):
+    """Something that is shown as the tables which a command prints of it."""
+
+    @abstractmethod
+    def _tables(self) -> Sequence[RenderableType | Table]:
+        """What the command line prints."""
+
+    def __str__(self) -> str:
+        from beholder.report.safe_console import as_text
+
+        return as_text(self._tables())
+
+    def _repr_html_(self) -> str:
+        from beholder.report.safe_console import as_html
+
+        return as_html(self._tables())
+
 
 class Summary(Printed, dict[str, MetricResult]):
     """Result per metric; a table in a terminal (``print``) and in a notebook.
 
     Args:
-        log: The content of ``run.json``.
-        results: What it says of each metric.
+        log: The run log.
     """
 
-    def __init__(self, log: Mapping[str, Any], results: Mapping[str, MetricResult]) -> None:
-        super().__init__(results)
+    def __init__(self, log: manifest.RunLog) -> None:
+        super().__init__(manifest.results(log))
         self._log = log
 
     def _tables(self) -> list[Any]:
@@ -50,9 +72,9 @@ class Run:
         self.manifest  # noqa: B018  # raises RunError when there is no run
 
     @property
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> Mapping[str, Any]:
         """The content of ``run.json``."""
-        return manifest.read(self.path)
+        return manifest.content(self.path)
 
     def __str__(self) -> str:
         """The summary as a table, as ``beholder score`` prints it."""
@@ -64,8 +86,7 @@ class Run:
     @property
     def summary(self) -> Summary:
         """Result per metric, by canonical name; prints as a table."""
-        found = self.manifest
-        return Summary(found, manifest.results(found))
+        return Summary(manifest.read(self.path))
 
     @property
     def kind(self) -> str:
@@ -116,7 +137,7 @@ class Run:
         return labels.join(wide).reindex(order)
 
     def to_dataset(self) -> Any:
-        """``to_arrow`` as a ``datasets.Dataset``, to publish or go on with; needs datasets.
+        """``to_arrow`` as a ``datasets.Dataset``, to publish or process; needs datasets.
 
         Raises:
             MissingExtraError: datasets is not installed.
@@ -125,7 +146,7 @@ class Run:
         return datasets.Dataset(self.to_arrow())
 
     def report(self, output: str | Path | None = None) -> Path:
-        """Draw the HTML report and give its path (``report.html`` in the run by default)."""
+        """Draw the HTML report and return its path (``report.html`` in the run by default)."""
         from beholder.report import draw
 
         return draw(self.path, Path(output) if output is not None else None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 from cyclopts import App, Parameter
 
 from beholder.errors import ConfigError
-from beholder.terminal.cache_place import cache_at
+from beholder.terminal.groups import cache_at
 from beholder.terminal.printing import tell, tell_tables
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from beholder.terminal.printing import say
 
 
 def _default(value: object) -> str | None:
-    """A default as help shows it; None for what stands for "not said"."""
+    """A default as help shows it; None if the default means "not given"."""
     if value is None or value is False or value in ((), ""):
         return None
     return ", ".join(value) if isinstance(value, tuple) else str(value)
@@ -42,17 +42,17 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 _COMMANDS = (
-    Command("demo", "beholder.cli.demo:demo", place=0),
-    Command("report", "beholder.cli.report:report", place=2),
-    Command("view", "beholder.cli.view:view", place=3),
-    Command("steps", "beholder.cli.steps:steps", place=4),
-    Command("compare", "beholder.cli.compare:compare", place=5),
-    Command("leaderboard", "beholder.cli.leaderboard:leaderboard", place=7),
-    Command("sample", "beholder.cli.sample:sample", place=13),
-    Command("metrics", "beholder.cli.metrics:metrics", place=15),
-    Command("show", "beholder.cli.metrics:show", place=16),
+    Command("demo", "beholder.cli.runs:demo", place=0),
+    Command("report", "beholder.cli.runs:report", place=2),
+    Command("view", "beholder.cli.runs:view", place=3),
+    Command("steps", "beholder.cli.runs:steps", place=4),
+    Command("compare", "beholder.cli.runs:compare", place=5),
+    Command("leaderboard", "beholder.cli.runs:leaderboard", place=7),
+    Command("sample", "beholder.cli.tools:sample", place=13),
+    Command("metrics", "beholder.cli.tools:metrics", place=15),
+    Command("show", "beholder.cli.tools:show", place=16),
     Command("doctor", "beholder.cli.doctor:doctor", place=17),
-    Command("graph", "beholder.cli.graph:graph", place=18),
+    Command("graph", "beholder.cli.tools:graph", place=18),
     Command("cache", "beholder.cli.cache:app", is_group=True),
 )
 """Commands of no kind of work; the others are those of ``run.kind.kinds``."""
@@ -101,12 +101,12 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except OSError as error:  # the disk, or rights: no bug, and nobody needs the place in our code
+    except OSError as error:  # disk or permissions: a traceback does not help
         say(f"beholder: {error.filename or 'a file'}: {error.strerror or error}")
         sys.exit(2)
     except KeyboardInterrupt:
         say("beholder: interrupted; run the same command again to go on")
         sys.exit(130)
     finally:
-        for command in outside:  # so that a second call in this process starts anew
+        for command in outside:  # so that a second call in this process starts fresh
             del app[command.name]

@@ -171,7 +171,7 @@ class TransformersEncoder:
         parsed = spec.parse(text)
         if parsed.name != "hf" or parsed.argument is None:
             raise ConfigError(f"{text!r}: expected an encoder: minilm, or hf:NAME_OR_PATH")
-        options = parsed.literals()
+        options = dict(parsed.literals())
         self._revision = options.pop("revision", None)
         if options:
             raise ConfigError(f"{text!r}: an encoder takes a revision and no other option")

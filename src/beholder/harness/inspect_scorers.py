@@ -131,7 +131,7 @@ def _score(item: Item, outcome: ItemScore | ItemFailure | None, headline: str) -
     )
 
 
-def _unit(unit: Unit) -> dict[str, Any]:
+def _unit(unit: Unit) -> dict[str, object]:
     return {
         "kind": unit.kind,
         "text": unit.text,

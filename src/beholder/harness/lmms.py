@@ -27,7 +27,7 @@ from beholder.metrics import Metric, metric
 from beholder.options import Options
 from beholder.records import Item
 
-Process: TypeAlias = Callable[[Mapping[str, Any], Sequence[str]], dict[str, dict[str, Any]]]
+Process: TypeAlias = Callable[[Mapping[str, Any], Sequence[str]], dict[str, Mapping[str, object]]]
 Mean: TypeAlias = Callable[[Sequence[Mapping[str, Any]]], float]
 
 
@@ -58,7 +58,7 @@ def captions(
     chosen = metric(of) if isinstance(of, str) else of
     named = chosen.value_named(value).name
 
-    def process(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, dict[str, Any]]:
+    def process(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Mapping[str, object]]:
         texts = list(texts_of(doc[references], references))
         text = results[0] if results else ""
         return {chosen.registered_name: {"candidate": text, "references": texts}}

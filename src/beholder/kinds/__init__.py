@@ -1,4 +1,5 @@
 """One package per kind of work: configuration, results, tables, page, command and function.
 
-``beholder.run.kind.KINDS`` lists them. No kind imports another; what two of them need lies below.
+``beholder.run.kind.kinds`` lists the kinds. No kind imports another; code that two kinds need is
+below them.
 """

@@ -51,7 +51,7 @@ class DirectionSteps:
         credits: What each step of the line counts, (n - 1,).
         credit: What that number is.
         ideals: Shortest and longest ideal line by name, where the rules draw them.
-        line_note: How the line score comes of its steps.
+        line_note: How the line score follows from its steps.
         nas_l: The line score.
     """
 

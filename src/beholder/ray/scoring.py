@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -67,7 +67,7 @@ def score(
     )
 
 
-def _rows(dataset: Any) -> Iterator[dict[str, Any]]:
+def _rows(dataset: Any) -> Iterator[Mapping[str, Any]]:
     """The rows of a data set of Ray, in its order, as Python's values."""
     ordered = dataset.context.execution_options
     before = ordered.preserve_order

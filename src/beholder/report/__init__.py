@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from beholder.report.draw import draw, draw_figures
 from beholder.report.figures import write_figures
-from beholder.report.graph_drawing import graph_svg
-from beholder.report.graph_lines import graph_text
-from beholder.report.notebook import to_html
+from beholder.report.graph_drawing import graph_svg, graph_text
 from beholder.report.tables import summary_table
-from beholder.report.terminal import show
+from beholder.report.terminal import show, to_html
 
 __all__ = [
     "draw",

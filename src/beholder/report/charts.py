@@ -12,7 +12,7 @@ from beholder.records import Interval
 from beholder.report.numbers import count_ticks, level, show_tick, ticks, widened
 
 if TYPE_CHECKING:
-    from beholder.report.load import ValueColumn
+    from beholder.run.manifest import ValueLog
 
 WIDTH = 640
 HEIGHT = 200
@@ -61,7 +61,7 @@ class RangeBar:
     high: float | None
 
 
-def domain(value: ValueColumn, scores: NDArray[np.float64]) -> tuple[float, float]:
+def domain(value: ValueLog, scores: NDArray[np.float64]) -> tuple[float, float]:
     """The range an axis shows: all that is possible, or where the scores are if that is narrow."""
     least, most = float(scores.min()), float(scores.max())
     bounded = value.low is not None and value.high is not None and value.low < value.high
@@ -75,7 +75,7 @@ def domain(value: ValueColumn, scores: NDArray[np.float64]) -> tuple[float, floa
     return least - width / 2, least + width / 2
 
 
-def histogram(value: ValueColumn, scores: NDArray[np.float64], bins: int = 24) -> Histogram:
+def histogram(value: ValueLog, scores: NDArray[np.float64], bins: int = 24) -> Histogram:
     """Histogram of at least one finite score."""
     marks = ticks(*domain(value, scores))
     low, high = marks[0], marks[-1]
@@ -117,14 +117,14 @@ def histogram(value: ValueColumn, scores: NDArray[np.float64], bins: int = 24) -
     )
 
 
-def sparkline(value: ValueColumn, scores: NDArray[np.float64], bins: int = 20) -> list[float]:
+def sparkline(value: ValueLog, scores: NDArray[np.float64], bins: int = 20) -> list[float]:
     """Heights 0..1 of a small histogram over the whole scale of a value."""
     low, high = scale(value, scores)
     counts, _ = np.histogram(scores, bins=bins, range=(low, high))
     return [round(float(count) / float(counts.max()), 3) for count in counts]
 
 
-def scale(value: ValueColumn, scores: NDArray[np.float64]) -> tuple[float, float]:
+def scale(value: ValueLog, scores: NDArray[np.float64]) -> tuple[float, float]:
     """The bounds of a value, widened to the scores; the range of the scores without bounds."""
     low = min(float(scores.min()), value.low if value.low is not None else np.inf)
     high = max(float(scores.max()), value.high if value.high is not None else -np.inf)

@@ -193,11 +193,8 @@ def _headlines(comparison: Comparison) -> dict[str, str]:
 
 
 def _higher_is_better(store: Store, metric: str, value: str) -> bool | None:
-    log = manifest.read(store.folder)
-    entry = next(entry for entry in log["metrics"] if entry["name"] == metric)
-    described = next(one for one in entry["values"] if one["name"] == value)
-    direction: bool | None = described.get("higher_is_better", True)
-    return direction
+    values = manifest.read(store.folder).askers[metric].values
+    return next(one for one in values if one.name == value).higher_is_better
 
 
 def _moved(a: Store, b: Store, metric: str, value: str, root: Path | None) -> Sequence[Moved]:

@@ -8,10 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
+
 from beholder.files import make_folder, replacing
 from beholder.records import ItemScore, Side
 from beholder.report.load import load
-from beholder.report.sample import choose
+from beholder.report.payload import choose
 from beholder.report.views.alignment import chunk_units
 from beholder.rounding import fixed
 from beholder.run import manifest
@@ -19,6 +24,7 @@ from beholder.run.store import Store
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
 
 _LONGEST_NAME = 48
 MAX_ITEMS = 12
@@ -47,7 +53,6 @@ def write_figures(
         RunError: The folder holds no run.
     """
     from beholder.plots.alignment import alignment_figure  # matplotlib loads slowly
-    from beholder.plots.distribution import distribution_figure
 
     manifest.check_kind(run_folder, manifest.SCORES)
     make_folder(figures_dir)
@@ -108,3 +113,36 @@ def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
             figure.savefig(unfinished, format=ending, dpi=160, metadata=metadata)
         paths.append(path)
     return paths
+
+
+def distribution_figure(
+    scores: ArrayLike, *, name: str, low: float | None = None, high: float | None = None
+) -> Figure:
+    """Histogram of scores with their mean and median.
+
+    Args:
+        scores: (n,) finite scores, at least one.
+        name: Name of the score, the label of its axis.
+        low: Lowest possible score, or None to begin at the lowest one.
+        high: Highest possible score, or None.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    start = min(values.min(), values.min() if low is None else low)
+    end = max(values.max(), values.max() if high is None else high)
+    if start == end:
+        start, end = start - 0.5, end + 0.5
+    figure = Figure(figsize=(6.0, 2.6), layout="constrained")
+    axes = figure.add_subplot()
+    axes.hist(values, bins=25, range=(float(start), float(end)), color="#7fb2d9")
+    mean, median = float(values.mean()), float(np.median(values))
+    axes.axvline(mean, color="#1b1f23", linewidth=1.3, label=f"mean {fixed(mean, 3)}")
+    axes.axvline(
+        median, color="#1b1f23", linewidth=1.3, linestyle=":", label=f"median {fixed(median, 3)}"
+    )
+    axes.set_xlabel(name, parse_math=False)
+    axes.set_ylabel("items")
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=8)
+    axes.set_title(f"n = {len(values):,}", loc="right", fontsize=8, color="0.35")
+    return figure

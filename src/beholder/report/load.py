@@ -1,11 +1,10 @@
-"""A run as the report needs it: scores as arrays, everything else on demand from the store."""
+"""A run as the report needs it: scores as arrays, the rest read from the store on demand."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,26 +12,8 @@ from numpy.typing import NDArray
 from beholder.records import MetricResult
 from beholder.run import manifest
 from beholder.run.columns import read_columns
+from beholder.run.manifest import AskerLog, RunLog, ValueLog
 from beholder.run.store import Store
-
-
-@dataclass(frozen=True)
-class ValueColumn:
-    """One of a metric's values, as the run log describes it.
-
-    Attributes:
-        name: Key in the scores.
-        help: One line on what it measures.
-        low: Lowest possible value, or None if there is no bound.
-        high: Highest possible value, or None.
-        higher_is_better: Direction; None for a value that has none.
-    """
-
-    name: str
-    help: str = ""
-    low: float | None = None
-    high: float | None = None
-    higher_is_better: bool | None = True
 
 
 @dataclass(frozen=True)
@@ -51,15 +32,15 @@ class MetricColumns:
 
     name: str
     signature: str
-    values: tuple[ValueColumn, ...]
+    values: tuple[ValueLog, ...]
     positions: NDArray[np.int64]
     columns: Mapping[str, NDArray[np.float64]]
     failures: Mapping[int, str]
     result: MetricResult | None
 
     @property
-    def headline(self) -> ValueColumn:
-        """The value that stands for the metric."""
+    def headline(self) -> ValueLog:
+        """The metric's main value."""
         return self.values[0]
 
     def finite(self, name: str) -> NDArray[np.float64]:
@@ -93,7 +74,7 @@ class RunData:
         groups: Per group column, the value of each item, or None.
     """
 
-    log: Mapping[str, Any]
+    log: RunLog
     n_items: int
     metrics: tuple[MetricColumns, ...]
     groups: Mapping[str, list[str | None]]
@@ -106,27 +87,26 @@ def load(store: Store) -> RunData:
         RunError: The folder holds no run log, or a damaged one.
     """
     log = manifest.read(store.folder)
-    n_items = int(log["data"]["n_items"])
+    n_items = log.data.n_items
     results = manifest.results(log)
     return RunData(
         log=log,
         n_items=n_items,
-        metrics=tuple(_metric(store, entry, n_items, results) for entry in log["metrics"]),
+        metrics=tuple(_metric(store, entry, n_items, results) for entry in log.metrics),
         groups=_groups(store, n_items),
     )
 
 
 def _metric(
-    store: Store, entry: Mapping[str, Any], n_items: int, results: Mapping[str, MetricResult]
+    store: Store, entry: AskerLog, n_items: int, results: Mapping[str, MetricResult]
 ) -> MetricColumns:
-    name = entry["name"]
-    values = tuple(ValueColumn(**described) for described in entry["values"])
+    name, values = entry.name, entry.values
     found = read_columns(store, name, n_items)
     lacking = np.full(len(found.positions), np.nan)
     result = results.get(name)
     return MetricColumns(
         name=name,
-        signature=result.signature if result else entry["signature"],
+        signature=result.signature if result else entry.signature,
         values=values,
         positions=found.positions,
         columns={value.name: found.values.get(value.name, lacking) for value in values},

@@ -1,4 +1,4 @@
-"""Summaries in the Markdown of GitHub; whatever stands in a text cannot leave its cell."""
+"""Summaries in GitHub's Markdown; no text can break out of its cell."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from beholder.report.cells import show_cell, show_range
 from beholder.report.load import MetricColumns, RunData, load
+from beholder.report.study_tables import show_cell, show_range
 from beholder.report.tables import summary_table
 from beholder.run.store import Store
 from beholder.tables import Column, Table
@@ -38,7 +38,7 @@ def escaped(text: str) -> str:
 
 
 def markdown(table: Table) -> str:
-    """A table with its title and notes; an interval stands behind its value."""
+    """A table with its title and notes; an interval follows its value."""
     columns = table.shown_columns()
     lines = [f"### {escaped(table.title)}", ""] if table.title else []
     if table.rows:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from beholder.records import Side, Span, Unit
+from beholder.records import Item, Side, Span, Unit
 from beholder.report.tones import is_sure
 from beholder.visible import visible
 
@@ -77,6 +77,30 @@ def heights(marked: Iterable[Piece]) -> dict[int, int]:
         for height, key in enumerate(reversed(piece.units)):
             found[key] = max(height, found.get(key, 0))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class CutText:
+    """A text of an item, cut into marks.
+
+    Attributes:
+        title: ``candidate``, ``reference`` or ``reference 2``.
+        pieces: The pieces of ``mark``.
+        heights: The heights of its marks.
+    """
+
+    title: str
+    pieces: Sequence[Piece]
+    heights: Mapping[int, int]
+
+
+def marked_texts(item: Item, units: Sequence[Unit]) -> list[CutText]:
+    """The candidate and the references of an item, in this order."""
+    found = [("candidate", mark(item.candidate, units, "candidate"))]
+    for index, text in enumerate(item.references):
+        title = "reference" if len(item.references) == 1 else f"reference {index + 1}"
+        found.append((title, mark(text, units, "reference", index)))
+    return [CutText(title, cut, heights(cut)) for title, cut in found]
 
 
 def stands_in(unit: Unit, side: Side, reference_index: int = 0) -> bool:

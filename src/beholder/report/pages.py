@@ -75,7 +75,7 @@ def content_hash(text: str) -> str:
 
 
 def no_figures() -> str | None:
-    """Why figures are left out of pages and folders here, to be told; None where they are drawn."""
+    """Why figures cannot be drawn here; None if they can."""
     return missing("matplotlib", extra="plots", purpose="drawing figures")
 
 

@@ -1,4 +1,4 @@
-"""The items of a page as JSON, and how JSON stands inside HTML."""
+"""The items of a page as JSON that is safe inside HTML."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,12 @@ import numpy as np
 from beholder.errors import ItemError, MissingExtraError
 from beholder.media import encode_jpeg, inside, load_image
 from beholder.records import Item, ItemFailure, ItemScore, Unit
-from beholder.report.load import RunData, ValueColumn
-from beholder.report.marking import Piece, heights, mark
+from beholder.report.load import RunData
+from beholder.report.marking import Piece, marked_texts
 from beholder.report.pages import jpeg_uri
-from beholder.report.sample import choose
 from beholder.report.tones import by_tone, is_sure, label, strength, tone
 from beholder.report.views import view_of
+from beholder.run.manifest import ValueLog
 from beholder.run.store import Store
 from beholder.visible import visible
 
@@ -104,11 +104,11 @@ def picture_uri(item: Item, root: Path, room: int) -> str:
     try:
         found = jpeg_uri(encode_jpeg(load_image(inside(root, item.images[0]), max_side=_SIDE)))
     except (IndexError, ItemError, MissingExtraError):
-        return ""  # how many pictures the item has is told beside it
+        return ""  # the page states how many pictures the item has
     return found if len(found) <= room else ""
 
 
-def page_json(metrics: Iterable[tuple[str, Sequence[ValueColumn]]], encoded: Iterable[str]) -> str:
+def page_json(metrics: Iterable[tuple[str, Sequence[ValueLog]]], encoded: Iterable[str]) -> str:
     """The data of a page: names and values of metrics, and items of ``encode_item``."""
     head = _dumps({"metrics": [_metric(name, values) for name, values in metrics]})
     items = ",\n".join(encoded)
@@ -139,7 +139,7 @@ def _dumps(value: object) -> str:
     return script_json(text)
 
 
-def _metric(name: str, values: Sequence[ValueColumn]) -> dict[str, Any]:
+def _metric(name: str, values: Sequence[ValueLog]) -> Mapping[str, object]:
     return {
         "name": name,
         "values": [
@@ -155,7 +155,7 @@ def _metric(name: str, values: Sequence[ValueColumn]) -> dict[str, Any]:
     }
 
 
-def _item(store: Store, metrics: Sequence[str], position: int) -> dict[str, Any]:
+def _item(store: Store, metrics: Sequence[str], position: int) -> Mapping[str, object]:
     _, item = next(iter(store.items([position])))
     return {
         "position": position,
@@ -168,21 +168,18 @@ def _item(store: Store, metrics: Sequence[str], position: int) -> dict[str, Any]
     }
 
 
-def _outcome(item: Item, outcome: ItemScore | ItemFailure | None) -> dict[str, Any] | None:
+def _outcome(item: Item, outcome: ItemScore | ItemFailure | None) -> Mapping[str, object] | None:
     if outcome is None:
         return None
     if isinstance(outcome, ItemFailure):
         return {"failure": visible(outcome.message), "error": outcome.error}
     units = outcome.units
-    candidate = mark(item.candidate, units, "candidate")
-    references = [
-        mark(text, units, "reference", index) for index, text in enumerate(item.references)
-    ]
-    height = heights(chain(candidate, *references))
+    candidate, *references = marked_texts(item, units)
+    height = dict(chain.from_iterable(one.heights.items() for one in (candidate, *references)))
     return {
         "values": dict(outcome.values),
-        "candidate": _pieces(candidate),
-        "references": [_pieces(reference) for reference in references],
+        "candidate": _pieces(candidate.pieces),
+        "references": [_pieces(reference.pieces) for reference in references],
         "units": [_unit(unit, item, height.get(key, 0)) for key, unit in enumerate(units)],
         "verdicts": _verdicts(units),
         "view": view_of(outcome),
@@ -199,8 +196,8 @@ def _utf16(text: str) -> int:
     return len(text) + sum(ord(c) > 0xFFFF for c in text)
 
 
-def _unit(unit: Unit, item: Item, height: int) -> dict[str, Any]:
-    own = {
+def _unit(unit: Unit, item: Item, height: int) -> Mapping[str, object]:
+    own: dict[str, object] = {
         "kind": unit.kind,
         "side": "candidate" if unit.side == "candidate" else (unit.reference_index or 0),
         "verdict": label(unit.verdict),
@@ -219,7 +216,7 @@ def _unit(unit: Unit, item: Item, height: int) -> dict[str, Any]:
     return own
 
 
-def _verdicts(units: Sequence[Unit]) -> list[dict[str, Any]]:
+def _verdicts(units: Sequence[Unit]) -> list[Mapping[str, object]]:
     """The verdicts of an item, the notable ones first, with the units that the judge is sure of."""
     counts = Counter({unit.verdict: 0 for unit in units})
     counts.update(unit.verdict for unit in units if is_sure(unit))
@@ -246,3 +243,30 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
     return value
+
+
+def choose(n_items: int, lists: Sequence[Iterable[int]], limit: int) -> list[int]:
+    """Positions to show, the most telling first.
+
+    The lists (worst, best, failed, ...) take turns, together with an even sample over all items,
+    so each has about the same share; a short list leaves its share to the others.
+
+    Args:
+        n_items: Items of the run.
+        lists: Positions of interest, each list in order of interest.
+        limit: How many to choose.
+    """
+    turns = chain.from_iterable(zip_longest(*lists, spread(n_items, limit)))
+    chosen: dict[int, None] = {}
+    for position in turns:
+        if len(chosen) == limit:
+            break
+        if position is not None:
+            chosen[int(position)] = None
+    return list(chosen)
+
+
+def spread(n_items: int, count: int) -> list[int]:
+    """Up to ``count`` positions at even distance over ``0..n_items-1``."""
+    count = min(count, n_items)
+    return [i * n_items // count for i in range(count)]

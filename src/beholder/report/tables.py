@@ -2,51 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.text import Text
 
 from beholder.records import Interval
+from beholder.report.figures import safe_name
 from beholder.report.numbers import show_number
 from beholder.run import manifest
-from beholder.tables import Column, Table, interval_cells
+from beholder.run.leaderboard import Board
+from beholder.tables import FAILED, Column, Table, interval_cells
 from beholder.visible import visible
 
 
-def summary_table(log: Mapping[str, Any]) -> Table:
+def summary_table(log: manifest.RunLog) -> Table:
     """Means with intervals per metric and value.
 
     Args:
-        log: The content of a run's ``run.json``.
+        log: The run log.
     """
     results = manifest.results(log)
     rows: list[dict[str, Any]] = []
     heads, notes = {}, []
-    for entry in log["metrics"]:
-        name = entry["name"]
+    for entry in log.metrics:
+        name = entry.name
         result = results.get(name)
         if result is None:
-            heads[name] = f"no result: run {log['status']}"
+            heads[name] = f"no result: run {log.status}"
             rows.append({"metric": name, "value": "", "mean": None})
             continue
         heads[name] = f"{result.n_scored:,} scored, {result.n_failed:,} failed"
         found = [
             {
                 "metric": name,
-                "value": value["name"],
-                "mean": result.values[value["name"]].mean,
-                **interval_cells("mean", result.values[value["name"]].interval),
+                "value": value.name,
+                "mean": result.values[value.name].mean,
+                **interval_cells("mean", result.values[value.name].interval),
             }
-            for value in entry["values"] + entry.get("corpus_values", [])
-            if value["name"] in result.values
+            for value in entry.values + entry.corpus_values
+            if value.name in result.values
         ]
         rows += found or [{"metric": name, "value": "", "mean": None}]
         notes += [f"{name}: {n:,} failed: {reason}" for reason, n in result.failures.items()]
         notes += [f"{name}: caution: {caution}" for caution in result.cautions]
     notes += [result.signature for result in results.values()]
-    if log.get("judging"):
-        notes.append(f"judges: {log['judging']}")
+    if log.judging:
+        notes.append(f"judges: {log.judging}")
     columns = (
         Column("metric", "metric", "text"),
         Column("value", "value", "text"),
@@ -76,3 +79,42 @@ def show_p(value: float) -> str:
 def cell(text: str, style: str = "") -> Text:
     """Text as it is: never read as markup, control characters visible."""
     return Text(visible(text), style=style, overflow="fold")
+
+
+def leaderboard_tables(boards: Sequence[Board]) -> list[Table]:
+    """A table of systems per metric."""
+    return [_board(board) for board in boards]
+
+
+def _board(board: Board) -> Table:
+    better = {True: "higher is better", False: "lower is better", None: "neither end is better"}
+    notes = ["best and worst rank: within 95 % of resamples of the sources."]
+    if board.higher_is_better is None:
+        notes = ["not ranked: the value has no better end."]
+    sources = f"{board.n_sources:,}"
+    if board.n_sources < board.n_all_sources:
+        sources += f" of {board.n_all_sources:,}"
+    notes.append(f"means over the {sources} sources (pictures, videos) that all systems scored.")
+    if any(standing.mean is None for standing in board.standings):
+        notes.append("systems without any score stand last and restrict no other.")
+    return Table(
+        name=f"leaderboard-{safe_name(board.metric)}",
+        title=f"{board.metric}.{board.value}, {better[board.higher_is_better]}",
+        columns=(
+            Column("system", "system", "text"),
+            Column("mean", "mean", interval=True),
+            Column("rank", "rank", "count"),
+            Column("best_rank", "best rank", "count"),
+            Column("worst_rank", "worst rank", "count"),
+            Column("n", "scored", "count"),
+            FAILED,
+        ),
+        rows=tuple(
+            {
+                **asdict(standing),
+                **interval_cells("mean", standing.interval),
+            }
+            for standing in board.standings
+        ),
+        notes=tuple(notes),
+    )

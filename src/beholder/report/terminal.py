@@ -1,4 +1,7 @@
-"""One score in a terminal: both texts with their units coloured, the values, what to look at."""
+"""One score in a terminal or a notebook: both texts with their units marked, values, findings.
+
+The notebook gets an HTML fragment with inline styles, no script, and every text escaped.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from beholder.records import Item, ItemScore, Unit
-from beholder.report.marking import Piece, mark
+from beholder.report.marking import Piece, marked_texts
 from beholder.report.numbers import show_number
-from beholder.report.tones import by_tone, label, notable, tone
+from beholder.report.pages import environment
+from beholder.report.tones import by_tone, label, notable, strength, tone
 from beholder.visible import visible
 
 _SIDE_BY_SIDE = 100
@@ -46,10 +50,7 @@ def show(score: ItemScore, console: Console | None = None) -> None:
 
 
 def _texts(item: Item, score: ItemScore, width: int) -> RenderableType:
-    panels = [_panel("candidate", mark(item.candidate, score.units, "candidate"), score)]
-    for index, text in enumerate(item.references):
-        title = "reference" if len(item.references) == 1 else f"reference {index + 1}"
-        panels.append(_panel(title, mark(text, score.units, "reference", index), score))
+    panels = [_panel(one.title, one.pieces, score) for one in marked_texts(item, score.units)]
     if width < _SIDE_BY_SIDE or len(panels) == 1:
         return Group(*panels)
     grid = Table.grid(expand=True, padding=(0, 1))
@@ -124,3 +125,45 @@ def _place(unit: Unit, item: Item | None) -> str:
     if unit.side == "candidate" or item is None or len(item.references) < 2:
         return unit.side
     return f"reference {(unit.reference_index or 0) + 1}"
+
+
+def to_html(score: ItemScore) -> str:
+    """The HTML fragment: values, both texts with their units marked, the units to look at.
+
+    Colours are half transparent, so it is readable on light and dark pages.
+
+    Args:
+        score: What a metric found. Without its ``item`` there are no texts to draw.
+    """
+    templates = environment()
+    templates.filters.update(number=show_number, label=label)
+    verdicts = by_tone(unit.verdict for unit in score.units)
+    return templates.get_template("notebook.html.j2").render(
+        score=score,
+        sides=[] if score.item is None else marked_texts(score.item, score.units),
+        legend=[(verdict, tone(verdict)) for verdict in verdicts],
+        notable=notable(score.units),
+        tone=tone,
+        mark_style=_mark_style,
+        unit_title=_unit_title,
+    )
+
+
+def _mark_style(unit: Unit, height: int) -> str:
+    """Style of a mark; its line goes below those of the ``height`` marks inside it."""
+    drawn = tone(unit.verdict)
+    red, green, blue = drawn.rgb
+    tint = 0.04 + 0.2 * strength(unit)
+    width = 3 if drawn.line in ("double", "dotted") else 2
+    return (
+        f"background: rgba({red}, {green}, {blue}, {tint:.2f});"
+        f" border-bottom: {width}px {drawn.line} rgb({red}, {green}, {blue});"
+        f" padding-bottom: {4 * height}px"
+    )
+
+
+def _unit_title(unit: Unit) -> str:
+    """What a mark says when pointed at."""
+    score = "" if unit.score is None else f" {show_number(unit.score)}"
+    facts = "".join(f"\n{key.replace('_', ' ')}: {value}" for key, value in unit.detail.items())
+    return visible(f"{label(unit.verdict)}{score} ({unit.kind}){facts}")

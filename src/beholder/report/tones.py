@@ -75,7 +75,7 @@ def is_sure(unit: Unit) -> bool:
 def notable(units: Iterable[Unit]) -> list[Unit]:
     """The units to look at, by verdict.
 
-    What is under another unit is told with that; what is not sure is not told.
+    Units under another unit are reported with it; uncertain units are not reported.
     """
     found = [
         unit

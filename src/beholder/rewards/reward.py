@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import logging
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
+from beholder.data.given import texts_of
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Metric, ValueInfo, metric
 from beholder.metrics.asker import Outcome
 from beholder.options import Options, asked_tools, grouped
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.rewards.guards import GUARDS, RewardGuard
-from beholder.rewards.texts import Completion, items_of, n_blank
-from beholder.rewards.tokens import Offsets, by_token, shifted
 from beholder.run.live import LiveScorer, TextFailure
 from beholder.run.session import RunContext
 
@@ -261,3 +261,133 @@ def _prepared(
     references, images = columns
     rows = ((row.get(references), row.get(images)) for row in data)
     return of.prepare(item for pair in rows for item in items_of([""], *([one] for one in pair)))
+
+
+Completion: TypeAlias = str | Sequence[Mapping[str, Any]]
+"""A text, or chat messages of which the last by the assistant is the text."""
+
+
+def text_of(completion: Completion) -> str:
+    """The text that a policy wrote, without its thinking; empty where the thinking never ended.
+
+    Raises:
+        ConfigError: It is neither a text nor chat messages.
+    """
+    return _answer(completion).strip()
+
+
+def n_blank(completion: Completion) -> int:
+    """Characters of white space between a policy's thinking and its text."""
+    answer = _answer(completion)
+    return len(answer) - len(answer.lstrip())
+
+
+def _answer(completion: Completion) -> str:
+    text = completion if isinstance(completion, str) else _said(completion)
+    answer = text.rpartition("</think>")[2]
+    return "" if answer.lstrip().startswith("<think>") else answer
+
+
+def _said(messages: Sequence[Mapping[str, Any]]) -> str:
+    if not isinstance(messages, Sequence) or isinstance(messages, bytes):
+        raise _odd(messages)
+    for message in reversed(messages):
+        if not isinstance(message, Mapping) or "content" not in message:
+            raise _odd(message)
+        if message.get("role", "assistant") == "assistant":
+            content = "" if message["content"] is None else message["content"]
+            if isinstance(content, str):
+                return content
+            if not isinstance(content, Sequence) or isinstance(content, bytes):
+                raise _odd(message)
+            return "".join(map(_part, content))
+    return ""
+
+
+def _part(part: object) -> str:
+    """The text of a part of a message; of another kind than text (a picture) it has none."""
+    text = part.get("text", "") if isinstance(part, Mapping) else None
+    if not isinstance(text, str):
+        raise _odd(part)
+    return text
+
+
+def _odd(found: object) -> ConfigError:
+    return ConfigError(
+        f"a completion holds {repr(found)[:200]}: expected a text, or messages with role and"
+        " content (a text, or parts with a text)"
+    )
+
+
+def _text_of(number: int, completion: Completion) -> str:
+    try:
+        return text_of(completion)
+    except ConfigError as error:
+        raise ConfigError(f"completion {number + 1}: {error}") from None
+
+
+def items_of(
+    completions: Sequence[Completion], references: Sequence[Any], images: Sequence[Any]
+) -> list[Item]:
+    """An item for each completion.
+
+    Args:
+        completions: What was written.
+        references: For each a text, several, or None where it has none.
+        images: For each a picture's path, several, or None.
+
+    Raises:
+        ConfigError: The columns are not as long as the completions, or hold something else.
+    """
+    for name, column in (("references", references), ("images", images)):
+        if len(column) != len(completions):
+            raise ConfigError(
+                f"{len(completions)} completions have {len(column)} {name}: expected one entry each"
+            )
+    return [
+        Item(
+            id=str(number),
+            candidate=_text_of(number, completion),
+            references=texts_of(reference, "references"),
+            images=texts_of(pictures, "images"),
+        )
+        for number, (completion, reference, pictures) in enumerate(
+            zip(completions, references, images, strict=True)
+        )
+    ]
+
+
+Offsets = Sequence[tuple[int, int]]
+
+
+def shifted(offsets: Offsets, by: int) -> list[tuple[int, int]]:
+    """Offsets in a text whose first characters are left out; tokens of those stand for no text."""
+    return [(max(0, start - by), max(0, end - by)) for start, end in offsets]
+
+
+def by_token(score: ItemScore, offsets: Offsets) -> list[float]:
+    """A reward for each token, from -1 (all that stands there is wrong) to 1 (all is right).
+
+    A unit of the candidate with granular score s (0 wrong, 1 right) gives 2 s - 1 to each token
+    that its spans touch; a token of several units has their mean, one of none has 0.
+
+    Args:
+        score: What a metric with units found for the text.
+        offsets: First character and the one after the last of each token, in order, as fast
+            tokenizers give them; (0, 0) for tokens that stand for no text.
+    """
+    real = [place for place, (start, end) in enumerate(offsets) if end > start]
+    ends = [offsets[place][1] for place in real]
+    given: list[list[float]] = [[] for _ in offsets]
+    for unit in score.units:
+        if unit.side != "candidate" or unit.score is None:
+            continue
+        touched: set[int] = set()
+        for start, end in unit.spans:
+            k = bisect_right(ends, start)
+            while k < len(real) and offsets[real[k]][0] < end:
+                touched.add(real[k])
+                k += 1
+        for place in touched:
+            given[place].append(2 * unit.score - 1)
+    return [sum(values) / len(values) if values else 0.0 for values in given]

@@ -1,4 +1,4 @@
-"""The answers of judges in a run, to look at; nothing is written, also while the run goes on."""
+"""Read the answers of judges in a run, also while the run is being made."""
 
 from __future__ import annotations
 

@@ -100,11 +100,11 @@ class Scorer:
         return _scorer, (self.askers, self.kind.name, self._make_tools)
 
     def __call__(self, tasks: Iterable[Task]) -> Encoded:
-        """What becomes of a block, encoded.
+        """The outcomes of a block, encoded.
 
         Raises:
-            ConfigError: A tool cannot do what is asked.
-            RunError: The run cannot go on.
+            ConfigError: A tool does not support the operation.
+            RunError: The run cannot continue.
         """
         jobs = [(position, subject, place) for position, subject, open_ in tasks for place in open_]
         found = Encoded()
@@ -113,7 +113,7 @@ class Scorer:
         return found
 
     def outcomes(self, jobs: Sequence[tuple[int, Any, int]]) -> list[Outcome]:
-        """What becomes of jobs (position, subject, place of the asker), as records."""
+        """The outcomes of jobs (position, subject, place of the asker), as records."""
 
         async def each() -> list[Outcome]:
             tools = self._warm()
@@ -130,7 +130,7 @@ class Scorer:
         return pa.table(columns, schema=ROWS)
 
     def table(self, rows: pa.Table) -> pa.Table:
-        """What becomes of the subjects of a table of ``ROWS``, as a table of ``OUTCOMES``."""
+        """The outcomes of a table of ``ROWS``, as a table of ``OUTCOMES``."""
         every = range(len(self.askers))
         open_ = rows["askers"].to_pylist() if "askers" in rows.column_names else [None] * len(rows)
         read = [self.kind.from_row(json.loads(row)) for row in rows["row"].to_pylist()]
@@ -152,15 +152,21 @@ def _scorer(askers: tuple[Asker[Any], ...], kind: str, make_tools: Callable[[], 
     return Scorer(askers, KINDS[kind], make_tools)  # kinds hold functions that cannot be pickled
 
 
-def _as_table(found: Encoded, ids: dict[int, str], places: dict[str, int]) -> pa.Table:
-    rows: list[tuple[Any, ...]] = [
-        (position, ids[position], asker, SCORED, *rest, None, None, None)
+def outcome_rows(found: Encoded) -> list[tuple[Any, ...]]:
+    """The rows of ``OUTCOMES`` without ``id``, in no order."""
+    scored = [
+        (position, asker, SCORED, *rest, None, None, None)
         for asker, position, *rest in found.scores
     ]
-    rows += [
-        (position, ids[position], asker, FAILED, *[None] * 3, detail, None, *reason)
+    failed = [
+        (position, asker, FAILED, *[None] * 3, detail, None, *reason)
         for asker, position, *reason, detail in found.failures
     ]
-    rows.sort(key=lambda row: (row[0], places[row[2]]))
+    return scored + failed
+
+
+def _as_table(found: Encoded, ids: dict[int, str], places: dict[str, int]) -> pa.Table:
+    ordered = sorted(outcome_rows(found), key=lambda row: (row[0], places[row[1]]))
+    rows = [(position, ids[position], *rest) for position, *rest in ordered]
     columns = zip(*rows, strict=True) if rows else [()] * len(OUTCOMES)
     return pa.table([list(column) for column in columns], schema=OUTCOMES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
@@ -78,7 +79,7 @@ def decode_units(data: bytes) -> tuple[Unit, ...]:
     )
 
 
-def unit_fields(data: bytes) -> list[dict[str, Any]]:
+def unit_fields(data: bytes) -> list[Mapping[str, Any]]:
     """The units of ``encode_units`` as their fields."""
     return _unpack(data)  # type: ignore[no-any-return]
 
@@ -92,7 +93,7 @@ def encode_detail(detail: Any) -> bytes:
     return _pack(detail)
 
 
-def decode_detail(data: bytes) -> dict[str, Any]:
+def decode_detail(data: bytes) -> Mapping[str, Any]:
     """The detail of ``encode_detail``; arrays come back as float32."""
     return _unpack(data)  # type: ignore[no-any-return]
 
@@ -135,7 +136,7 @@ def _encode_array(value: object) -> Any:
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_encode_array)
 
 
-def _decode_array(fields: dict[str, Any]) -> Any:
+def _decode_array(fields: Mapping[str, Any]) -> Any:
     if _ARRAY not in fields:
         return fields
     raw = base64.b64decode(fields[_ARRAY])

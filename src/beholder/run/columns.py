@@ -15,7 +15,7 @@ from beholder.run.store import Store
 
 @dataclass(frozen=True)
 class OutcomeColumns:
-    """What became of the first subjects of a run.
+    """Outcomes of the first subjects of a run.
 
     Attributes:
         positions: (n,) positions of what was scored, ascending.

@@ -1,6 +1,6 @@
-"""Ask what a run still lacks, and hand over what comes of it, encoded, as it arrives.
+"""Do the open work of a run and pass on its encoded outcomes as they arrive.
 
-Two ways, one rule: in worker processes when every tool is cheap to make anew in each (built-in
+Two ways, one rule: in worker processes when every tool is cheap to make in each process (built-in
 analysis and embeddings), in coroutines of this process otherwise (remote or big models). Outcomes
 are the same either way and do not depend on their order.
 
@@ -15,10 +15,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from multiprocessing.context import BaseContext
 from pathlib import Path
@@ -30,15 +30,15 @@ from numpy.typing import NDArray
 from beholder.aio import bounded, run_sync
 from beholder.errors import RunError
 from beholder.metrics import Tools
-from beholder.metrics.asker import attempt
+from beholder.metrics.asker import Asker, attempt
+from beholder.registry import Registry
 from beholder.run.batch import Scorer, Task
 from beholder.run.codec import Encoded
-from beholder.run.processes import remedy, starting
 from beholder.run.store import Store
 from beholder.threads import one_blas_thread
 
 Put: TypeAlias = Callable[[Encoded], None]
-"""Keeps what became of some jobs."""
+"""Stores the outcomes of some jobs."""
 
 BLOCKS_A_WORKER = 32
 """Blocks into which a run is cut for each worker, each worker having two at once: a killed run
@@ -72,7 +72,7 @@ class Work:
     tools: Tools
 
     def are_cheap(self) -> bool:
-        """Whether all tools may be made anew in every process."""
+        """Whether every process can make all tools itself."""
         return all(self.tools.are_per_process(one.tool_specs()) for one in self.scorer.askers)
 
     def size_for(self, workers: int) -> int:
@@ -103,7 +103,7 @@ class _Positions:
 
 
 def execute(work: Work, put: Put, *, workers: int | None, concurrency: int) -> None:
-    """Do what is open and hand over what comes of it; may be interrupted at any time.
+    """Do the open work and pass on its outcomes; may be interrupted at any time.
 
     Args:
         work: What to do.
@@ -225,3 +225,34 @@ def _die_with_parent() -> None:
 def _do(block: _Positions) -> Encoded:
     assert _worker is not None
     return _worker.do(block)
+
+
+_SCRIPT = "__main__"
+_AGAIN = "put what the script does under `if __name__ == '__main__':`, since each worker runs it"
+
+
+def needs_script(askers: Iterable[Asker[Any]]) -> bool:
+    """Whether workers must import the caller's script."""
+    return bool(Registry.of_script) or any(type(one).__module__ == _SCRIPT for one in askers)
+
+
+def remedy(askers: Iterable[Asker[Any]], otherwise: str) -> str:
+    """What to do about a worker that died."""
+    named = getattr(sys.modules[_SCRIPT], "__file__", None) is not None
+    return f"{_AGAIN}; {otherwise}" if named and needs_script(askers) else otherwise
+
+
+@contextmanager
+def starting(askers: Iterable[Asker[Any]]) -> Iterator[None]:
+    """Hide the script from processes that are started meanwhile, unless they need it."""
+    script = sys.modules[_SCRIPT]
+    if needs_script(askers):
+        yield
+        return
+    names = ("__file__", "__spec__")
+    hidden: dict[str, Any] = {k: vars(script).pop(k) for k in names if k in vars(script)}
+    script.__spec__ = None
+    try:
+        yield
+    finally:
+        vars(script).update(hidden)

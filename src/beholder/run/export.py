@@ -194,7 +194,7 @@ def score_tables(
 
 
 def unit_tables(
-    metric: str, found: Iterable[tuple[int, list[dict[str, Any]]]], ids: pa.Array
+    metric: str, found: Iterable[tuple[int, list[Mapping[str, Any]]]], ids: pa.Array
 ) -> Iterator[pa.Table]:
     """Rows of ``units.parquet``, in order of subjects.
 
@@ -220,10 +220,10 @@ def unit_tables(
 
 
 def _chunks(
-    found: Iterable[tuple[int, list[dict[str, Any]]]],
-) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:
+    found: Iterable[tuple[int, list[Mapping[str, Any]]]],
+) -> Iterator[tuple[list[int], list[Mapping[str, Any]]]]:
     places: list[int] = []
-    gathered: list[dict[str, Any]] = []
+    gathered: list[Mapping[str, Any]] = []
     for position, units in found:
         places += [position] * len(units)
         gathered += units

@@ -1,4 +1,4 @@
-"""What a data file gave before need not be read again: its bytes and how they were read say so."""
+"""Recognise a data file that was read before, by its bytes and by how it is read."""
 
 from __future__ import annotations
 
@@ -20,16 +20,18 @@ class Input:
     Attributes:
         path: The file.
         rows: Which rows are taken.
+        how: What else the rows depend on.
     """
 
     path: Path
     rows: DataOptions
+    how: tuple[str, ...] = ()
 
     @property
     def files(self) -> tuple[Path, ...] | None:
-        """The files whose bytes fix the rows; None where rows depend on more than bytes.
+        """The files whose bytes determine the rows; None if the rows depend on anything else.
 
-        That is so where reading looks at other files: for the length of films (``frames``), for the
+        Reading may look at other files: for the length of films (``frames``), for the
         film beside a timed text, for where links lead (``media_root``).
         """
         rows = self.rows
@@ -41,12 +43,12 @@ class Input:
     def key(self) -> str | None:
         """SHA-256 of the bytes, the options and our version; size and date would prove nothing.
 
-        None where bytes do not fix the rows, or a file cannot be read: whoever reads it says why.
+        None if bytes do not determine the rows, or if a file cannot be read.
         """
         files = self.files
         if files is None:
             return None
-        found = hashlib.sha256(repr((astuple(self.rows), __version__)).encode("utf-8"))
+        found = hashlib.sha256(repr((astuple(self.rows), __version__, *self.how)).encode("utf-8"))
         for path in files:
             try:
                 with path.open("rb") as file:

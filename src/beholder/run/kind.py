@@ -1,31 +1,40 @@
-"""Kinds of work and their registry, which every reader of runs and every door asks.
+"""The registry of kinds of work; the only way to start or plan a run of a kind.
 
-A kind is a value that names where its parts are, as ``module:name``. A part is imported when it is
-used, so that help, a report of one kind and ``import beholder`` load nothing of the others.
+A kind is a value that names its parts as ``module:name``. A part is imported on use, so ``--help``,
+a report of one kind and ``import beholder`` load nothing of the other kinds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
 
 from beholder.errors import ConfigError, RunError
 from beholder.optional import load
 
 if TYPE_CHECKING:
     from beholder.run.plan import RunPlan
-    from beholder.run.session import Progress
+    from beholder.run.session import Engine, Progress
     from beholder.tables import Table
 
 GROUP = "beholder.kinds"
 """Entry-point group of outside packages; an entry names a ``RunKind``."""
 
 Part: TypeAlias = str
-"""``module:name``; empty where a kind has no such part."""
+"""``module:name``; empty if a kind has no such part."""
+
+C = TypeVar("C")
+"""Configuration of a run."""
+
+G = TypeVar("G")
+"""Input given in Python instead of a file; None if a kind reads files only."""
+
+R = TypeVar("R")
+"""What a run returns."""
 
 _NONE: Mapping[str, Part] = MappingProxyType({})
 
@@ -35,9 +44,9 @@ class Command:
     """A command of a kind.
 
     Attributes:
-        name: As it is typed.
+        name: Its name on the command line.
         function: Its function, or the ``app`` of a group of commands.
-        place: Its place in the list of commands.
+        place: Its position in the list of commands.
         is_group: Whether it is a group of commands.
     """
 
@@ -63,20 +72,23 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class RunKind:
+class RunKind(Generic[C, G, R]):
     """One kind of work.
 
     Attributes:
         name: The kind, as ``run.json`` names it.
-        run: ``(config, progress)``: carry a run out, or continue it.
-        plan: ``(config) -> RunPlan``: read all input and report what a run would ask.
+        run: ``(config: C, progress) -> R``: make a run, or resume it. It also takes ``given: G``
+            if the kind accepts input from Python, and ``engine`` if ``engines`` is set.
+        plan: ``(config: C) -> RunPlan``: read all input and report what a run would ask. It also
+            takes ``given: G`` if the kind accepts input from Python.
+        engines: Whether its runs can work elsewhere than on this machine.
         page: ``(run_folder, output) -> Path``: write the HTML page of a run.
         figures: ``(run_folder, folder) -> list[Path]``: write the figures of a run.
         section: ``(store) -> PageSection | None``: what this kind adds to the page of a run of
             scores.
-        subject_pages: Per kind of subject, how the viewer draws one: a ``web.subject_pages.Draw``.
+        subject_pages: Per kind of subject, the ``web.subject_pages.Draw`` of the viewer.
         beside: ``(run_a, run_b) -> Beside``: what ``compare`` shows besides differences.
-        has_systems: Whether its runs score items that systems wrote, which `leaderboard` ranks.
+        has_systems: Whether its runs score texts of systems, which ``leaderboard`` ranks.
         commands: Its commands.
         functions: Its Python functions, as names of ``beholder``.
         templates: A package with a folder ``templates`` of templates and style sheets.
@@ -86,6 +98,7 @@ class RunKind:
     name: str
     run: Part = ""
     plan: Part = ""
+    engines: bool = False
     page: Part = ""
     figures: Part = ""
     section: Part = ""
@@ -110,12 +123,12 @@ _BUILTIN: tuple[Part, ...] = (
 )
 
 
-def builtin_kinds() -> Iterator[RunKind]:
+def builtin_kinds() -> Iterator[RunKind[Any, Any, Any]]:
     """The kinds of this package; installed packages are not looked up."""
     return (load(part) for part in _BUILTIN)
 
 
-def kinds() -> Iterator[RunKind]:
+def kinds() -> Iterator[RunKind[Any, Any, Any]]:
     """All kinds: those of this package, then those of installed packages by name.
 
     Raises:
@@ -129,11 +142,11 @@ def kinds() -> Iterator[RunKind]:
         yield found
 
 
-def kind_named(name: str) -> RunKind:
-    """The kind of a name.
+def kind_named(name: str) -> RunKind[Any, Any, Any]:
+    """The kind of that name.
 
     Raises:
-        RunError: No kind has that name; names all.
+        RunError: No kind has that name; lists the names.
     """
     for found in kinds():
         if found.name == name:
@@ -144,51 +157,100 @@ def kind_named(name: str) -> RunKind:
     )
 
 
-def kind_of(folder: Path) -> RunKind:
+def kind_of(folder: Path) -> RunKind[Any, Any, Any]:
     """The kind of a run directory.
 
     Raises:
         RunError: The folder holds no run, or one of an unknown kind.
     """
-    from beholder.run import manifest  # loads numpy, for which help does not wait
+    from beholder.run import manifest  # loads numpy, which help does not need
 
     return kind_named(manifest.kind_of(folder))
 
 
-def run(kind: str, config: Any, progress: Progress) -> Any:
-    """Carry a run out, or continue it; what it gives depends on the kind.
+@overload
+def run(
+    kind: RunKind[C, G, R],
+    config: C,
+    progress: Progress,
+    *,
+    given: G | None = None,
+    engine: Engine | None = None,
+) -> R: ...
+
+
+@overload
+def run(
+    kind: str,
+    config: object,
+    progress: Progress,
+    *,
+    given: object = None,
+    engine: Engine | None = None,
+) -> Any: ...
+
+
+def run(
+    kind: RunKind[Any, Any, Any] | str,
+    config: Any,
+    progress: Progress,
+    *,
+    given: Any = None,
+    engine: Engine | None = None,
+) -> Any:
+    """Make a run, or resume it.
 
     Args:
-        kind: Name of the kind.
+        kind: The kind, or its name.
         config: Its configuration.
-        progress: Is told how the run goes.
+        progress: Receives the progress of the run.
+        given: Input from Python instead of what the configuration names.
+        engine: Where the work is done; None for this machine.
+
+    Returns:
+        What the kind returns.
 
     Raises:
-        RunError: No kind has that name, or the run cannot go on.
-        ConfigError: The kind makes no runs, or the configuration is wrong.
+        RunError: No kind has that name, or the run cannot continue.
+        ConfigError: The kind makes no runs or works on this machine only, or the configuration is
+            wrong.
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    return _carry_out(kind_named(kind).run, kind)(config, progress)
+    found = kind_named(kind) if isinstance(kind, str) else kind
+    if engine is not None and not found.engines:
+        raise ConfigError(
+            f"runs of the kind {found.name!r} work on this machine only; leave the engine out"
+        )
+    return _call(found, found.run, config, progress, given=given, engine=engine)
 
 
-def plan(kind: str, config: Any) -> RunPlan:
-    """Read all input and report what a run would ask; nothing is asked or written.
+@overload
+def plan(kind: RunKind[C, G, R], config: C, *, given: G | None = None) -> RunPlan: ...
+
+
+@overload
+def plan(kind: str, config: object, *, given: object = None) -> RunPlan: ...
+
+
+def plan(kind: RunKind[Any, Any, Any] | str, config: Any, *, given: Any = None) -> RunPlan:
+    """Read all input and report what a run would ask, without asking or writing anything.
 
     Args:
-        kind: Name of the kind.
+        kind: The kind, or its name.
         config: Its configuration.
+        given: Input from Python instead of what the configuration names.
 
     Raises:
         RunError: No kind has that name.
         ConfigError: The kind makes no runs, or the configuration is wrong.
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    found: RunPlan = _carry_out(kind_named(kind).plan, kind)(config)
-    return found
+    found = kind_named(kind) if isinstance(kind, str) else kind
+    planned: RunPlan = _call(found, found.plan, config, given=given)
+    return planned
 
 
-def _carry_out(part: Part, kind: str) -> Callable[..., Any]:
+def _call(kind: RunKind[Any, Any, Any], part: Part, *positional: Any, **optional: Any) -> Any:
     if not part:
-        raise ConfigError(f"the kind {kind!r} makes no runs")
-    found: Callable[..., Any] = load(part)
-    return found
+        raise ConfigError(f"the kind {kind.name!r} makes no runs")
+    return load(part)(*positional, **{k: v for k, v in optional.items() if v is not None})

@@ -103,15 +103,9 @@ def leaderboard(stores: Sequence[Store], *, seed: int = SEED) -> list[Board]:
     for store in stores:
         manifest.check_kind(store.folder, kind.name)
     logs = [manifest.read(store.folder) for store in stores]
-    names = [entry["name"] for entry in logs[0]["metrics"]]
-    shared = [
-        name
-        for name in names
-        if all(name in [entry["name"] for entry in log["metrics"]] for log in logs)
-    ]
+    shared = [name for name in logs[0].askers if all(name in log.askers for log in logs)]
     if not shared:
         raise ConfigError("the runs share no metric")
-    described = {entry["name"]: entry for entry in logs[0]["metrics"]}
     systems = _systems(stores)
     sources = [store.sources(store.n_subjects()) for store in stores]
     boards = []
@@ -122,16 +116,16 @@ def leaderboard(stores: Sequence[Store], *, seed: int = SEED) -> list[Board]:
                 f"{name} was made in different ways: {' ; '.join(sorted(made))}; score the runs"
                 " alike, or together as one data set with group.system"
             )
-        value = described[name]["values"][0]
+        value = logs[0].askers[name].values[0]
         tallies: dict[str, _Tally] = {system: _Tally() for of in systems for system in of}
         for store, of, described_by in zip(stores, systems, sources, strict=True):
-            _count(store, name, value["name"], of, described_by, tallies)
+            _count(store, name, value.name, of, described_by, tallies)
         common = _common(name, tallies)
-        higher_is_better = value["higher_is_better"]
+        higher_is_better = value.higher_is_better
         boards.append(
             Board(
                 name,
-                value["name"],
+                value.name,
                 higher_is_better,
                 _standings(tallies, common, higher_is_better, seed),
                 len(common),

@@ -1,4 +1,4 @@
-"""Scores batches as they come, for programs that go on meanwhile: trainers, evaluation harnesses.
+"""Score batches on demand, for trainers and evaluation harnesses.
 
 Built-in analysis works in warm processes, all else is waited for in the caller's loop. No run is
 made.
@@ -28,13 +28,12 @@ from beholder.metrics.asker import Outcome, attempt
 from beholder.records import Item, ItemFailure
 from beholder.run.answers import run_answers
 from beholder.run.batch import Scorer
-from beholder.run.execute import end_with_parent
-from beholder.run.processes import remedy, starting
+from beholder.run.execute import end_with_parent, remedy, starting
 from beholder.run.session import RunContext
 from beholder.run.subjects import ITEM
 
 WORKERS = 4
-"""Most worker processes where none are named: the caller needs its cores, too."""
+"""Default maximum of worker processes; the caller needs cores, too."""
 
 CONCURRENCY = 64
 """Texts that wait for judges at once where nothing else is said."""
@@ -81,7 +80,7 @@ class LiveScorer:
         the work itself, before a model was asked, and another text in its place is not.
 
         Raises:
-            ConfigError: A tool cannot do what is asked.
+            ConfigError: A tool does not support the operation.
             RunError: A worker process died, or the budget is spent.
         """
         if self._closed:

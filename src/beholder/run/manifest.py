@@ -1,7 +1,7 @@
-"""``run.json``: what a run was, with what it was made, and what came out.
+"""``run.json``: what a run asked, how it was made, and its means.
 
-It holds no time and no path of the machine: the same data, metrics and versions give the same file,
-however often the run was interrupted.
+It contains no time and no path of the machine: the same data, metrics and versions give the same
+file, even after interruptions.
 """
 
 from __future__ import annotations
@@ -14,40 +14,141 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec import Struct, structs
+
 from beholder import files
 from beholder._version import __version__
 from beholder.errors import RunError
+from beholder.metrics.asker import ValueInfo
 from beholder.records import Estimate, Interval, MetricResult
+from beholder.run import SCORES as SCORES
 from beholder.run.scheduled import ScheduledAsker
 
 FILE_NAME = "run.json"
 FORMAT = 1
-SCORES = "scores"
-_FORMS = {
-    "kind": str,
-    "status": str,
-    "data": dict,
-    "settings": dict,
-    "metrics": list,
-    "summary": list,
-}
-_ENTRIES = {
-    "metrics": {"name", "signature", "values"},
-    "summary": {"metric", "signature", "n_scored", "n_failed", "failures", "values"},
-}
 _PACKAGES = ("numpy", "scipy", "tokenizers")
+
+
+class DataLog(Struct, frozen=True):
+    """The data of a run.
+
+    Attributes:
+        source: The data as the user named them.
+        sha256: Hash over all subjects.
+        n_items: Subjects of the run.
+        n_bad_rows: Rows left out.
+    """
+
+    source: str = ""
+    sha256: str = ""
+    n_items: int = 0
+    n_bad_rows: int = 0
+
+
+class ValueLog(Struct, frozen=True):
+    """A value of an asker; see ``metrics.ValueInfo``.
+
+    Attributes:
+        name: Key in the scores.
+        help: One line on what it measures.
+        low: Lowest possible value, or None if there is no bound.
+        high: Highest possible value, or None.
+        higher_is_better: Direction; None for a value that has none.
+    """
+
+    name: str
+    help: str = ""
+    low: int | float | None = None
+    high: int | float | None = None
+    higher_is_better: bool | None = True
+
+
+class AskerLog(Struct, frozen=True, kw_only=True):
+    """An asker of a run.
+
+    Attributes:
+        name: Canonical name.
+        subject: Kind of subject.
+        n: Number of subjects.
+        config: Its fields.
+        signature: How its outcomes are made.
+        values: Its values; the first is the headline.
+        corpus_values: Values of the whole data set.
+    """
+
+    name: str
+    subject: str = ""
+    n: int = 0
+    config: Mapping[str, Any] = {}
+    signature: str
+    values: tuple[ValueLog, ...]
+    corpus_values: tuple[ValueLog, ...] = ()
+
+
+class EstimateLog(Struct, frozen=True):
+    """A ``records.Estimate``; ``low``, ``high`` and ``level`` are None without an interval."""
+
+    mean: int | float
+    low: int | float | None
+    high: int | float | None
+    level: int | float | None
+    n: int
+
+
+class ResultLog(Struct, frozen=True, kw_only=True):
+    """A ``records.MetricResult``."""
+
+    metric: str
+    signature: str
+    n_scored: int
+    n_failed: int
+    failures: Mapping[str, int]
+    cautions: tuple[str, ...] = ()
+    values: Mapping[str, EstimateLog]
+
+
+class RunLog(Struct, frozen=True, kw_only=True):
+    """The content of ``run.json``.
+
+    Attributes:
+        format: Version of the file's format.
+        kind: Kind of the run.
+        status: ``running``, ``interrupted`` or ``complete``.
+        versions: Versions of the packages that can change a number.
+        data: The data.
+        settings: What else determines the results; JSON values.
+        metrics: The askers, in order.
+        judging: A sentence on the judges' answers; empty if no judge was asked.
+        summary: Means of a complete run.
+    """
+
+    format: int = FORMAT
+    kind: str = SCORES
+    status: str = ""
+    versions: Mapping[str, str] = {}
+    data: DataLog = DataLog()
+    settings: Mapping[str, Any] = {}
+    metrics: tuple[AskerLog, ...] = ()
+    judging: str = ""
+    summary: tuple[ResultLog, ...] = ()
+
+    @property
+    def askers(self) -> Mapping[str, AskerLog]:
+        """The askers by name."""
+        return {one.name: one for one in self.metrics}
 
 
 @dataclass(frozen=True)
 class Log:
-    """What a run log says of its data and settings.
+    """What a kind states about the data and settings of its run.
 
     Attributes:
         source: The data as the user named them.
         digest: Hash over all subjects.
         n_items: Subjects of the run.
         n_bad_rows: Rows left out.
-        settings: What else fixes the results, by name; JSON values.
+        settings: What else determines the results, by name; JSON values.
     """
 
     source: str
@@ -57,38 +158,133 @@ class Log:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> dict[str, Any]:
-    """The content of ``run.json`` at the start of a run; its status and summary come later."""
+def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
+    """The content of ``run.json`` at the start of a run, without status and summary."""
+    return RunLog(
+        kind=kind,
+        status="running",
+        versions=versions(),
+        data=DataLog(log.source, log.digest, log.n_items, log.n_bad_rows),
+        settings=log.settings,
+        metrics=tuple(_asker(one) for one in asked),
+    )
+
+
+def _asker(asked: ScheduledAsker) -> AskerLog:
+    return AskerLog(
+        name=asked.name,
+        subject=asked.kind.name,
+        n=asked.n,
+        config=asked.asker.config(),
+        signature=asked.signature,
+        values=_values(asked.asker.values),
+        corpus_values=_values(asked.asker.corpus_values),
+    )
+
+
+def _values(values: Sequence[ValueInfo]) -> tuple[ValueLog, ...]:
+    return tuple(ValueLog(**asdict(value)) for value in values)
+
+
+def summary_rows(summary: Mapping[str, MetricResult]) -> tuple[ResultLog, ...]:
+    """The summary as ``run.json`` contains it."""
+    return tuple(
+        ResultLog(
+            metric=result.metric,
+            signature=result.signature,
+            n_scored=result.n_scored,
+            n_failed=result.n_failed,
+            failures=result.failures,
+            cautions=result.cautions,
+            values={name: _estimate(value) for name, value in result.values.items()},
+        )
+        for result in summary.values()
+    )
+
+
+def _estimate(found: Estimate) -> EstimateLog:
+    ends = found.interval
+    if ends is None:
+        return EstimateLog(found.mean, None, None, None, found.n)
+    return EstimateLog(found.mean, ends.low, ends.high, ends.level, found.n)
+
+
+def results(log: RunLog) -> dict[str, MetricResult]:
+    """The summary of a run log as records, by metric name."""
     return {
-        "format": FORMAT,
-        "kind": kind,
-        "status": "running",
-        "versions": versions(),
-        "data": {
-            "source": log.source,
-            "sha256": log.digest,
-            "n_items": log.n_items,
-            "n_bad_rows": log.n_bad_rows,
-        },
-        "settings": dict(log.settings),
-        "metrics": [_asked(one) for one in asked],
-        "judging": "",
-        "summary": [],
+        row.metric: MetricResult(
+            metric=row.metric,
+            values={name: _read_estimate(value) for name, value in row.values.items()},
+            n_scored=row.n_scored,
+            n_failed=row.n_failed,
+            signature=row.signature,
+            failures=row.failures,
+            cautions=row.cautions,
+        )
+        for row in log.summary
     }
 
 
-def summary_rows(summary: Mapping[str, MetricResult]) -> list[dict[str, Any]]:
-    """The summary as ``run.json`` holds it."""
-    return [_result(result) for result in summary.values()]
+def _read_estimate(found: EstimateLog) -> Estimate:
+    if found.low is None or found.high is None or found.level is None:
+        return Estimate(found.mean, None, found.n)
+    return Estimate(found.mean, Interval(found.low, found.high, found.level), found.n)
 
 
-def kind_of(folder: Path) -> str:
-    """The kind of a run; runs of before kinds were told hold scores.
+def versions() -> dict[str, str]:
+    """Versions of the packages that can change a number."""
+    return {
+        "beholder": __version__,
+        "python": platform.python_version(),
+        **{package: version(package) for package in _PACKAGES},
+    }
+
+
+def write(folder: Path, log: RunLog) -> None:
+    """Write ``run.json`` completely or not at all."""
+    content = msgspec.to_builtins(log)
+    text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    files.write_text(folder / FILE_NAME, text)
+
+
+def read(folder: Path) -> RunLog:
+    """The run log of a run directory.
 
     Raises:
-        RunError: There is no run log, or it is damaged.
+        RunError: There is none, or it is damaged; names the damaged field.
     """
-    return str(read(folder).get("kind", SCORES))
+    return _read(folder)[1]
+
+
+def content(folder: Path) -> Mapping[str, Any]:
+    """The run log as plain JSON values.
+
+    Raises:
+        RunError: There is none, or it is damaged; names the damaged field.
+    """
+    return _read(folder)[0]
+
+
+def _read(folder: Path) -> tuple[Mapping[str, Any], RunLog]:
+    path = folder / FILE_NAME
+    missing = f"{folder} is not a run directory: it has no {FILE_NAME}"
+    plain = files.read_json(path, form=FORMAT, kind="run log", missing=missing)
+    try:
+        return plain, msgspec.convert(plain, RunLog)
+    except msgspec.ValidationError as error:
+        raise RunError(
+            f"{path} is damaged: {error}; delete it and run the same command again, which uses all"
+            " that was kept beside it"
+        ) from error
+
+
+def is_closed(folder: Path, log: RunLog) -> bool:
+    """Whether the run was closed with this log, apart from ``judging`` and ``summary``."""
+    if not is_run(folder):
+        return False
+    written = msgspec.json.decode(msgspec.json.encode(log), type=RunLog)
+    now, then = (structs.replace(one, judging="", summary=()) for one in (written, read(folder)))
+    return now == then
 
 
 def is_run(folder: Path) -> bool:
@@ -96,21 +292,20 @@ def is_run(folder: Path) -> bool:
     return (folder / FILE_NAME).is_file()
 
 
-def data_folder(folder: Path) -> Path | None:
-    """The folder of a run's data file, from where the run was made; None elsewhere.
+def kind_of(folder: Path) -> str:
+    """The kind of a run.
 
     Raises:
         RunError: There is no run log, or it is damaged.
     """
-    source = Path(str(read(folder)["data"]["source"]))
-    return source.parent if source.is_file() else None
+    return read(folder).kind
 
 
 def check_kind(folder: Path, *kinds: str) -> None:
-    """Refuse a run of another kind; a folder without a run log is any kind's.
+    """Refuse a run of another kind; a folder without a run log is accepted.
 
     Raises:
-        RunError: Says which kind the folder holds, and which were expected.
+        RunError: Names the kind of the run and the expected ones.
     """
     if not is_run(folder):
         return
@@ -122,113 +317,11 @@ def check_kind(folder: Path, *kinds: str) -> None:
         )
 
 
-def versions() -> dict[str, str]:
-    """Versions of what can change a number."""
-    return {
-        "beholder": __version__,
-        "python": platform.python_version(),
-        **{package: version(package) for package in _PACKAGES},
-    }
-
-
-def write(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Write ``run.json`` whole or not at all."""
-    text = json.dumps(manifest, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-    files.write_text(folder / FILE_NAME, text)
-
-
-def read(folder: Path) -> dict[str, Any]:
-    """The content of a run's ``run.json``.
+def data_folder(folder: Path) -> Path | None:
+    """The folder of a run's data file, or None if the file is not there.
 
     Raises:
-        RunError: There is none, or it is damaged.
+        RunError: There is no run log, or it is damaged.
     """
-    missing = f"{folder} is not a run directory: it has no {FILE_NAME}"
-    log = files.read_json(folder / FILE_NAME, form=FORMAT, kind="run log", missing=missing)
-    wrong = _wrong(log)
-    if wrong is not None:
-        raise RunError(
-            f"{folder / FILE_NAME} is damaged: {wrong} is not what a run writes; delete it and run"
-            " the same command again, which uses all that was kept beside it"
-        )
-    return log
-
-
-def _wrong(log: Mapping[str, Any]) -> str | None:
-    """The first field of a run log that has not its form, or None."""
-    for name, form in _FORMS.items():
-        if name in log and not isinstance(log[name], form):
-            return name
-    if not isinstance(log.get("data", {}).get("n_items", 0), int):
-        return "data.n_items"
-    for name in ("metrics", "summary"):
-        for place, entry in enumerate(log.get(name, [])):
-            if not isinstance(entry, dict) or not _ENTRIES[name] <= set(entry):
-                return f"{name}[{place}]"
-    return None
-
-
-def is_closed(folder: Path, log: Mapping[str, Any]) -> bool:
-    """Whether a run was closed with this log, what came of it aside."""
-    if not (folder / FILE_NAME).is_file():
-        return False
-    found: dict[str, Any] = {"judging": "", "summary": []}
-    written: dict[str, Any] = json.loads(json.dumps({**log, **found}))
-    return {**read(folder), **found} == written
-
-
-def results(manifest: Mapping[str, Any]) -> dict[str, MetricResult]:
-    """The summary of a run log as records, by metric name."""
-    return {entry["metric"]: _from_result(entry) for entry in manifest["summary"]}
-
-
-def _asked(asked: ScheduledAsker) -> dict[str, Any]:
-    return {
-        "name": asked.name,
-        "subject": asked.kind.name,
-        "n": asked.n,
-        "config": asked.asker.config(),
-        "signature": asked.signature,
-        "values": [asdict(value) for value in asked.asker.values],
-        "corpus_values": [asdict(value) for value in asked.asker.corpus_values],
-    }
-
-
-def _result(result: MetricResult) -> dict[str, Any]:
-    return {
-        "metric": result.metric,
-        "signature": result.signature,
-        "n_scored": result.n_scored,
-        "n_failed": result.n_failed,
-        "failures": dict(result.failures),
-        "cautions": list(result.cautions),
-        "values": {name: _estimate(value) for name, value in result.values.items()},
-    }
-
-
-def _estimate(estimate: Estimate) -> dict[str, Any]:
-    interval = estimate.interval
-    return {
-        "mean": estimate.mean,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-        "level": interval.level if interval else None,
-        "n": estimate.n,
-    }
-
-
-def _from_result(entry: Mapping[str, Any]) -> MetricResult:
-    values = {}
-    for name, found in entry["values"].items():
-        known = found["low"] is not None
-        interval = Interval(found["low"], found["high"], found["level"]) if known else None
-        values[name] = Estimate(found["mean"], interval, found["n"])
-    return MetricResult(
-        metric=entry["metric"],
-        values=values,
-        n_scored=entry["n_scored"],
-        n_failed=entry["n_failed"],
-        signature=entry["signature"],
-        failures=entry["failures"],
-        cautions=tuple(entry.get("cautions", ())),
-    )
+    source = Path(read(folder).data.source)
+    return source.parent if source.is_file() else None

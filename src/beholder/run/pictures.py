@@ -1,4 +1,4 @@
-"""Whether the pictures that outcomes were made of are still the same files.
+"""Check that the pictures behind the outcomes are still the same files.
 
 Subjects name their pictures and films; a run keeps a hash of each file that is looked at. A start
 compares them: a score of a picture that has changed is never put beside new ones.
@@ -33,7 +33,7 @@ _AT_ONCE = 100_000
 
 
 def fingerprint(path: Path) -> str:
-    """Hash of a file, see ``WHOLE``; ``MISSING`` where it cannot be read: who needs it says why."""
+    """Hash of a file, see ``WHOLE``; ``MISSING`` if it cannot be read (opening it reports why)."""
     try:
         with regular(path, MAX_BYTES) as file:
             size = file.seek(0, 2)
@@ -105,7 +105,7 @@ def _files(names: Iterable[str]) -> frozenset[str]:
 def _file(folder: Path, name: str) -> Path:
     try:
         return inside(folder, name)
-    except ItemError:  # who opens it says why it may not be read
+    except ItemError:  # opening it reports why
         return folder / "\0"
 
 

@@ -29,7 +29,7 @@ class PlannedAsker:
         signature: How its outcomes would be made.
         n_done: Subjects that the run directory has finished already.
         n_to_ask: Subjects it would be asked of.
-        lacking: Count per reason of subjects that are sure to fail.
+        lacking: Number of subjects that are certain to fail, by reason.
         judge: What its judge would be asked for the subjects not done; None if it asks no judge.
         judge_most: The same if answers lead to as many further questions as they can.
     """
@@ -80,7 +80,7 @@ def plan(
             are counted, whichever they will be.
 
     Raises:
-        ConfigError: A tool cannot be made, or cannot do what is asked.
+        ConfigError: A tool cannot be made, or does not support the operation.
         RunError: The directory holds a run of another kind.
     """
     few = at_most or {}

@@ -19,7 +19,7 @@ class ScheduledAsker:
         n: Of how many of them, from the first.
         signature: How its outcomes are made.
         jobs: Of how many of these it is asked; which ones may be known only later.
-        renew: Whether outcomes that were made in another way are forgotten and made anew.
+        renew: Whether to delete and make again outcomes that were made in another way.
     """
 
     asker: Asker[Any]

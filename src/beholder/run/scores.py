@@ -1,4 +1,4 @@
-"""Runs that score items by metrics: what is asked for, carrying it out, what it would ask."""
+"""Runs that score items by metrics: configuration, run and plan."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from beholder.errors import ConfigError, DataError
 from beholder.metrics import Metric, fitting
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
 from beholder.records import Item
-from beholder.run import manifest
+from beholder.run import SCORES, manifest
 from beholder.run.inputs import Input
 from beholder.run.plan import RunPlan, plan
 from beholder.run.session import Engine, Progress, RunContext, Session
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
-
-KIND = manifest.SCORES
 
 
 @dataclass(frozen=True)
@@ -73,15 +71,15 @@ class ScoreConfig:
 def run_scores(
     config: ScoreConfig,
     progress: Progress,
-    rows: Iterable[Item | DataError] | None = None,
+    given: Iterable[Item | DataError] | None = None,
     engine: Engine | None = None,
 ) -> list[DataError]:
-    """Score what a run still lacks, and close it.
+    """Score what is missing, and close the run.
 
     Args:
         config: The run.
-        progress: Hears how it goes on.
-        rows: Items given in Python instead of ``config.data``.
+        progress: Receives the progress of the run.
+        given: Items from Python instead of ``config.data``.
         engine: Where the work is done; None for this machine.
 
     Returns:
@@ -95,13 +93,13 @@ def run_scores(
     """
     metrics = _checked(config.metrics)
     with Session.open(
-        config.out, KIND, means=config.means, askers=metrics, progress=progress, engine=engine
+        config.out, SCORES, means=config.means, askers=metrics, progress=progress, engine=engine
     ) as session:
         for metric in metrics:
             metric.identities(session.tools)  # a tool that cannot be made stops here
         bad: list[DataError] = []
         n, digest = session.ingest_file(
-            ITEM, config.input if rows is None else None, read(config, bad, rows), bad
+            ITEM, config.input if given is None else None, read(config, bad, given), bad
         )
         for metric in metrics:
             session.add(metric, ITEM, n)
@@ -129,12 +127,12 @@ def fitting_metric(data: str, rows: DataOptions, *, judge: bool) -> tuple[str, s
     return fitting.fitting(head, judge=judge)
 
 
-def plan_scores(config: ScoreConfig, rows: Iterable[Item | DataError] | None = None) -> RunPlan:
-    """Read all input and say what the run would do; nothing is scored or written.
+def plan_scores(config: ScoreConfig, given: Iterable[Item | DataError] | None = None) -> RunPlan:
+    """Read all input and report what the run would do; nothing is scored or written.
 
     Args:
         config: The run.
-        rows: Items given in Python instead of ``config.data``.
+        given: Items from Python instead of ``config.data``.
 
     Raises:
         ConfigError: A metric, tool or option is wrong.
@@ -143,7 +141,7 @@ def plan_scores(config: ScoreConfig, rows: Iterable[Item | DataError] | None = N
     bad: list[DataError] = []
     metrics, means = _checked(config.metrics), config.means
     means.check(metrics)
-    return plan(metrics, ITEM, read(config, bad, rows), config.out, means, bad)
+    return plan(metrics, ITEM, read(config, bad, given), config.out, means, bad)
 
 
 def _checked(metrics: tuple[Metric[Any], ...]) -> tuple[Metric[Any], ...]:
@@ -168,7 +166,7 @@ def read(
 @contextmanager
 def _source(data: str, rows: DataOptions) -> Iterator[Iterable[Item | DataError]]:
     if manifest.is_run(Path(data)):
-        manifest.check_kind(Path(data), KIND)
+        manifest.check_kind(Path(data), SCORES)
         with Store.read(Path(data)) as other:
             yield (item for _, item in other.items())
     else:

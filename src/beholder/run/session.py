@@ -1,6 +1,6 @@
 """A run while it is made: the one place that owns its folder, its data, its outcomes and its log.
 
-Every kind of run goes the same way: take in the subjects, add what is asked of them, begin, map,
+Every kind of run has the same steps: take the subjects, add the askers, begin, map,
 close. ``map`` is the only loop that asks: it skips what is finished, turns errors into failures,
 keeps each outcome the moment it arrives, and tells the progress.
 """
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
+from msgspec import structs
 
 from beholder.backends import Usage
 from beholder.files import check_name
@@ -44,16 +45,16 @@ from beholder.threads import one_blas_thread
 S = TypeVar("S")
 
 CONCURRENCY = 64
-"""Subjects that wait for remote tools at once, where nobody says otherwise."""
+"""Default number of subjects that wait for remote tools at once."""
 
 
 def default_out(source: str | None, prefix: str = "") -> Path:
-    """Where a run is kept if nobody says: ``runs/`` and the name of the data.
+    """The default run directory: ``runs/`` and the name of the data.
 
     Args:
         source: The data as the user named it; None for data given in Python, which get a new
             temporary folder.
-        prefix: What stands before the name.
+        prefix: Prefix of the name.
     """
     if source is None:
         return Path(tempfile.mkdtemp(prefix="beholder-"))
@@ -62,7 +63,7 @@ def default_out(source: str | None, prefix: str = "") -> Path:
 
 
 class Progress(Protocol):
-    """Hears how a run goes on."""
+    """Receives the progress of a run."""
 
     def start(self, total: int, reused: int) -> None:
         """The run has ``total`` jobs, of which ``reused`` were finished before."""
@@ -75,7 +76,7 @@ class Progress(Protocol):
 
 
 class Quiet:
-    """Progress that nobody watches."""
+    """Progress that is ignored."""
 
     def start(self, total: int, reused: int) -> None:
         """See ``Progress``."""
@@ -102,7 +103,7 @@ class RunContext:
     folder: Path = field(default_factory=Path)
 
     def check(self, askers: Iterable[Asker[Any]]) -> None:
-        """Refuse options that no tool of what is asked takes.
+        """Refuse options that no tool of the askers takes.
 
         Raises:
             ConfigError: Names the option and the tools.
@@ -119,11 +120,11 @@ class RunContext:
 
 
 Done: TypeAlias = Callable[[int, int], None]
-"""Hears that so many jobs more are finished and written, with a score and with a reason instead."""
+"""Called with the numbers of jobs that were scored and that failed since the last call."""
 
 
 class Engine(Protocol):
-    """Where the work of a run is done, and how what comes of it is kept."""
+    """Where the work of a run is done, and how its outcomes are stored."""
 
     def store(self, folder: Path) -> AbstractContextManager[Store]:
         """The store of a run directory, open for writing, made if need be.
@@ -133,11 +134,11 @@ class Engine(Protocol):
         """
 
     def execute(self, work: Work, means: RunContext, done: Done) -> None:
-        """Do what is open and keep what comes of it; may be interrupted at any time.
+        """Do the open work and keep its outcomes; may be interrupted at any time.
 
         Raises:
-            ConfigError: A tool cannot do what is asked.
-            RunError: The work cannot go on; what was finished is kept.
+            ConfigError: A tool does not support the operation.
+            RunError: The work cannot continue; finished outcomes are kept.
         """
 
 
@@ -165,7 +166,7 @@ class Session:
     Attributes:
         store: Subjects, outcomes and vectors.
         tools: What askers may use.
-        answers: Where judges keep what they were told; None where no judge is asked.
+        answers: Stored answers of judges; None if no judge is asked.
         asked: What has been added, in order.
     """
 
@@ -180,7 +181,7 @@ class Session:
         self._means = means
         self._engine: Engine = OneMachine()
         self._progress = progress
-        self._log: Mapping[str, Any] | None = None
+        self._log: manifest.RunLog | None = None
         self._taken: dict[str, tuple[int, str]] = {}
 
     @classmethod
@@ -195,14 +196,14 @@ class Session:
         progress: Progress,
         engine: Engine | None = None,
     ) -> Iterator[Session]:
-        """Begin a run in a folder, or go on with it; the folder is locked meanwhile.
+        """Start or resume a run in a folder; the folder stays locked meanwhile.
 
         Args:
             out: The run directory, made if need be.
             kind: Kind of the run, as ``run.json`` says it.
             means: With what it works.
             askers: What it will ask; with none that names a judge, no store of answers is opened.
-            progress: Hears how it goes on.
+            progress: Receives the progress of the run.
             engine: Where the work is done; None for this machine.
 
         Raises:
@@ -256,7 +257,7 @@ class Session:
             kind: The kind of subject.
             source: Where the subjects come from; None where that is no file.
             subjects: Gives them, read from there.
-            bad: Filled while they are read: with wrong rows, which are told at every start.
+            bad: Receives the wrong rows while they are read; every start reports them.
 
         Raises:
             RunError: The run holds other data.
@@ -266,7 +267,7 @@ class Session:
         if known is not None:
             self._taken[kind.name] = known
             return known
-        taken = self.take(kind, subjects)  # hashed again behind it: somebody may have written there
+        taken = self.take(kind, subjects)  # hash again: the file may have changed while it was read
         if source is not None and key is not None and not bad and key == source.key():
             self.store.add_input(key, *taken)
         return taken
@@ -286,12 +287,11 @@ class Session:
             asker: What will be asked.
             kind: The kind of subject.
             n: The number of subjects.
-            jobs: Of how many of them, where ``map`` will be told which; None for all.
-            renew: Forget outcomes that were made in another way: for what costs nothing to find
-                anew.
+            jobs: The number of subjects if ``map`` gets their positions later; None for all.
+            renew: Delete outcomes that were made in another way; for outcomes that cost nothing.
 
         Raises:
-            ConfigError: A tool cannot be made, or cannot do what is asked.
+            ConfigError: A tool cannot be made, or does not support the operation.
             RunError: The run holds outcomes of that name that were made in another way.
         """
         asker.identities(self.tools)  # a tool that cannot be made stops here, before any reading
@@ -329,10 +329,10 @@ class Session:
         return prepared
 
     def begin(self, log: manifest.Log, shared: Mapping[str, Iterable[str]] | None = None) -> bool:
-        """Say that all is added; False where this very run is closed already.
+        """Begin when all is added; False if this same run is already closed.
 
         Args:
-            log: What the run log says of data and settings.
+            log: Data and settings for the run log.
             shared: By name of what is asked, pictures on which all of its outcomes depend.
 
         Raises:
@@ -343,7 +343,7 @@ class Session:
         reused = sum(min(one.jobs, self.store.n_finished(one.name, one.n)) for one in self.asked)
         total = sum(one.jobs for one in self.asked)
         self._progress.start(total, reused)
-        closed = {**self._log, "status": "complete"}
+        closed = structs.replace(self._log, status="complete")
         if (
             reused == total
             and manifest.is_closed(self.store.folder, closed)
@@ -354,7 +354,7 @@ class Session:
         return True
 
     def map(self, *asked: ScheduledAsker, positions: Sequence[int] | None = None) -> None:
-        """Ask what is not finished of subjects of one kind, and keep every outcome.
+        """Ask the open questions about subjects of one kind, and keep every outcome.
 
         Args:
             asked: What to ask; all of the same kind of subject.
@@ -362,8 +362,8 @@ class Session:
                 stay); None for the first ``n`` of each.
 
         Raises:
-            ConfigError: A tool cannot do what is asked.
-            RunError: The run cannot go on, for instance because its budget is spent.
+            ConfigError: A tool does not support the operation.
+            RunError: The run cannot continue, for instance because its budget is spent.
         """
         if positions is not None:
             for one in asked:
@@ -398,9 +398,10 @@ class Session:
         judging: Judging | None = None,
     ) -> None:
         if self._log is not None:
-            content = {**self._log, "status": status}
-            if judging is not None:
-                content["judging"] = judging.in_words
-            if summary is not None:
-                content["summary"] = manifest.summary_rows(summary)
-            manifest.write(self.store.folder, content)
+            log = structs.replace(
+                self._log,
+                status=status,
+                judging="" if judging is None else judging.in_words,
+                summary=manifest.summary_rows(summary or {}),
+            )
+            manifest.write(self.store.folder, log)

@@ -1,9 +1,9 @@
-"""The store of one run: subjects and what came of them, and what the rows that keep them mean.
+"""The store of one run: subjects, askers and outcomes, and the meaning of their rows.
 
 What is finished is kept, so a killed run loses only what was in flight. One process begins a run
 (``Store.open``, which locks the run directory); any number may read (``Store.read``), also from a
 disk that cannot be written. A run is kept in one SQLite file, or in Parquet parts where many
-machines work on it: ``Tables``.
+machines work on it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from beholder.run import codec
 from beholder.run.codec import Encoded
 from beholder.run.store_file import FILE_NAME, PARTS_NAME, locked, to_read, to_write
 from beholder.run.subjects import ITEM, KINDS, SubjectKind
-from beholder.run.tables import MOST, SCORE_COLUMNS, StoredAsker, SubjectRow, Tables
+from beholder.run.tables import MOST, SCORE_COLUMNS, StoredAsker, SubjectRow
 from beholder.run.tables_parquet import ParquetTables
 from beholder.run.tables_sqlite import SqliteTables
 
@@ -48,7 +48,7 @@ class Store:
         tables: Its rows.
     """
 
-    def __init__(self, folder: Path, tables: Tables) -> None:
+    def __init__(self, folder: Path, tables: SqliteTables | ParquetTables) -> None:
         self.folder = folder
         self.tables = tables
 
@@ -234,8 +234,10 @@ class Store:
         """Note that an input gave the first ``n`` subjects, which have the hash ``data``."""
         self.tables.add_input(key, n, data)
 
-    def state(self, asker: str, data: str, with_state: Callable[[dict[str, Any]], T]) -> T | None:
-        """What is made of what an asker found of a whole data set; None where that is not kept.
+    def state(
+        self, asker: str, data: str, with_state: Callable[[Mapping[str, Any]], T]
+    ) -> T | None:
+        """What ``with_state`` makes of an asker's state over a data set; None if none is stored.
 
         Args:
             asker: Its signature before it was prepared.
@@ -274,13 +276,13 @@ class Store:
         return found
 
     def put(self, asker: str, position: int, outcome: ItemScore | ItemFailure) -> None:
-        """Write what became of one subject."""
+        """Write the outcome of one subject."""
         found = Encoded()
         found.add(asker, position, outcome)
         self.put_block(found)
 
     def put_block(self, found: Encoded) -> None:
-        """Write what became of subjects: all of it or, where the process is killed, nothing."""
+        """Write outcomes of subjects: all, or none if the process is killed."""
         self.tables.put(found)
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:
@@ -303,12 +305,12 @@ class Store:
         for position, units in self._scores(asker, "units", n):
             yield position, self._read(codec.decode_units, units, asker, position)
 
-    def unit_fields(self, asker: str, n: int) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    def unit_fields(self, asker: str, n: int) -> Iterator[tuple[int, list[Mapping[str, Any]]]]:
         """The same as plain fields, for tables."""
         for position, units in self._scores(asker, "units", n):
             yield position, self._read(codec.unit_fields, units, asker, position)
 
-    def details(self, asker: str, n: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    def details(self, asker: str, n: int | None = None) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Detail per scored subject, of all or of the first ``n`` subjects, in order."""
         for position, detail in self._scores(asker, "detail", n):
             yield position, self._read(codec.decode_detail, detail, asker, position)

@@ -1,4 +1,4 @@
-"""Close a run: means with intervals, counts of failures, signatures."""
+"""Summarise a run: means with intervals, counts of failures, signatures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def summarise(store: Store, asked: ScheduledAsker, judging: Judging | None = Non
     about one picture are not independent.
 
     Args:
-        store: What came of each subject.
+        store: The outcomes.
         asked: What was asked of which.
         judging: How sure the judges of the run were of their grades; None where none was asked.
     """

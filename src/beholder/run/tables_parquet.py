@@ -15,22 +15,24 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from beholder import files
 from beholder.errors import RunError
-from beholder.run.batch import FAILED, OUTCOMES, SCORED
+from beholder.run.batch import OUTCOMES, SCORED, outcome_rows
 from beholder.run.codec import Encoded
 from beholder.run.place import PartsPlace
 from beholder.run.store_file import PARTS_NAME
@@ -56,7 +58,7 @@ _OUTCOME = OUTCOMES.remove(OUTCOMES.get_field_index("id"))  # subjects hold it
 _FAILURE = ("error", "reason", "transient", "detail")
 _STATES = ("position", "asker", "status", "unfinished", "transient")
 _NONE, _WHOLE, _HALF, _LOST, _LATER = range(5)
-"""What became of a subject: nothing, a score, an unfinished one, a failure, one to try again."""
+"""State of a subject: open, scored, unfinished, failed, failed but to be retried."""
 
 
 @dataclass
@@ -88,7 +90,7 @@ class _Known:
 
 
 class ParquetTables:
-    """Tables of a run in parts; see ``tables.Tables``.
+    """Tables of a run in parts; with the methods of ``SqliteTables``.
 
     Args:
         parts: Where the parts are.
@@ -113,7 +115,7 @@ class ParquetTables:
         Raises:
             RunError: What it says of its parts is damaged, or they cannot be reached.
         """
-        return cls(PartsPlace.named(_said(folder)["place"] or folder), folder)
+        return cls(PartsPlace.named(_read_parts(folder).place or folder), folder)
 
     @classmethod
     def to_write(cls, folder: Path, place: str | None) -> ParquetTables:
@@ -128,7 +130,7 @@ class ParquetTables:
         """
         new = not (folder / PARTS_NAME).is_file()
         asked = None if place is None else PartsPlace.named(place).url
-        known = asked if new else _said(folder)["place"]
+        known = asked if new else _read_parts(folder).place
         if asked not in (None, known):
             raise RunError(
                 f"{folder} keeps its parts at {known or folder}, not at {asked}; leave --parts out,"
@@ -137,7 +139,7 @@ class ParquetTables:
         parts = PartsPlace.named(known or folder)
         start = 1 + max(map(_start_of, parts.names(PARTS)), default=0)
         if new:  # a place that cannot be reached is not noted
-            _say(folder, {"format": FORMAT, "place": known, "askers": [], "inputs": {}})
+            _write_parts(folder, _PartsFile(place=known))
         return cls(parts, folder, start)
 
     @property
@@ -153,11 +155,11 @@ class ParquetTables:
     # Subjects
 
     def digests(self, kind: str) -> Iterator[bytes]:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return (digest for _, digest in self._subjects(kind, "digest"))
 
     def add_subjects(self, kind: str, subjects: Iterable[SubjectRow]) -> None:
-        """See ``Tables``; that ids differ is seen where rows are read."""
+        """See ``SqliteTables``; that ids differ is seen where rows are read."""
         given = iter(subjects)
         while some := list(islice(given, _SUBJECTS_A_PART)):
             columns = [list(column) for column in zip(*some, strict=True)]
@@ -166,17 +168,17 @@ class ParquetTables:
         self._n.clear()
 
     def renew_subject(self, kind: str, position: int, row: str) -> None:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         raise _stays("subjects")
 
     def n_subjects(self, kind: str) -> int:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return self._subject_parts(kind)[1]
 
     def subjects(
         self, kind: str, positions: Sequence[int] | None = None
     ) -> Iterator[tuple[int, str]]:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         if positions is None:
             yield from self._subjects(kind, "row")
             return
@@ -187,7 +189,7 @@ class ParquetTables:
             yield position, table["row"][position - first].as_py()
 
     def sources(self, kind: str, n: int) -> list[bytes]:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return [source for _, source in islice(self._subjects(kind, "source"), n)]
 
     def _subjects(self, kind: str, column: str) -> Iterator[tuple[int, Any]]:
@@ -207,47 +209,46 @@ class ParquetTables:
     # Askers
 
     def askers(self) -> list[StoredAsker]:
-        """See ``Tables``."""
-        return [StoredAsker(**asker) for asker in _said(self._run)["askers"]]
+        """See ``SqliteTables``."""
+        return _read_parts(self._run).askers
 
     def add_asker(self, asker: StoredAsker) -> None:
-        """See ``Tables``."""
-        said = _said(self._run)
-        said["askers"].append(asdict(asker))
-        _say(self._run, said)
+        """See ``SqliteTables``."""
+        said = _read_parts(self._run)
+        said.askers.append(asker)
+        _write_parts(self._run, said)
 
     def renew_signature(self, asker: str, signature: str) -> None:
-        """See ``Tables``; parts that are written stay as they are, and so do their signatures."""
-        said = _said(self._run)
-        for one in said["askers"]:
-            if one["name"] == asker:
-                one["signature"] = signature
-        _say(self._run, said)
+        """See ``SqliteTables``; written parts keep their signatures."""
+        said = _read_parts(self._run)
+        said.askers = [
+            replace(one, signature=signature) if one.name == asker else one for one in said.askers
+        ]
+        _write_parts(self._run, said)
 
     def forget(self, asker: str) -> None:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         raise _stays("outcomes")
 
     # What need not be found again; it stays in the run directory
 
     def input(self, key: str) -> tuple[int, str] | None:
-        """See ``Tables``."""
-        found = _said(self._run)["inputs"].get(key)
-        return None if found is None else (found[0], found[1])
+        """See ``SqliteTables``."""
+        return _read_parts(self._run).inputs.get(key)
 
     def add_input(self, key: str, n: int, data: str) -> None:
-        """See ``Tables``."""
-        said = _said(self._run)
-        said["inputs"][key] = [n, data]
-        _say(self._run, said)
+        """See ``SqliteTables``."""
+        said = _read_parts(self._run)
+        said.inputs[key] = (n, data)
+        _write_parts(self._run, said)
 
     def state(self, asker: str, data: str) -> bytes | None:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         path = self._prepared(asker, data)
         return path.read_bytes() if path.is_file() else None
 
     def add_state(self, asker: str, data: str, state: bytes) -> None:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         path = self._prepared(asker, data)
         files.make_folder(path.parent)
         files.write_bytes(path, state)
@@ -270,16 +271,8 @@ class ParquetTables:
         return f"{PARTS}/part-{ordered[0][0]:012d}-{self.start:04d}-{digest}.parquet"
 
     def put(self, found: Encoded) -> None:
-        """See ``Tables``."""
-        rows: list[tuple[Any, ...]] = [
-            (position, asker, SCORED, *score, None, None, None)
-            for asker, position, *score in found.scores
-        ]
-        rows += [
-            (position, asker, FAILED, None, None, None, detail, None, *reason)
-            for asker, position, *reason, detail in found.failures
-        ]
-        rows.sort(key=lambda row: row[:2])
+        """See ``SqliteTables``."""
+        rows = sorted(outcome_rows(found), key=lambda row: row[:2])
         columns = [list(column) for column in zip(*rows, strict=True)]
         name = self.part_name((row[0], row[1]) for row in rows)
         self.parts.write(name, pa.table(columns, schema=_OUTCOME))
@@ -291,29 +284,29 @@ class ParquetTables:
         return n_scored, len(states) - n_scored
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         raise _stays("outcomes")
 
     def finished(self, asker: str, n: int) -> Iterator[int]:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         yield from self._of(asker).chosen((_WHOLE, _LOST), n, None).tolist()
 
     def n_finished(self, asker: str, n: int) -> int:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return len(self._of(asker).chosen((_WHOLE, _LOST), n, None))
 
     def scores(
         self, asker: str, columns: Sequence[str], n: int, at: int | None = None
     ) -> Iterator[tuple[Any, ...]]:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return self._rows(asker, columns, (_WHOLE, _HALF), n, at)
 
     def failures(self, asker: str, n: int, at: int | None = None) -> Iterator[tuple[Any, ...]]:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return self._rows(asker, _FAILURE, (_LOST, _LATER), n, at)
 
     def signatures(self, asker: str) -> list[str]:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return sorted({signature for _, signature in self.scores(asker, ("signature",), MOST)})
 
     def _rows(
@@ -376,14 +369,30 @@ def _subject_part(kind: str, first: int) -> str:
     return f"{SUBJECTS}/{kind}-{first:012d}.parquet"
 
 
-def _said(folder: Path) -> dict[str, Any]:
+class _PartsFile(Struct, kw_only=True):
+    """The content of ``parts.json``; ``place`` is None for the run directory."""
+
+    format: int = FORMAT
+    place: str | None
+    askers: list[StoredAsker] = []
+    inputs: dict[str, tuple[int, str]] = {}
+
+
+def _read_parts(folder: Path) -> _PartsFile:
+    path = folder / PARTS_NAME
     missing = f"{folder} is no run in parts: it has no {PARTS_NAME}"
-    return files.read_json(folder / PARTS_NAME, form=FORMAT, kind="list of parts", missing=missing)
+    found = files.read_json(path, form=FORMAT, kind="list of parts", missing=missing)
+    try:
+        return msgspec.convert(found, _PartsFile)
+    except msgspec.ValidationError as error:
+        raise RunError(
+            f"{path} is damaged: {error}; choose another run directory with -o"
+        ) from error
 
 
-def _say(folder: Path, content: Mapping[str, Any]) -> None:
-    text = json.dumps(content, ensure_ascii=False, indent=2, default=str) + "\n"
-    files.write_text(folder / PARTS_NAME, text)
+def _write_parts(folder: Path, content: _PartsFile) -> None:
+    plain = msgspec.to_builtins(content, enc_hook=str)
+    files.write_text(folder / PARTS_NAME, json.dumps(plain, ensure_ascii=False, indent=2) + "\n")
 
 
 def _stays(what: str) -> RunError:

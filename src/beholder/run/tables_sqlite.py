@@ -17,7 +17,7 @@ from beholder.run.tables import FAILURE_COLUMNS, StoredAsker, SubjectRow
 
 
 class SqliteTables:
-    """Tables of a run in one file; see ``tables.Tables``.
+    """Tables of a run in one file.
 
     Args:
         folder: The run directory.
@@ -35,7 +35,7 @@ class SqliteTables:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """See ``Tables``."""
+        """Keep several writes together: all or none."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -47,7 +47,7 @@ class SqliteTables:
     # Subjects
 
     def digests(self, kind: str) -> Iterator[bytes]:
-        """See ``Tables``; of those that are there now, as others may be added meanwhile."""
+        """Digests of the present subjects of a kind, in order; others may be added meanwhile."""
         rows = self._db.execute(
             "SELECT digest FROM subjects WHERE kind = ? AND position < ? ORDER BY position",
             (kind, self.n_subjects(kind)),
@@ -55,7 +55,11 @@ class SqliteTables:
         return (digest for (digest,) in rows)
 
     def add_subjects(self, kind: str, subjects: Iterable[SubjectRow]) -> None:
-        """See ``Tables``."""
+        """Write subjects behind those that are there.
+
+        Raises:
+            RunError: Two have one id.
+        """
         for position, name, digest, row, source in subjects:
             values = (kind, position, name, digest, row, source)
             try:
@@ -64,20 +68,20 @@ class SqliteTables:
                 raise RunError(f"two of the data are called {name!r}; ids must differ") from None
 
     def renew_subject(self, kind: str, position: int, row: str) -> None:
-        """See ``Tables``."""
+        """Replace the row of a subject."""
         self._db.execute(
             "UPDATE subjects SET row = ? WHERE kind = ? AND position = ?", (row, kind, position)
         )
 
     def n_subjects(self, kind: str) -> int:
-        """See ``Tables``."""
+        """How many subjects of a kind there are."""
         counted = self._db.execute("SELECT count(*) FROM subjects WHERE kind = ?", (kind,))
         return int(counted.fetchone()[0])
 
     def subjects(
         self, kind: str, positions: Sequence[int] | None = None
     ) -> Iterator[tuple[int, str]]:
-        """See ``Tables``."""
+        """Positions and rows of all subjects of a kind, or of some."""
         wanted = "SELECT position, row FROM subjects WHERE kind = ?"
         if positions is None:
             return self._db.execute(f"{wanted} ORDER BY position", (kind,))
@@ -87,7 +91,7 @@ class SqliteTables:
         )
 
     def sources(self, kind: str, n: int) -> list[bytes]:
-        """See ``Tables``."""
+        """Keys of what the first ``n`` subjects of a kind describe."""
         rows = self._db.execute(
             "SELECT source FROM subjects WHERE kind = ? AND position < ? ORDER BY position",
             (kind, n),
@@ -97,7 +101,7 @@ class SqliteTables:
     # Askers
 
     def askers(self) -> list[StoredAsker]:
-        """See ``Tables``."""
+        """The askers, in the order in which they were added."""
         rows = self._db.execute("SELECT name, kind, config, signature FROM askers ORDER BY rowid")
         return [
             StoredAsker(name, kind, json.loads(config), signature)
@@ -105,13 +109,13 @@ class SqliteTables:
         ]
 
     def add_asker(self, asker: StoredAsker) -> None:
-        """See ``Tables``."""
+        """Note an asker."""
         config = json.dumps(asker.config, ensure_ascii=False, default=str)
         row = (asker.name, asker.kind, config, asker.signature)
         self._db.execute("INSERT INTO askers VALUES (?, ?, ?, ?)", row)
 
     def renew_signature(self, asker: str, signature: str) -> None:
-        """See ``Tables``."""
+        """State the signature of an asker and of its scores in another way."""
         with self.transaction():
             for table, column in (("scores", "asker"), ("askers", "name")):
                 self._db.execute(
@@ -120,7 +124,7 @@ class SqliteTables:
                 )
 
     def forget(self, asker: str) -> None:
-        """See ``Tables``."""
+        """Remove an asker with its outcomes."""
         with self.transaction():
             for table, column in (("scores", "asker"), ("failures", "asker"), ("askers", "name")):
                 self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (asker,))  # noqa: S608  # the names are ours
@@ -128,31 +132,31 @@ class SqliteTables:
     # What need not be found again
 
     def input(self, key: str) -> tuple[int, str] | None:
-        """See ``Tables``."""
+        """Number and hash of the subjects that an input gave; None where it is not known."""
         found = self._db.execute("SELECT n, data FROM inputs WHERE input = ?", (key,)).fetchone()
         return None if found is None else (int(found[0]), str(found[1]))
 
     def add_input(self, key: str, n: int, data: str) -> None:
-        """See ``Tables``."""
+        """Note what an input gave."""
         self._db.execute("INSERT OR REPLACE INTO inputs VALUES (?, ?, ?)", (key, n, data))
 
     def state(self, asker: str, data: str) -> bytes | None:
-        """See ``Tables``."""
+        """What an asker of some signature found of the data of some hash, encoded."""
         found = self._db.execute(
             "SELECT knowledge FROM prepared WHERE asker = ? AND data = ?", (asker, data)
         ).fetchone()
         return None if found is None else found[0]
 
     def add_state(self, asker: str, data: str, state: bytes) -> None:
-        """See ``Tables``."""
+        """Keep what an asker found."""
         self._db.execute("INSERT OR REPLACE INTO prepared VALUES (?, ?, ?)", (asker, data, state))
 
     # Outcomes
 
     def put(self, found: Encoded) -> None:
-        """See ``Tables``."""
+        """Write outcomes of subjects, all or none; they replace earlier outcomes."""
         with self.transaction():
-            # An asker has one outcome of a subject: what was there before gives way.
+            # An asker has one outcome per subject; a new one replaces the old.
             for table, others in (("failures", found.scores), ("scores", found.failures)):
                 self._db.executemany(
                     f"DELETE FROM {table} WHERE asker = ? AND position = ?",  # noqa: S608  # the names are ours
@@ -166,7 +170,7 @@ class SqliteTables:
             )
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:
-        """See ``Tables``."""
+        """Remove the outcomes of an asker at all other positions."""
         kept = set(positions)
         with self.transaction():
             for table in ("scores", "failures"):
@@ -180,11 +184,11 @@ class SqliteTables:
                 )
 
     def finished(self, asker: str, n: int) -> Iterator[int]:
-        """See ``Tables``."""
+        """Positions below ``n`` with a whole score, or with a failure that will stay."""
         return (position for (position,) in self._finished(asker, "position", n))
 
     def n_finished(self, asker: str, n: int) -> int:
-        """See ``Tables``."""
+        """How many positions below ``n`` are finished."""
         return sum(count for (count,) in self._finished(asker, "count(*)", n))
 
     def _finished(self, asker: str, what: str, n: int) -> Iterator[tuple[int]]:
@@ -199,11 +203,11 @@ class SqliteTables:
     def scores(
         self, asker: str, columns: Sequence[str], n: int, at: int | None = None
     ) -> Iterator[tuple[Any, ...]]:
-        """See ``Tables``."""
+        """Position and some of ``SCORE_COLUMNS``, below ``n`` or at one position."""
         return self._rows("scores", columns, asker, n, at)
 
     def failures(self, asker: str, n: int, at: int | None = None) -> Iterator[tuple[Any, ...]]:
-        """See ``Tables``."""
+        """Position and ``FAILURE_COLUMNS``, below ``n`` or at one position."""
         return self._rows("failures", FAILURE_COLUMNS, asker, n, at)
 
     def _rows(
@@ -217,7 +221,7 @@ class SqliteTables:
         )
 
     def signatures(self, asker: str) -> list[str]:
-        """See ``Tables``."""
+        """The distinct signatures of an asker's scores, in order."""
         rows = self._db.execute(
             "SELECT DISTINCT signature FROM scores WHERE asker = ? ORDER BY signature", (asker,)
         )
@@ -226,14 +230,14 @@ class SqliteTables:
     # Vectors
 
     def vectors(self, identity: str, digests: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
-        """See ``Tables``."""
+        """Vectors that are kept, by digest of their text."""
         one = "SELECT digest, vector FROM vectors WHERE identity = ? AND digest = ?"
         return chain.from_iterable(
             self._db.execute(one, (identity, digest)).fetchall() for digest in digests
         )
 
     def put_vectors(self, identity: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
-        """See ``Tables``."""
+        """Keep vectors."""
         with self.transaction():
             self._db.executemany(
                 "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",

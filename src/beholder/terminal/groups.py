@@ -7,6 +7,8 @@ of its annotations: they are read where the group is.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,9 +20,9 @@ from cyclopts import Parameter
 from beholder.errors import ConfigError
 from beholder.optional import load
 from beholder.options import DataOptions, Frames, JudgeOptions, WorkOptions
-from beholder.terminal.cache_place import cache_at
 
 if TYPE_CHECKING:
+    from beholder.postgres import Address
     from beholder.run.session import Engine
     from beholder.tables import Table
 
@@ -324,3 +326,26 @@ class TablesGroup:
             from beholder.terminal.printing import say
 
             say(f"tables: {self.tables} ({len(write_tables(found, self.tables))} files)")
+
+
+def cache_at(place: str | None) -> Path | Address | None:
+    """Where the shared cache lies: the option, else ``BEHOLDER_CACHE``, else the platform's folder.
+
+    Args:
+        place: A folder, the address of a database, ``off`` for no cache, or None.
+    """
+    from beholder.options import cache_place
+
+    named = place or os.environ.get("BEHOLDER_CACHE") or str(_platform_folder())
+    if named == "off":
+        return None
+    found = cache_place(named)
+    return found / "answers.sqlite" if isinstance(found, Path) else found
+
+
+def _platform_folder() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData/Local")) / "beholder"
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Caches/beholder"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "beholder"

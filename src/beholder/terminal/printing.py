@@ -26,12 +26,12 @@ STDOUT = "-"
 
 
 def tell(text: object) -> None:
-    """Print a line on stdout; whatever stands in it cannot steer the terminal."""
+    """Print a line on stdout; control characters are made visible."""
     sys.stdout.write(f"{for_terminal(str(text))}\n")
 
 
 def say(text: object) -> None:
-    """Print a line on stderr; whatever stands in it cannot steer the terminal."""
+    """Print a line on stderr; control characters are made visible."""
     sys.stderr.write(f"{for_terminal(str(text))}\n")
 
 
@@ -92,13 +92,13 @@ def tell_summary(
 
 
 def say_left_out(what: Iterable[object]) -> None:
-    """Name what was left out, such as wrong rows."""
+    """Report what was left out, such as wrong rows."""
     for one in what:
         say(f"left out: {one}")
 
 
 def say_failures(summary: Mapping[str, MetricResult]) -> None:
-    """Name, for each metric, why items have no score, the most frequent reasons first."""
+    """Report for each metric why items have no score, most frequent reasons first."""
     for name, result in summary.items():
         reasons = sorted(result.failures.items(), key=lambda one: -one[1])
         for reason, count in reasons[:_SHOWN]:
@@ -112,13 +112,13 @@ def close(
     problems: Sequence[str] = (),
     did: str = "scored",
 ) -> int:
-    """Say how a run went and where it is; gives the exit code.
+    """Report how a run went and where it is; returns the exit code.
 
     Args:
         out: The run directory.
         progress: What watched the run.
         report: Its page, if one was drawn.
-        problems: Why it is no success.
+        problems: Reasons to fail.
         did: What was done to a subject.
     """
     done = f"{progress.scored_now} {did} now, {progress.failed_now} failed now"
@@ -145,7 +145,7 @@ def too_many(failures: Sequence[str], allowed: int) -> list[str]:
 
 
 def tell_plan(planned: RunPlan, out: Path) -> int:
-    """Say what a run would do; gives the exit code."""
+    """Report what a run would do; returns the exit code."""
     tell(f"{planned.n_items} items, {len(planned.bad_rows)} rows would be left out")
     for row in planned.bad_rows:
         tell(f"  {row}")

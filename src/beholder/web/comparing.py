@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,11 @@ from numpy.typing import NDArray
 from starlette.exceptions import HTTPException
 
 from beholder.errors import BeholderError, ConfigError
-from beholder.records import Item, ItemFailure, ItemScore
-from beholder.report.load import ValueColumn
-from beholder.report.marking import Piece, heights, mark
+from beholder.records import Item, ItemScore, Unit
+from beholder.report.marking import Piece, marked_texts
 from beholder.report.tones import label, strength, tone
 from beholder.run.compare import Comparison, compare
+from beholder.run.manifest import ValueLog
 from beholder.run.subjects import ITEM
 from beholder.web.items import AskedColumns, RunView, Snapshot
 from beholder.web.lists import PAGE, pair, read_pair, read_whole
@@ -38,6 +37,57 @@ class PairedPlaces:
 
     a: NDArray[np.int64]
     b: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPiece:
+    """A piece of a text with the tone, title, strength (0 to 4) and height of its mark, if any."""
+
+    text: str
+    tone: str | None = None
+    title: str = ""
+    strength: int = 0
+    height: int = 0
+
+
+@dataclass(frozen=True)
+class ItemSide:
+    """An item in one run.
+
+    Attributes:
+        item: The item.
+        failure: Why it has no score, or None.
+        values: Its values.
+        texts: Title and pieces of each of its texts.
+    """
+
+    item: Item
+    failure: str | None
+    values: Mapping[str, float]
+    texts: Sequence[tuple[str, Sequence[DrawnPiece]]]
+
+
+@dataclass(frozen=True)
+class ComparedItem:
+    """An item in two runs.
+
+    Attributes:
+        id: Its id.
+        at_a: Its position in the first run.
+        at_b: Its position in the second run.
+        asked: The metric that is shown.
+        others: Name and address value of the metrics that can be shown.
+        sides: The item in the first and in the second run.
+        query: The query of the page.
+    """
+
+    id: str
+    at_a: int
+    at_b: int
+    asked: AskedColumns
+    others: Sequence[tuple[str, str]]
+    sides: Sequence[ItemSide]
+    query: Mapping[str, str]
 
 
 @dataclass
@@ -60,15 +110,17 @@ class Comparisons:
         default_factory=dict
     )
 
-    def page(self, a: RunView, b: RunView, query: Mapping[str, str]) -> dict[str, Any]:
-        """What the page of two runs is told.
+    def page(
+        self, a: RunView, b: RunView, query: Mapping[str, str]
+    ) -> tuple[str, Mapping[str, object]]:
+        """The template of the page of two runs, and its context.
 
         Raises:
             ConfigError: The query asks for what is not there, or the runs share nothing.
         """
         now = (a.snapshot, b.snapshot)
         if not all(snapshot.subjects for snapshot in now):
-            return {"template": "compare_reading.html.j2"}
+            return "compare_reading.html.j2", {}
         shared = shared_askers(*now)
         if not shared:
             names = [", ".join(one.name for one in snapshot.asked) for snapshot in now]
@@ -86,8 +138,7 @@ class Comparisons:
         number = min(read_whole(query.get("page", "0")) or 0, last)
         places = ordered[number * PAGE : (number + 1) * PAGE].tolist()
         tests = self._tested(a, b)
-        return {
-            "template": "compare.html.j2",
+        return "compare.html.j2", {
             "query": dict(query),
             "value": value,
             "asked": first,
@@ -112,8 +163,8 @@ class Comparisons:
             "linked": first.kind == ITEM.name,
         }
 
-    def item(self, a: RunView, b: RunView, query: Mapping[str, str]) -> dict[str, Any]:
-        """What the page of one item in two runs is told.
+    def item(self, a: RunView, b: RunView, query: Mapping[str, str]) -> ComparedItem:
+        """One item in two runs.
 
         Raises:
             HTTPException: One of the runs has no such item.
@@ -133,19 +184,15 @@ class Comparisons:
         shared = shared_askers(*now)
         first, _, _ = _chosen(shared, query)
         sides = [_side(view, first.name, at) for view, at in ((a, at_a), (b, at_b))]
-        return {
-            "id": subjects.ids[at_a],
-            "at_a": at_a,
-            "at_b": at_b,
-            "item": sides[0]["item"],
-            "same_text": sides[0]["item"].candidate == sides[1]["item"].candidate,
-            "asked": first,
-            "others": [
-                (one.name, pair(one.name, "")) for one, _ in shared if one.kind == ITEM.name
-            ],
-            "sides": sides,
-            "query": dict(query),
-        }
+        return ComparedItem(
+            id=subjects.ids[at_a],
+            at_a=at_a,
+            at_b=at_b,
+            asked=first,
+            others=[(one.name, pair(one.name, "")) for one, _ in shared if one.kind == ITEM.name],
+            sides=sides,
+            query=dict(query),
+        )
 
     def _pairing(self, a: RunView, b: RunView, kind: str) -> PairedPlaces:
         key, now = (id(a), id(b)), (a.snapshot, b.snapshot)
@@ -198,7 +245,7 @@ def shared_askers(a: Snapshot, b: Snapshot) -> list[tuple[AskedColumns, AskedCol
 
 def _chosen(
     shared: list[tuple[AskedColumns, AskedColumns]], query: Mapping[str, str]
-) -> tuple[AskedColumns, AskedColumns, ValueColumn]:
+) -> tuple[AskedColumns, AskedColumns, ValueLog]:
     name, value = read_pair(query, "by") or (shared[0][0].name, "")
     for first, second in shared:
         found = first.value(value or None)
@@ -247,43 +294,31 @@ def _rows(
     ]
 
 
-def _side(view: RunView, asked: str, position: int) -> dict[str, Any]:
-    """An item in one run: its outcome, and its texts cut where units begin and end."""
+def _side(view: RunView, asked: str, position: int) -> ItemSide:
+    """An item in one run: its outcome, and its texts cut at the borders of units."""
     with view.store() as store:
         _, item = next(iter(store.items([position])))
         outcome = store.score(asked, position)
-    return {"item": item, "outcome": _outcome(outcome), "texts": _texts(item, outcome)}
+    if isinstance(outcome, ItemScore):
+        return ItemSide(item, None, outcome.values, _texts(item, outcome.units))
+    return ItemSide(item, outcome.message if outcome else None, {}, _texts(item, ()))
 
 
-def _outcome(outcome: ItemScore | ItemFailure | None) -> dict[str, Any]:
-    if isinstance(outcome, ItemFailure):
-        return {"failure": outcome.message, "values": {}}
-    return {"failure": None, "values": dict(outcome.values) if outcome else {}}
-
-
-def _texts(item: Item, outcome: ItemScore | ItemFailure | None) -> list[dict[str, Any]]:
-    units = outcome.units if isinstance(outcome, ItemScore) else ()
-    candidate = mark(item.candidate, units, "candidate")
-    references = [mark(text, units, "reference", at) for at, text in enumerate(item.references)]
-    height = heights(chain(candidate, *references))
-    titles = ["Candidate"] + [
-        "Reference" if len(references) == 1 else f"Reference {at + 1}"
-        for at in range(len(references))
-    ]
-
-    def drawn(piece: Piece) -> dict[str, Any]:
+def _texts(item: Item, units: Sequence[Unit]) -> list[tuple[str, list[DrawnPiece]]]:
+    def drawn(piece: Piece, heights: Mapping[int, int]) -> DrawnPiece:
         if not piece.units:
-            return {"text": piece.text, "tone": None}
+            return DrawnPiece(piece.text)
         unit = units[piece.units[-1]]
-        return {
-            "text": piece.text,
-            "tone": tone(unit.verdict).name,
-            "title": f"{tone(unit.verdict).symbol} {label(unit.verdict)}",
-            "strength": min(4, round(4 * strength(unit))),
-            "height": height.get(piece.units[-1], 0),
-        }
+        mark = tone(unit.verdict)
+        return DrawnPiece(
+            piece.text,
+            mark.name,
+            f"{mark.symbol} {label(unit.verdict)}",
+            min(4, round(4 * strength(unit))),
+            heights.get(piece.units[-1], 0),
+        )
 
     return [
-        {"title": title, "pieces": [drawn(piece) for piece in pieces]}
-        for title, pieces in zip(titles, [candidate, *references], strict=True)
+        (text.title.capitalize(), [drawn(piece, text.heights) for piece in text.pieces])
+        for text in marked_texts(item, units)
     ]

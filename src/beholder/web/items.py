@@ -6,10 +6,12 @@ when the run goes on; a page reads from the store the few subjects that it shows
 
 from __future__ import annotations
 
+import tempfile
 import threading
 import time
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,18 +25,17 @@ from numpy.typing import NDArray
 
 from beholder.errors import BeholderError, RunError
 from beholder.records import ItemScore, MetricResult
-from beholder.report.load import ValueColumn
 from beholder.run import manifest
 from beholder.run.columns import read_columns
 from beholder.run.export import UNITS
+from beholder.run.manifest import ValueLog
 from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
 from beholder.run.subjects import KINDS, SubjectKind
 from beholder.run.tables_parquet import PARTS
-from beholder.web.texts import Texts
 
 OPEN, SCORED, FAILED = 0, 1, 2
-"""What became of a subject under an asker."""
+"""State of a subject under an asker."""
 
 _FIRST = ("item", "reviews", "storyline", "picture")
 
@@ -60,13 +61,13 @@ class AskedColumns:
     name: str
     kind: str
     signature: str
-    values: tuple[ValueColumn, ...]
+    values: tuple[ValueLog, ...]
     state: NDArray[np.int8]
     numbers: Mapping[str, NDArray[np.float64]]
     verdicts: Mapping[str, NDArray[np.int32]]
     result: MetricResult | None
 
-    def value(self, name: str | None) -> ValueColumn | None:
+    def value(self, name: str | None) -> ValueLog | None:
         """A value by name, or the headline; None where it has none such."""
         known = {value.name: value for value in self.values}
         return known.get(name) if name else next(iter(self.values), None)
@@ -100,7 +101,7 @@ class Snapshot:
         asked: In the order of the run.
     """
 
-    log: Mapping[str, Any]
+    log: manifest.RunLog
     subjects: Mapping[str, SubjectColumns]
     asked: tuple[AskedColumns, ...]
 
@@ -138,7 +139,7 @@ class RunView:
             yield store
 
     def try_refresh(self) -> None:
-        """As ``refresh``; what goes wrong is told on the pages, and tried again."""
+        """As ``refresh``; the pages report an error, and reading is retried."""
         try:
             self.refresh()
         except (BeholderError, OSError) as error:
@@ -179,8 +180,8 @@ class RunView:
             found += [file.st_mtime_ns, file.st_size]
         return tuple(found)
 
-    def _read(self, store: Store, log: Mapping[str, Any]) -> Snapshot:
-        entries = {entry["name"]: entry for entry in log["metrics"]}
+    def _read(self, store: Store, log: manifest.RunLog) -> Snapshot:
+        entries = log.askers
         results = manifest.results(log)
         askers = [one for one in store.askers() if one.kind in KINDS]
         subjects = {
@@ -188,18 +189,17 @@ class RunView:
             for name in dict.fromkeys([one.kind for one in askers] or list(KINDS))
             if store.n_subjects(KINDS[name])
         }
-        whole = log["status"] == "complete"
+        whole = log.status == "complete"
         before = {one.name: one for one in self._known(log).asked}
         asked = []
         for one in askers:
             if one.kind not in subjects:
                 continue
-            described = entries.get(one.name, {}).get("values", ())
             columns = AskedColumns(
                 name=one.name,
                 kind=one.kind,
                 signature=one.signature,
-                values=tuple(ValueColumn(**value) for value in described),
+                values=entries[one.name].values if one.name in entries else (),
                 state=np.zeros(len(subjects[one.kind].ids), dtype=np.int8),
                 numbers={},
                 verdicts={},
@@ -214,13 +214,13 @@ class RunView:
             asked = _with_tabled(self.folder, asked, subjects)
         return Snapshot(log, subjects, tuple(asked))
 
-    def _known(self, log: Mapping[str, Any]) -> Snapshot:
-        """What was read of this run; nothing of one that was deleted and made anew."""
-        same = self.snapshot.log["data"].get("sha256") == log["data"].get("sha256")
+    def _known(self, log: manifest.RunLog) -> Snapshot:
+        """What was read of this run; nothing if the run was deleted and made again."""
+        same = self.snapshot.log.data.sha256 == log.data.sha256
         return self.snapshot if same else Snapshot(log, {}, ())
 
     def _subjects(
-        self, store: Store, kind: SubjectKind[Any], log: Mapping[str, Any]
+        self, store: Store, kind: SubjectKind[Any], log: manifest.RunLog
     ) -> SubjectColumns:
         known = self._known(log).subjects.get(kind.name)
         n = store.n_subjects(kind)
@@ -343,7 +343,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 @dataclass
 class Watcher:
-    """Keeps run views fresh from a thread of its own, never more than a tenth of the time."""
+    """Refreshes run views in a thread, for at most a tenth of the time."""
 
     views: Sequence[RunView]
     pause: float = 2.0
@@ -351,7 +351,7 @@ class Watcher:
     _thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Read all runs, and go on reading what changes."""
+        """Read all runs, and then every change."""
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
@@ -370,3 +370,69 @@ class Watcher:
                 view.try_refresh()
             if self._stop.wait(max(self.pause, 10 * (time.monotonic() - started))):
                 return
+
+
+_PIECE = 4_000_000
+_END = b"\x00"
+"""Stands behind every text, so that no match reaches from one into the next."""
+
+
+class Texts:
+    """Texts by position, kept in a file of their own until this is closed.
+
+    A hundred thousand texts of a page each are looked through in about a twentieth of a second, in
+    any script; an index of their letters would take longer to make than a run to score.
+    """
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="beholder-view-")  # noqa: SIM115  # `close` gives it up
+        self._starts = [0]
+        self._reading = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Add texts behind those that are here."""
+        self._file.seek(self._starts[-1])
+        for text in texts:
+            written = text.replace("\x00", " ").casefold().encode("utf-8", "replace") + _END
+            self._file.write(written)
+            self._starts.append(self._starts[-1] + len(written))
+        self._file.flush()
+
+    def having(self, words: str) -> NDArray[np.int64]:
+        """Positions of the texts in which the words stand, in any case of letters, ascending."""
+        needle = words.replace("\x00", " ").casefold().encode("utf-8", "replace")
+        starts = self._starts.copy()  # texts may be added meanwhile
+        found: list[int] = []
+        for first, last in _pieces(starts):
+            found += _texts_with(needle, self._read(starts[first], starts[last]), starts, first)
+        return np.array(found, dtype=np.int64)
+
+    def close(self) -> None:
+        """Give up the file."""
+        self._file.close()
+
+    def _read(self, start: int, end: int) -> bytes:
+        with self._reading:
+            self._file.seek(start)
+            return self._file.read(end - start)
+
+
+def _pieces(starts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """First text and the one behind the last of each piece; a long text is a piece alone."""
+    first, n = 0, len(starts) - 1
+    while first < n:
+        last = max(first + 1, bisect_right(starts, starts[first] + _PIECE) - 1)
+        yield first, last
+        first = last
+
+
+def _texts_with(needle: bytes, piece: bytes, starts: Sequence[int], first: int) -> Iterator[int]:
+    base, text = starts[first], first - 1
+    at = piece.find(needle)
+    while at >= 0:
+        text = bisect_right(starts, base + at, lo=text + 1) - 1
+        yield text
+        at = piece.find(needle, starts[text + 1] - base)

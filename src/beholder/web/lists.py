@@ -116,7 +116,7 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
 
 
 def write_wanted(query: Mapping[str, str], **changed: object) -> str:
-    """A query with some parts changed, as it stands in an address; None takes a part away."""
+    """A query with some parts changed, encoded for an address; None removes a part."""
     parts = {**query, **{name: str(value) for name, value in changed.items() if value is not None}}
     for name, value in changed.items():
         if value is None:

@@ -10,9 +10,9 @@ import numpy as np
 
 from beholder.records import Estimate
 from beholder.report import charts
-from beholder.report.load import ValueColumn
 from beholder.report.tones import by_tone, label, tone
 from beholder.run.answered import CostRow, costs
+from beholder.run.manifest import ValueLog
 from beholder.web.finding import verdict_counts
 from beholder.web.items import FAILED, SCORED, AskedColumns, RunView, Snapshot
 
@@ -31,7 +31,7 @@ class ValueOverview:
         high: Highest.
     """
 
-    value: ValueColumn
+    value: ValueLog
     estimate: Estimate | None
     n: int
     low: float | None
@@ -132,7 +132,7 @@ def _asked(snapshot: Snapshot, columns: AskedColumns) -> AskedOverview:
     )
 
 
-def _value(columns: AskedColumns, value: ValueColumn) -> ValueOverview:
+def _value(columns: AskedColumns, value: ValueLog) -> ValueOverview:
     scores = columns.numbers[value.name]
     known = scores[np.isfinite(scores)]
     estimate = columns.result.values.get(value.name) if columns.result else None

@@ -42,7 +42,7 @@ def page(
     status: int = 200,
     templates: Environment = TEMPLATE,
 ) -> HTMLResponse:
-    """A page of a template, which gets ``request`` and ``csrf`` besides its context."""
+    """A page of a template, which also receives ``request`` and ``csrf``."""
     shared = {"request": request, "csrf": request.state.csrf, "path": request.url.path}
     return HTMLResponse(templates.get_template(template).render(shared | dict(context)), status)
 

@@ -1,4 +1,4 @@
-"""Pictures for pages: read by the one loader, made smaller, encoded anew."""
+"""Pictures for pages: loaded, reduced and encoded again."""
 
 from __future__ import annotations
 

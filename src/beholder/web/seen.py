@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from beholder.errors import ItemError
 from beholder.media import file_of
 from beholder.records import Frame, Item, Reviews, Storyline
 from beholder.run import manifest
+from beholder.run.answered import GivenAnswer, answers
 from beholder.run.thumbs import FOLDER, thumb
 from beholder.web.items import RunView
 from beholder.web.pictures import SIDES, SmallPictures
@@ -98,3 +101,57 @@ class RunPictures:
         own = kind == "picture" or self._one_a_subject
         path = thumb(self._folder, position)
         return path if own and number == 0 and path.is_file() else None
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """One question of an asker.
+
+    Attributes:
+        asker: Who put it.
+        messages: Role and words of each message; None where the run kept the answer alone.
+        answer: What came back, or None where nothing did.
+    """
+
+    asker: str
+    messages: tuple[tuple[str, str], ...] | None
+    answer: GivenAnswer | None
+
+    def mentions(self, words: str) -> bool:
+        """Whether words stand in the question or the answer, in any case of letters."""
+        wanted = words.casefold()
+        said = self.answer.said if self.answer else ()
+        texts = [text for _, text in self.messages or ()] + list(said)
+        return any(wanted in text.casefold() for text in texts)
+
+
+def questions_of(view: RunView, kind: str, position: int) -> list[AskedQuestion]:
+    """All questions about one subject, by asker and operation.
+
+    Raises:
+        RunError: The store cannot be read.
+    """
+    found: list[tuple[str, str, tuple[tuple[str, str], ...] | None]] = []
+    with view.store() as store:
+        for one in view.snapshot.of_kind(kind):
+            outcome = store.score(one.name, position)
+            detail = outcome.detail if outcome is not None else {}
+            found += _noted(one.name, detail.get("questions"), detail.get("answers"))
+    known = answers(view.folder, [key for _, key, _ in found])
+    questions = [AskedQuestion(asker, words, known.get(key)) for asker, key, words in found]
+    names = [one.name for one in view.snapshot.asked]
+    return sorted(
+        questions,
+        key=lambda one: (names.index(one.asker), one.answer.operation if one.answer else ""),
+    )
+
+
+def _noted(
+    asker: str, questions: object, keys: object
+) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...] | None]]:
+    """What an outcome says of its questions; runs of before prompts were kept know keys alone."""
+    if isinstance(questions, list):
+        for one in questions:
+            yield asker, one["key"], tuple((role, text) for role, text in one["messages"])
+    elif isinstance(keys, list):
+        yield from ((asker, key, None) for key in keys if isinstance(key, str))

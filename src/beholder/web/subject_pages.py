@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,8 +15,8 @@ from beholder.web.items import RunView
 
 _SNIPPET = 240
 
-Drawn: TypeAlias = tuple[str, dict[str, Any]]
-"""A template and what it is told."""
+Drawn: TypeAlias = tuple[str, Mapping[str, Any]]
+"""A template and its context."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _plain(seen: SeenSubject) -> Drawn:
     }
 
 
-def _shown(outcome: ItemScore | ItemFailure | None) -> dict[str, Any]:
+def _shown(outcome: ItemScore | ItemFailure | None) -> Mapping[str, object]:
     if outcome is None:
         return {"state": "open"}
     if isinstance(outcome, ItemFailure):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,11 @@ from beholder.run.subjects import ITEM
 from beholder.web.app import make_app
 from beholder.web.comparing import Comparisons, shared_askers
 from beholder.web.finding import group_counts, verdict_counts
-from beholder.web.items import OPEN, STATES, AskedColumns, RunView, Snapshot, Watcher
+from beholder.web.items import FAILED, OPEN, STATES, AskedColumns, RunView, Snapshot, Watcher
 from beholder.web.lists import listing, pair, read_whole, spread, write_wanted
 from beholder.web.overview import Overviews
 from beholder.web.pages import page
-from beholder.web.questions import questions_of
-from beholder.web.seen import RunPictures, images_of
+from beholder.web.seen import RunPictures, images_of, questions_of
 from beholder.web.settings import Settings
 from beholder.web.subject_pages import SeenSubject, first_text, subject_page
 
@@ -152,7 +152,7 @@ class Viewer:
         return page(request, "list.html.j2", context)
 
     def subject(self, request: Request) -> Response:
-        """A subject with what became of it."""
+        """A subject with its outcomes."""
         number, view, kind, position = self._subject(request)
         snapshot = view.snapshot
         query = dict(request.query_params)
@@ -198,7 +198,7 @@ class Viewer:
         return page(request, "asked.html.j2", context)
 
     def picture(self, request: Request) -> Response:
-        """A picture of a subject, smaller than it was and encoded anew."""
+        """A picture of a subject, reduced and encoded again."""
         number, view, kind, position = self._subject(request)
         with view.store() as store:
             found = view.snapshot.subjects[kind].kind
@@ -214,16 +214,22 @@ class Viewer:
     def compare(self, request: Request) -> Response:
         """Two runs side by side: differences, and the items that differ most."""
         a, b = self._two(request)
-        context = self._comparisons.page(self.runs[a], self.runs[b], request.query_params)
-        context |= {"a": a, "b": b, "names": self.names, "address": write_wanted}
-        return page(request, context.pop("template"), context)
+        template, found = self._comparisons.page(self.runs[a], self.runs[b], request.query_params)
+        shared = {"a": a, "b": b, "names": self.names, "address": write_wanted}
+        return page(request, template, shared | dict(found))
 
     def compare_item(self, request: Request) -> Response:
         """One item in two runs."""
         a, b = self._two(request)
-        context = self._comparisons.item(self.runs[a], self.runs[b], request.query_params)
-        context |= {"a": a, "b": b, "names": self.names, "address": write_wanted}
-        context["pictures"] = self._addresses(a, ITEM.name, context["at_a"], context["item"])
+        found = self._comparisons.item(self.runs[a], self.runs[b], request.query_params)
+        context = {
+            **vars(found),
+            "a": a,
+            "b": b,
+            "names": self.names,
+            "address": write_wanted,
+            "pictures": self._addresses(a, ITEM.name, found.at_a, found.sides[0].item),
+        }
         return page(request, "compare_item.html.j2", context)
 
     # Parts
@@ -237,7 +243,7 @@ class Viewer:
             if seen.has(kind, position, subject, which)
         ]
 
-    def _of_run(self, number: int, view: RunView) -> dict[str, Any]:
+    def _of_run(self, number: int, view: RunView) -> dict[str, object]:
         return {
             "number": number,
             "name": self.names[number],
@@ -283,15 +289,25 @@ class Viewer:
         return numbers[0], numbers[1]
 
 
-def progress_of(snapshot: Snapshot) -> list[dict[str, Any]]:
-    """Per asker how many subjects are finished, scored and failed."""
+@dataclass(frozen=True, slots=True)
+class AskerProgress:
+    """How many of the ``n`` subjects of an asker are done, and how many of these failed."""
+
+    name: str
+    n: int
+    done: int
+    failed: int
+
+
+def progress_of(snapshot: Snapshot) -> list[AskerProgress]:
+    """The progress of each asker."""
     return [
-        {
-            "name": one.name,
-            "n": len(one.state),
-            "done": int((one.state != OPEN).sum()),
-            "failed": int((one.state == STATES.index("failed")).sum()),
-        }
+        AskerProgress(
+            one.name,
+            len(one.state),
+            int((one.state != OPEN).sum()),
+            int((one.state == FAILED).sum()),
+        )
         for one in snapshot.asked
     ]
 
@@ -318,7 +334,9 @@ async def item_js(_: Request) -> Response:
     )
 
 
-def _cells(columns: AskedColumns | None, value: str, position: int) -> dict[str, Any]:
+def _cells(
+    columns: AskedColumns | None, value: str, position: int
+) -> dict[str, str | float | None]:
     if columns is None:
         return {"state": "", "score": None}
     score = float(columns.numbers[value][position]) if value in columns.numbers else None

@@ -1,8 +1,10 @@
 """The kind, as the entry point names it."""
 
+from typing import Any
+
 from beholder.run.kind import Command, RunKind
 
-KIND = RunKind(
+KIND: RunKind[Any, None, Any] = RunKind(
     name="moods",
     run="moods.work:run_moods",
     plan="moods.work:plan_moods",

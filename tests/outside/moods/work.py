@@ -15,7 +15,7 @@ from beholder.metrics import Tools, ValueInfo
 from beholder.metrics.asker import Asker
 from beholder.options import DataOptions
 from beholder.records import Item, ItemScore
-from beholder.run import manifest
+from beholder.run import kind, manifest
 from beholder.run.kind import Beside
 from beholder.run.plan import RunPlan, plan
 from beholder.run.session import Progress, Quiet, RunContext, Session
@@ -94,13 +94,13 @@ def command(data: str, /, *, out: Path = Path("runs/moods"), dry_run: bool = Fal
     """Count exclamation marks."""
     config = MoodConfig(data, out)
     if dry_run:
-        return tell_plan(plan_moods(config), out)
-    run_moods(config, Quiet())
+        return tell_plan(kind.plan("moods", config), out)
+    kind.run("moods", config, Quiet())
     tell(f"run: {out}")
     return 0
 
 
 def moods(data: str, out: Path) -> Run:
     """The Python function."""
-    run_moods(MoodConfig(data, out), Quiet())
+    kind.run("moods", MoodConfig(data, out), Quiet())
     return Run(out)

@@ -28,7 +28,8 @@ from beholder.kinds.agreement.measure import (
 )
 from beholder.kinds.agreement.protocols import Measure
 from beholder.metrics import Metric, ValueInfo, metric
-from beholder.run.scores import ScoreConfig, run_scores
+from beholder.run import SCORES, kind
+from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
 from beholder.run.store import Store
 from beholder.spec import with_value
@@ -240,7 +241,7 @@ def agree(
         collect(measure, judged.items, control_length=control_length) for measure in measures
     ]
     run = scoring(config, everyone)
-    run_scores(run, progress, scored_items(judged.items, measures))
+    kind.run(SCORES, run, progress, given=scored_items(judged.items, measures))
     names = [one.name for one in run.metrics]
     with Store.read(run.out) as store:
         columns = {name: _columns(store, name) for name in names}

@@ -22,8 +22,9 @@ from beholder.kinds.agreement.measure import AgreementFound, scored_items
 from beholder.kinds.agreement.protocols import Measure, generic, protocol
 from beholder.kinds.agreement.sets import SETS
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
+from beholder.run import SCORES, kind
 from beholder.run.plan import RunPlan
-from beholder.run.scores import ScoreConfig, plan_scores
+from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
 from beholder.stats.roc import alert_auc
 
@@ -208,7 +209,8 @@ def measures_of(judged: JudgedSet, kind: str) -> tuple[Measure, ...]:
 def plan_set(judged: JudgedSet, config: AgreementSuiteConfig) -> RunPlan:
     """What one set's run would score and ask; nothing is written."""
     run = scoring(config.run_of(judged), with_length(config.metrics))
-    return plan_scores(run, scored_items(judged.items, measures_of(judged, config.kind)))
+    items = scored_items(judged.items, measures_of(judged, config.kind))
+    return kind.plan(SCORES, run, given=items)
 
 
 def held_against(

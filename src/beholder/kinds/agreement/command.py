@@ -144,7 +144,8 @@ def agree(
     from beholder.report.draw import draw
     from beholder.report.markdown import summed_up
     from beholder.report.pages import no_figures
-    from beholder.run.scores import ScoreConfig, plan_scores
+    from beholder.run import SCORES, kind
+    from beholder.run.scores import ScoreConfig
     from beholder.terminal.progress import TerminalProgress
 
     judged = load(source, judgments.data, rows)
@@ -166,7 +167,9 @@ def agree(
     metrics = [benchmark.asked(name, **tools.named()) for name in metric]
     if tell.dry_run:
         run = benchmark.scoring(config, benchmark.with_length(metrics))
-        return tell_plan(plan_scores(run, scored_items(judged.items, measures)), run.out)
+        return tell_plan(
+            kind.plan(SCORES, run, given=scored_items(judged.items, measures)), run.out
+        )
     with TerminalProgress() as progress:
         report = benchmark.agree(
             judged,
@@ -218,7 +221,7 @@ def _agree_on_spans(
     from beholder.kinds.agreement.page_tables import granular_table
     from beholder.metrics import metric
     from beholder.report.markdown import summed_up
-    from beholder.run.scores import plan_scores
+    from beholder.run import SCORES, kind
     from beholder.terminal.progress import TerminalProgress
 
     if not names:
@@ -226,7 +229,7 @@ def _agree_on_spans(
     metrics = [metric(name, **tools.named()) for name in names]
     if tell.dry_run:
         run = replace(config, metrics=tuple(metrics))
-        return tell_plan(plan_scores(run, scored_items(judged.items, ())), run.out)
+        return tell_plan(kind.plan(SCORES, run, given=scored_items(judged.items, ())), run.out)
     with TerminalProgress() as progress:
         report = granular(judged, metrics, config, progress, n_resamples=judgments.resamples)
     found = [granular_table(report)]

@@ -28,7 +28,8 @@ from beholder.kinds.agreement.load import JudgedSet
 from beholder.kinds.agreement.measure import scored_items
 from beholder.metrics import Metric
 from beholder.records import Interval, Item, ItemScore, Side, Span, Unit
-from beholder.run.scores import ScoreConfig, run_scores
+from beholder.run import SCORES, kind
+from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
 from beholder.run.store import Store
 from beholder.stats.alerts import AlertF1, alert_f1, held_out_alert_f1
@@ -179,7 +180,7 @@ def marked_sides(
     if not any(label in item.judgments for item in judged.items for label, _ in SIDES):
         raise ConfigError("no item has marked spans (judgments mistakes, omissions)")
     how = MARKED[judged.name]
-    run_scores(config, progress, scored_items(judged.items, ()))
+    kind.run(SCORES, config, progress, given=scored_items(judged.items, ()))
     names = [metric.name for metric in config.metrics]
     with Store.read(config.out) as store:
         outcomes = {

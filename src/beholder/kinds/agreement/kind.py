@@ -2,7 +2,7 @@
 
 from beholder.run.kind import Command, RunKind
 
-KIND = RunKind(
+KIND: RunKind[None, None, None] = RunKind(
     name="agreement",
     section="beholder.kinds.agreement.people:section",
     commands=(

@@ -2,7 +2,7 @@
 
 from beholder.run.kind import Command, RunKind
 
-KIND = RunKind(
+KIND: RunKind[None, None, None] = RunKind(
     name="annotation",
     commands=(Command("annotate", "beholder.kinds.annotation.command:app", is_group=True),),
     templates="beholder.kinds.annotation",

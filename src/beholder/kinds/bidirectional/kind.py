@@ -2,7 +2,7 @@
 
 from beholder.run.kind import Command, RunKind
 
-KIND = RunKind(
+KIND: RunKind[None, None, None] = RunKind(
     name="bidirectional",
     commands=(
         Command("bidirectional", "beholder.kinds.bidirectional.command:bidirectional", place=14),

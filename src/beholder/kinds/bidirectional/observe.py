@@ -35,14 +35,14 @@ def observe(
     """
     manifest.check_kind(run, manifest.SCORES)
     log = manifest.read(run)
-    values = {entry["name"]: [v["name"] for v in entry["values"]] for entry in log["metrics"]}
+    values = {entry.name: [value.name for value in entry.values] for entry in log.metrics}
     chosen = _chosen(values, run, metric_name)
     others = {name: own[0] for name, own in values.items() if name != chosen}
     pairs = []
     with Store.read(run) as store:
-        scores = {name: dict(store.values(name, log["data"]["n_items"])) for name in others}
+        scores = {name: dict(store.values(name, log.data.n_items)) for name in others}
         for position, item in store.items():
-            if position >= log["data"]["n_items"]:
+            if position >= log.data.n_items:
                 break
             pair = _pair(item, store, chosen, position, columns or Columns())
             if pair is not None:

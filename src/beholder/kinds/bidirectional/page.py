@@ -102,7 +102,7 @@ def write_bidirectional(study: Study, run: Path, out: Path) -> Path:
         "bidirectional.html.j2",
         ("page.css", "bidirectional.css"),
         log=log,
-        name=Path(log["data"]["source"]).name,
+        name=Path(log.data.source).name,
         counts={
             "pictures": len({pair.image for pair in study.pairs}),
             "systems": len({pair.system for pair in study.pairs}),

@@ -1,14 +1,24 @@
 """Runs in which judges write texts: about rows, and reviews of pictures."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from beholder.run import ROWS as ROWS_NAME
 from beholder.run.kind import Command, RunKind
+
+if TYPE_CHECKING:
+    from beholder.run.rows.engine import Written
+    from beholder.run.rows.rows import RowsConfig
 
 _PAGE = "beholder.kinds.generation.page:write_made"
 _SUBJECT = "beholder.kinds.generation.subject:draw_made"
 
-ROWS = RunKind(
-    name="rows",
+ROWS: RunKind[RowsConfig, None, Written] = RunKind(
+    name=ROWS_NAME,
     run="beholder.run.rows.rows:run_rows",
     plan="beholder.run.rows.rows:plan_rows",
+    engines=True,
     page=_PAGE,
     templates="beholder.kinds.generation",
     styles=("plain_page.css", "made.css"),
@@ -19,10 +29,11 @@ ROWS = RunKind(
         Command("translate", "beholder.kinds.generation.commands.translate:translate", place=12),
     ),
 )
-REVIEWS = RunKind(
+REVIEWS: RunKind[Any, None, Written] = RunKind(
     name="reviews",
     run="beholder.kinds.generation.reviews:run_reviews",
     plan="beholder.kinds.generation.reviews:plan_reviews",
+    engines=True,
     page=_PAGE,
     templates="beholder.kinds.generation",
     styles=("plain_page.css", "made.css"),

@@ -7,16 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from beholder import files
-from beholder.kinds.generation import reviews
+from beholder.kinds.generation.kind import REVIEWS, ROWS
 from beholder.records import Item, ItemFailure
 from beholder.report.pages import jpeg_uri
 from beholder.report.plain_page import render_page
 from beholder.report.study_tables import html
 from beholder.run import manifest
-from beholder.run.rows import rows
 from beholder.run.rows.askers import category_of
 from beholder.run.rows.engine import MAX_SHOWN
 from beholder.run.rows.generators import GeneratedText, parts_of
@@ -81,17 +80,17 @@ def write_made(run_folder: Path, output: Path | None = None) -> Path:
     """
     target = output or run_folder / "report.html"
     log = manifest.read(run_folder)
-    manifest.check_kind(run_folder, rows.KIND, reviews.KIND)
+    manifest.check_kind(run_folder, ROWS.name, REVIEWS.name)
     with Store.read(run_folder) as store:
         page = _render(store, log)
     files.write_text(target, page)
     return target
 
 
-def _render(store: Store, log: Mapping[str, Any]) -> str:
-    systems: Mapping[str, str] = log["settings"]["systems"]
-    askers = {entry["name"]: entry for entry in log["metrics"]}
-    n = log["data"]["n_items"]
+def _render(store: Store, log: manifest.RunLog) -> str:
+    systems: Mapping[str, str] = log.settings["systems"]
+    askers = log.askers
+    n = log.data.n_items
     shown = list(islice(_subjects(store, systems, askers), min(n, MAX_SHOWN)))
     failures = [
         (subject, system, failure.message)
@@ -113,9 +112,9 @@ def _render(store: Store, log: Mapping[str, Any]) -> str:
         ("page.css", "plain_page.css", "made.css"),
         pictures,
         log=log,
-        name=log["data"]["source"],
-        asked=dict.fromkeys(entry["name"].partition("(")[0] for entry in log["metrics"]),
-        signatures=[entry["signature"] for entry in log["metrics"]],
+        name=log.data.source,
+        asked=dict.fromkeys(entry.name.partition("(")[0] for entry in log.metrics),
+        signatures=[entry.signature for entry in log.metrics],
         systems=systems,
         tables=[(table, html(table)) for table in tables if table.rows],
         cautions=_cautions(log, systems),
@@ -130,9 +129,9 @@ def _thumb(store: Store, subject: MadeSubject) -> str:
 
 
 def _subjects(
-    store: Store, systems: Mapping[str, str], askers: Mapping[str, Any]
+    store: Store, systems: Mapping[str, str], askers: Mapping[str, manifest.AskerLog]
 ) -> Iterator[MadeSubject]:
-    kind = KINDS[next(iter(askers.values()))["subject"]]
+    kind = KINDS[next(iter(askers.values())).subject]
     for position, subject in store.subjects(kind):
         yield subject_of(store, systems, kind, position, subject)
 
@@ -175,22 +174,21 @@ def _failures(store: Store, name: str, n: int) -> Iterator[tuple[str, ItemFailur
         yield kind.id(subject), found[position]
 
 
-def _values(log: Mapping[str, Any], systems: Mapping[str, str]) -> Table:
+def _values(log: manifest.RunLog, systems: Mapping[str, str]) -> Table:
     """Mean of each value of each system, and what it measures."""
     results = manifest.results(log)
-    described = {entry["name"]: entry["values"] for entry in log["metrics"]}
     rows = [
         {
             "system": system,
-            "value": value["name"],
-            **estimate_cells("mean", results[name].values[value["name"]]),
-            "n": results[name].values[value["name"]].n,
-            "help": value["help"],
+            "value": value.name,
+            **estimate_cells("mean", results[name].values[value.name]),
+            "n": results[name].values[value.name].n,
+            "help": value.help,
         }
         for system, name in systems.items()
         if name in results
-        for value in described[name]
-        if value["name"] in results[name].values
+        for value in log.askers[name].values
+        if value.name in results[name].values
     ]
     columns = (
         Column("system", _one(log, "Language", "System"), "text"),
@@ -202,11 +200,11 @@ def _values(log: Mapping[str, Any], systems: Mapping[str, str]) -> Table:
     return Table("values", "Values", columns, tuple(rows), by="system")
 
 
-def _one(log: Mapping[str, Any], of_reviews: str, of_rows: str) -> str:
-    return of_reviews if log["kind"] == reviews.KIND else of_rows
+def _one(log: manifest.RunLog, of_reviews: str, of_rows: str) -> str:
+    return of_reviews if log.kind == REVIEWS.name else of_rows
 
 
-def _cautions(log: Mapping[str, Any], systems: Mapping[str, str]) -> list[tuple[str, str]]:
+def _cautions(log: manifest.RunLog, systems: Mapping[str, str]) -> list[tuple[str, str]]:
     """System and caution."""
     results = manifest.results(log)
     named = [(system, results[name]) for system, name in systems.items() if name in results]
@@ -214,12 +212,12 @@ def _cautions(log: Mapping[str, Any], systems: Mapping[str, str]) -> list[tuple[
 
 
 def _categories(
-    store: Store, systems: Mapping[str, str], askers: Mapping[str, Any], n: int
+    store: Store, systems: Mapping[str, str], askers: Mapping[str, manifest.AskerLog], n: int
 ) -> Table:
     """Per system that sorts: how many subjects fell into each category."""
     rows = []
     for system, name in systems.items():
-        if "categories" in askers[name]["config"]:
+        if "categories" in askers[name].config:
             counts = Counter(category_of(parts_of(detail)) for _, detail in store.details(name, n))
             rows += [
                 {"system": system, "category": category, "n": count}
@@ -233,7 +231,7 @@ def _categories(
     return Table("categories", "Categories", columns, tuple(rows), by="system")
 
 
-def _failed(log: Mapping[str, Any], failures: Sequence[tuple[str, str, str]]) -> Table:
+def _failed(log: manifest.RunLog, failures: Sequence[tuple[str, str, str]]) -> Table:
     """What could not be made, and why; so many as a page holds."""
     columns = (
         Column("id", _one(log, "Picture", "Row"), "text"),

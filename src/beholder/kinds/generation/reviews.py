@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,19 +14,20 @@ from beholder.data import read_frames, reviews_row
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge, operations
 from beholder.judges.operations import Operation
+from beholder.kinds.generation.kind import REVIEWS
 from beholder.metrics import Tools
 from beholder.metrics.params import param
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
 from beholder.records import Frame, Reviews
+from beholder.run.inputs import Input
 from beholder.run.plan import RunPlan
 from beholder.run.rows.engine import GenerationRun, Written, plan_making, run_making, usual
 from beholder.run.rows.generators import GeneratedText, TextGenerator
 from beholder.run.rows.inputs import root_of
-from beholder.run.session import Progress, RunContext
+from beholder.run.session import Engine, Progress, RunContext
 from beholder.run.subjects import FRAME
 from beholder.text.languages import language_named
 
-KIND = "reviews"
 FILE_NAME = "reviews.jsonl"
 
 KINDS = (
@@ -129,9 +130,9 @@ class ReviewsConfig:
         return self.images or root_of(self.data)
 
 
-def run_reviews(config: ReviewsConfig, progress: Progress) -> Written:
-    """Have what is lacking written; errors as ``engine.run_making``."""
-    return run_making(_making(config), progress)
+def run_reviews(config: ReviewsConfig, progress: Progress, engine: Engine | None = None) -> Written:
+    """Have missing reviews written; errors as ``engine.run_making``."""
+    return run_making(_making(config), progress, engine)
 
 
 def plan_reviews(config: ReviewsConfig) -> RunPlan:
@@ -146,9 +147,10 @@ def _making(config: ReviewsConfig) -> GenerationRun[Frame]:
         texts = [part.text for part in parts]
         return reviews_row(_shuffled(frame, language, texts, config.seed))
 
+    path = Path(config.data)
     media_root = config.rows.media_root or config.images
     return GenerationRun(
-        kind=KIND,
+        kind=REVIEWS.name,
         folder=config.out,
         out=config.out / FILE_NAME,
         data=config.data,
@@ -156,6 +158,7 @@ def _making(config: ReviewsConfig) -> GenerationRun[Frame]:
         means=RunContext(config.judging, usual(config.work), config.folder),
         subjects=FRAME,
         read=lambda: read_frames(config.data, media_root=media_root),
+        source=Input(path, replace(config.rows, media_root=media_root)) if path.is_file() else None,
         picture=lambda frame: frame.image,
         systems={
             language: WriteReviews(config.judge, language, config.words, config.max_side)

@@ -351,18 +351,19 @@ def _config(
 
 def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     """Carry a run out, print and draw it; gives the exit code."""
-    from beholder.kinds.narratives.engine import plan_narratives, run_narratives
     from beholder.kinds.narratives.inputs import read_inputs
+    from beholder.kinds.narratives.kind import KIND
     from beholder.kinds.narratives.report import terminal_tables, write_study
     from beholder.kinds.narratives.results import cost_table
+    from beholder.run import kind
     from beholder.terminal.progress import TerminalProgress
 
     inputs = read_inputs(config)
     _say_costs(config, cost_table(config, inputs))
     if run.finish.dry_run:
-        return tell_plan(plan_narratives(config, inputs), config.out)
+        return tell_plan(kind.plan(KIND, config, given=inputs), config.out)
     with TerminalProgress() as progress:
-        study, bad_rows = run_narratives(config, progress, inputs)
+        study, bad_rows = kind.run(KIND, config, progress, given=inputs)
     say_left_out(bad_rows)
     report = write_study(config.out)
     plain = {name: study[name] for name in _TOLD}

@@ -19,12 +19,13 @@ from beholder.kinds.narratives.config import (
     NarrateConfig,
     Part,
 )
-from beholder.kinds.narratives.engine import run_narratives
 from beholder.kinds.narratives.extraction import ExtractConfig, Extractions, extract_storylines
 from beholder.kinds.narratives.inputs import read_inputs
+from beholder.kinds.narratives.kind import KIND
 from beholder.kinds.narratives.settings import Extraction, Method, Voting
 from beholder.options import DataOptions, Options, grouped
 from beholder.records import Storyline
+from beholder.run.kind import run
 from beholder.run.session import Progress, Quiet, default_out
 
 __all__ = [
@@ -159,7 +160,7 @@ def compare(
     if not isinstance(storylines, str | Path):
         given = storylines
     inputs = read_inputs(config, given)
-    _, bad_rows = run_narratives(config, progress or Quiet(), inputs)
+    _, bad_rows = run(KIND, config, progress or Quiet(), given=inputs)
     return NarrativesRun(config.out, bad_rows=tuple(bad_rows))
 
 

@@ -14,6 +14,7 @@ from beholder.kinds.narratives.cost import spent_on
 from beholder.kinds.narratives.hybrid import choose
 from beholder.kinds.narratives.inputs import Inputs, read_inputs
 from beholder.kinds.narratives.judging import CaptionFrame, JudgeAsker, Rater, RateStoryline
+from beholder.kinds.narratives.kind import KIND
 from beholder.kinds.narratives.measuring import EmbeddedPictures, MeasureCoherence
 from beholder.kinds.narratives.stages import StageFindings, judged, n_seen, stages
 from beholder.metrics.asker import Asker
@@ -24,18 +25,16 @@ from beholder.run.scheduled import ScheduledAsker
 from beholder.run.session import Progress, Session
 from beholder.run.subjects import FRAME, STORYLINE
 
-KIND = "narratives"
-
 
 def run_narratives(
-    config: NarrateConfig, progress: Progress, inputs: Inputs | None = None
+    config: NarrateConfig, progress: Progress, given: Inputs | None = None
 ) -> tuple[dict[str, Any], list[DataError]]:
     """Judge and measure what a run still lacks, and write the study.
 
     Args:
         config: The run.
         progress: Hears how it goes on, picture by picture and storyline by storyline.
-        inputs: What the run works on, where it has been read already.
+        given: What the run works on, if it has been read already.
 
     Returns:
         The study, as ``study.json`` holds it, and the rows that were left out.
@@ -46,10 +45,10 @@ def run_narratives(
         RunError: The folder is busy or holds another run, or the run cannot go on.
         KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
-    inputs = inputs or read_inputs(config)
+    inputs = given or read_inputs(config)
     askers = stages(config, inputs)
     with Session.open(
-        config.out, KIND, means=config.means, askers=askers.values(), progress=progress
+        config.out, KIND.name, means=config.means, askers=askers.values(), progress=progress
     ) as session:
         _check_apart(session, config.models)
         n, digest = session.take(STORYLINE, inputs.storylines)
@@ -82,22 +81,22 @@ class NarrativesPlan(RunPlan):
     cost: Mapping[str, Any]
 
 
-def plan_narratives(config: NarrateConfig, inputs: Inputs | None = None) -> NarrativesPlan:
+def plan_narratives(config: NarrateConfig, given: Inputs | None = None) -> NarrativesPlan:
     """Read all input and say what the run would ask; nothing is asked, measured or written.
 
     Captions that are still to be written count as long as they are asked for.
 
     Args:
         config: The run.
-        inputs: What the run works on, where it has been read already.
+        given: What the run works on, if it has been read already.
 
     Raises:
         ConfigError: An option is wrong, or a judge cannot do what is asked.
         DataError: Rows are wrong and may not be skipped, or there are none.
         RunError: The directory holds a run of another kind.
     """
-    inputs = inputs or read_inputs(config)
-    manifest.check_kind(config.out, KIND)
+    inputs = given or read_inputs(config)
+    manifest.check_kind(config.out, KIND.name)
     askers = stages(config, inputs)
     config.means.check(askers.values())
     planned: list[PlannedAsker] = []

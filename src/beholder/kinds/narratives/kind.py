@@ -1,8 +1,17 @@
 """Runs that judge and measure sequences of pictures."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from beholder.run.kind import Command, RunKind
 
-KIND = RunKind(
+if TYPE_CHECKING:
+    from beholder.errors import DataError
+    from beholder.kinds.narratives.config import NarrateConfig
+    from beholder.kinds.narratives.inputs import Inputs
+
+KIND: RunKind[NarrateConfig, Inputs, tuple[dict[str, Any], list[DataError]]] = RunKind(
     name="narratives",
     run="beholder.kinds.narratives.engine:run_narratives",
     plan="beholder.kinds.narratives.engine:plan_narratives",

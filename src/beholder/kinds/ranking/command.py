@@ -69,9 +69,10 @@ def rank(
     import msgspec
 
     from beholder.kinds.ranking.config import RankConfig
-    from beholder.kinds.ranking.engine import plan_ranking, run_ranking
+    from beholder.kinds.ranking.kind import KIND
     from beholder.kinds.ranking.page import write_ranking
     from beholder.kinds.ranking.tables import ranking_tables
+    from beholder.run import kind
     from beholder.run.session import default_out
     from beholder.terminal.progress import TerminalProgress
 
@@ -88,9 +89,9 @@ def rank(
         run.work.found(),
     )
     if run.finish.dry_run:
-        return tell_plan(plan_ranking(config), config.out)
+        return tell_plan(kind.plan(KIND, config), config.out)
     with TerminalProgress() as progress:
-        ranking, bad_rows = run_ranking(config, progress)
+        ranking, bad_rows = kind.run(KIND, config, progress)
     say_left_out(bad_rows)
     report = write_ranking(config.out)
     plain = msgspec.to_builtins(ranking.tables)

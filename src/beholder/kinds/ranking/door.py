@@ -14,11 +14,12 @@ from beholder.errors import DataError
 from beholder.judges import Judge
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.config import RankConfig
-from beholder.kinds.ranking.engine import run_ranking
+from beholder.kinds.ranking.kind import KIND
 from beholder.kinds.ranking.rankers import ByMetric, Ranker, ranker
 from beholder.metrics import Metric
 from beholder.options import Options, asked_tools, grouped
 from beholder.records import Reviews
+from beholder.run.kind import run
 from beholder.run.session import Progress, Quiet, default_out
 
 
@@ -82,7 +83,7 @@ def rank(
         work=work,
     )
     sets = None if isinstance(data, str | Path) else _from_python(data)
-    _, bad_rows = run_ranking(config, progress or Quiet(), sets)
+    _, bad_rows = run(KIND, config, progress or Quiet(), given=sets)
     return RankingRun(config.out, bad_rows=tuple(bad_rows))
 
 

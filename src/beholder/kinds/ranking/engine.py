@@ -11,6 +11,7 @@ from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.config import RankConfig
+from beholder.kinds.ranking.kind import KIND
 from beholder.kinds.ranking.rankers import ByMetric, Ranker, twins
 from beholder.kinds.ranking.results import ImageRanking, Ranking, ScorerRanking, ScorerSignature
 from beholder.kinds.ranking.scored import Scored
@@ -21,23 +22,26 @@ from beholder.records import ItemFailure, Reviews
 from beholder.run import manifest
 from beholder.run.plan import RunPlan, plan
 from beholder.run.scheduled import ScheduledAsker
-from beholder.run.session import Progress, Session
+from beholder.run.session import Engine, Progress, Session
 from beholder.run.subjects import REVIEWS
 from beholder.run.thumbs import write_thumbs
 
-KIND = "ranking"
 THUMB_SIDE = 240
 
 
 def run_ranking(
-    config: RankConfig, progress: Progress, reviews: Iterable[Reviews | DataError] | None = None
+    config: RankConfig,
+    progress: Progress,
+    given: Iterable[Reviews | DataError] | None = None,
+    engine: Engine | None = None,
 ) -> tuple[Ranking, list[DataError]]:
     """Make or resume a run, compare its rankings with people's, and write the results.
 
     Args:
         config: The run.
         progress: Receives the progress, set by set and ranker by ranker.
-        reviews: Sets of texts given in Python instead of ``config.data``.
+        given: Sets of texts given in Python instead of ``config.data``.
+        engine: Where the work is done; None for this machine.
 
     Returns:
         The results, and the rows that were skipped.
@@ -48,10 +52,12 @@ def run_ranking(
         RunError: The folder is busy or holds another run, or the run cannot be resumed.
         KeyboardInterrupt: Passed on, after everything finished was stored.
     """
-    sets, bad = read(config, config.unpacked, reviews)
+    sets, bad = read(config, config.unpacked, given)
     rankers = _rankers(config, sets)
     means = config.means(config.unpacked)
-    with Session.open(config.out, KIND, means=means, askers=rankers, progress=progress) as session:
+    with Session.open(
+        config.out, KIND.name, means=means, askers=rankers, progress=progress, engine=engine
+    ) as session:
         n, digest = session.take(REVIEWS, sets)
         for ranker in rankers:
             session.add(ranker, REVIEWS, n)

@@ -5,16 +5,16 @@ The page is one file, opens offline and runs no script.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from beholder import files
 from beholder.errors import RunError
 from beholder.kinds.ranking import results
-from beholder.kinds.ranking.engine import KIND
+from beholder.kinds.ranking.kind import KIND
 from beholder.kinds.ranking.results import ImageRanking, Ranking
 from beholder.kinds.ranking.tables import ranking_tables
 from beholder.report.figures import save
@@ -103,7 +103,7 @@ def write_ranking(run_folder: Path, output: Path | None = None) -> Path:
     Raises:
         RunError: The folder holds no finished ranking run.
     """
-    manifest.check_kind(run_folder, KIND)
+    manifest.check_kind(run_folder, KIND.name)
     target = output or run_folder / "report.html"
     ranking = results.read(run_folder)
     files.write_text(target, _render(run_folder, ranking, manifest.read(run_folder)))
@@ -118,7 +118,7 @@ def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     Raises:
         RunError: The folder holds no finished ranking run.
     """
-    manifest.check_kind(run_folder, KIND)
+    manifest.check_kind(run_folder, KIND.name)
     files.make_folder(figures_dir)
     figure = _thresholds(results.read(run_folder))
     return save(figure, figures_dir / "ranking-thresholds", ("png", "svg"))
@@ -194,7 +194,7 @@ def _tint(rank: float, n: int) -> int:
     return min(_TINTS - 1, int(_TINTS * (rank - 1) / max(1, n - 1)))
 
 
-def _render(folder: Path, ranking: Ranking, log: Mapping[str, Any]) -> str:
+def _render(folder: Path, ranking: Ranking, log: manifest.RunLog) -> str:
     drawn = matrices(ranking, folder)
     shown = drawn[:MAX_IMAGES]
     pictures = "".join(
@@ -208,7 +208,7 @@ def _render(folder: Path, ranking: Ranking, log: Mapping[str, Any]) -> str:
         ("page.css", "plain_page.css"),
         pictures,
         log=log,
-        name=log["data"]["source"],
+        name=log.data.source,
         labels=ranking.labels,
         facts=ranking.tables,
         tables={table.name: html(table) for table in ranking_tables(ranking)},

@@ -41,10 +41,12 @@ def score(
     from beholder import metrics
     from beholder.api import Run
     from beholder.kinds.scores.gates import check, gates_table, missed, parse_gate
+    from beholder.kinds.scores.kind import KIND
     from beholder.kinds.scores.page import write_report
     from beholder.report import summary_table
     from beholder.report.markdown import run_tables, together
-    from beholder.run.scores import ScoreConfig, fitting_metric, plan_scores, run_scores
+    from beholder.run import kind, manifest
+    from beholder.run.scores import ScoreConfig, fitting_metric
     from beholder.run.session import default_out
     from beholder.terminal.progress import TerminalProgress
 
@@ -64,10 +66,11 @@ def score(
         run.work.found(),
     )
     if run.finish.dry_run:
-        return tell_plan(plan_scores(config), config.out)
+        return tell_plan(kind.plan(KIND, config), config.out)
     # What a cluster says is no result: it goes where progress goes.
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
-        say_left_out(run_scores(config, progress, engine=engine))
+        bad_rows = kind.run(KIND, config, progress, engine=engine)
+    say_left_out(bad_rows)
     made = Run(config.out)
     report = None if no_report else write_report(config.out, media_root=config.folder)
     checked = check(gates, made.summary)
@@ -83,6 +86,6 @@ def score(
         tables = [gates_table(checked)] if checked else []
         return together(str(config.out), [*tables, *run_tables(config.out)], problems)
 
-    means = [summary_table(made.manifest)]
+    means = [summary_table(manifest.read(config.out))]
     tell_summary(made.manifest, means, run.finish.as_json, markdown, summary)
     return close(config.out, progress, report, problems)

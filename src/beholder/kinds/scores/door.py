@@ -12,10 +12,12 @@ from beholder.data.read import items_of
 from beholder.data.tables import check_columns
 from beholder.errors import ConfigError
 from beholder.judges import Judge
+from beholder.kinds.scores.kind import KIND
 from beholder.metrics import Metric, fitting, metric
 from beholder.options import Options, asked_tools, grouped
 from beholder.records import Item
-from beholder.run.scores import ScoreConfig, fitting_metric, run_scores
+from beholder.run.kind import run
+from beholder.run.scores import ScoreConfig, fitting_metric
 from beholder.run.session import Engine, Progress, Quiet, default_out
 
 
@@ -74,7 +76,7 @@ def score(
         **options,
     )
     rows = None if given is None else items_of(given, config.rows, "items")
-    bad_rows = run_scores(config, progress or Quiet(), rows, engine)
+    bad_rows = run(KIND, config, progress or Quiet(), given=rows, engine=engine)
     return Run(config.out, bad_rows=tuple(bad_rows))
 
 

@@ -1,11 +1,23 @@
 """Runs that score items by metrics."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from beholder.run import SCORES
 from beholder.run.kind import Command, RunKind
 
-KIND = RunKind(
-    name="scores",
+if TYPE_CHECKING:
+    from beholder.errors import DataError
+    from beholder.records import Item
+    from beholder.run.scores import ScoreConfig
+
+KIND: RunKind[ScoreConfig, Iterable[Item | DataError], list[DataError]] = RunKind(
+    name=SCORES,
     run="beholder.run.scores:run_scores",
     plan="beholder.run.scores:plan_scores",
+    engines=True,
     page="beholder.kinds.scores.page:write_report",
     has_systems=True,
     figures="beholder.report.figures:write_figures",

@@ -19,7 +19,7 @@ from beholder.kinds.scores.groups import Breakdown, breakdowns
 from beholder.records import Estimate, ItemScore
 from beholder.report import charts
 from beholder.report.item_script import item_script
-from beholder.report.load import MetricColumns, RunData, ValueColumn, load
+from beholder.report.load import MetricColumns, RunData, load
 from beholder.report.numbers import show_number
 from beholder.report.pages import content_hash, environment, styles
 from beholder.report.payload import MAX_BYTES, MAX_ITEMS, item_data
@@ -27,6 +27,7 @@ from beholder.report.sections import extra_sections
 from beholder.report.study_tables import html
 from beholder.report.tables import show_interval
 from beholder.run import manifest
+from beholder.run.manifest import ValueLog
 from beholder.run.store import Store
 
 _SCRIPTS = Path(__file__).parent / "scripts"
@@ -38,7 +39,7 @@ _SNIPPET = 180
 class ValueRow:
     """A value's line in a metric's table."""
 
-    value: ValueColumn
+    value: ValueLog
     estimate: Estimate | None
     bar: charts.RangeBar | None
     spark: list[float]
@@ -113,7 +114,7 @@ def render(
     run = load(store)
     extra = extra_sections(store)
     sources = store.sources(run.n_items)
-    source = run.log["data"]["source"]
+    source = run.log.data.source
     items = item_data(
         store,
         run,
@@ -172,7 +173,7 @@ def _frequent(store: Store, run: RunData, metric: MetricColumns) -> list[Frequen
     return frequent(store.units(metric.name, run.n_items), run.groups)
 
 
-def _value_row(metric: MetricColumns, value: ValueColumn) -> ValueRow:
+def _value_row(metric: MetricColumns, value: ValueLog) -> ValueRow:
     scores = metric.finite(value.name)
     estimate = metric.result.values.get(value.name) if metric.result else None
     if not len(scores):

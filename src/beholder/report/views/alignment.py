@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ MAX_SIDE = 120
 """Cells a side of the drawn matrix; a longer side is drawn in blocks by their highest cell."""
 
 
-def alignment(score: ItemScore) -> dict[str, Any]:
+def alignment(score: ItemScore) -> Mapping[str, object]:
     """The page's data of an alignment.
 
     ``rows`` are the reference's chunks, ``columns`` the candidate's. ``cells`` are bytes in

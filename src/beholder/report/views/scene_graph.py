@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from beholder.records import ItemScore
 from beholder.visible import visible
 
 MAX_NODES = 200
-"""Entities drawn of one graph at most; a text with more is told so."""
+"""Maximum of entities drawn per graph; the page states how many are left out."""
 
 
-def scene_graph(score: ItemScore) -> dict[str, Any]:
+def scene_graph(score: ItemScore) -> Mapping[str, object]:
     """The page's data of PoSh's graphs.
 
     ``graphs`` are the candidate's, then one per reference; each has ``nodes`` with ``name``,
@@ -21,7 +22,7 @@ def scene_graph(score: ItemScore) -> dict[str, Any]:
     return {"graphs": [_graph(graph) for graph in score.detail["graphs"]]}
 
 
-def _graph(graph: dict[str, Any]) -> dict[str, Any]:
+def _graph(graph: Mapping[str, Any]) -> Mapping[str, object]:
     nodes = graph["nodes"][:MAX_NODES]
     n = len(nodes)
     return {

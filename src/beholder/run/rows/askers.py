@@ -48,7 +48,7 @@ class RowColumns:
 
 @dataclass(frozen=True)
 class RowAsker(TextGenerator[Item]):
-    """Base of what is asked of rows and gives rows."""
+    """Base of generators that take a row and return a row."""
 
     def row(
         self,
@@ -58,7 +58,7 @@ class RowAsker(TextGenerator[Item]):
         judge: str,
         columns: RowColumns,
     ) -> Item:
-        """The new row; how it was made stands in ``meta`` under the name of what was asked.
+        """The new row; ``meta`` states how it was made, under the name of the generator.
 
         Args:
             item: The row.
@@ -206,7 +206,7 @@ class ClassifyRow(RowAsker):
         return self.by == "picture"
 
     def check(self, subject: Item) -> None:
-        """Refuse an item that lacks what is sorted."""
+        """Refuse an item without the part that is classified."""
         if self.looks:
             _check_pictures(subject)
         elif not self._text(subject).strip():
@@ -312,7 +312,7 @@ class TranslateRow(RowAsker):
 
 @dataclass(frozen=True)
 class VaryRow(RowAsker):
-    """The candidate written anew; the row is a version of it, with the text for its reference."""
+    """A rewritten candidate; the row has the original text as its reference."""
 
     registered_name: ClassVar[str] = "vary"
     operation: ClassVar[type[Operation[Any]]] = operations.Vary

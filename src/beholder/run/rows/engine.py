@@ -18,16 +18,17 @@ from beholder.files import write_jsonl
 from beholder.options import DataOptions, WorkOptions
 from beholder.records import ItemFailure
 from beholder.run import manifest
+from beholder.run.inputs import Input
 from beholder.run.plan import RunPlan, plan
 from beholder.run.rows.generators import GeneratedText, TextGenerator, parts_of
-from beholder.run.session import Progress, RunContext, Session
+from beholder.run.session import Engine, Progress, RunContext, Session
 from beholder.run.subjects import SubjectKind
 from beholder.run.thumbs import write_thumbs
 
 S = TypeVar("S")
 
 CONCURRENCY = 16
-"""Subjects that wait for judges at once, where nobody says otherwise: pictures are big."""
+"""Default number of subjects that wait for judges at once; small, because pictures are large."""
 
 MAX_SHOWN = 200
 """Subjects on the page of a run, from the first; only they get a thumbnail."""
@@ -51,6 +52,7 @@ class GenerationRun(Generic[S]):
         means: With what the run works.
         subjects: Kind of subject.
         read: Gives the subjects, and an error for each wrong row.
+        source: The data file, if the same bytes always give the same subjects.
         picture: The picture of a subject that its page shows, or None.
         systems: What is asked, by the name of the system that is asked.
         row: The row of a subject in the file.
@@ -64,6 +66,7 @@ class GenerationRun(Generic[S]):
     means: RunContext
     subjects: SubjectKind[S]
     read: Callable[[], Iterator[S | DataError]]
+    source: Input | None
     picture: Callable[[S], str | None]
     systems: Mapping[str, TextGenerator[S]]
     row: Row[S]
@@ -93,26 +96,34 @@ class Written:
     outside: bool
 
 
-def run_making(making: GenerationRun[S], progress: Progress) -> Written:
-    """Ask what a run still lacks, and write the file.
+def run_making(
+    making: GenerationRun[S], progress: Progress, engine: Engine | None = None
+) -> Written:
+    """Ask what is missing, and write the file.
 
     Args:
         making: The run.
-        progress: Hears how it goes on.
+        progress: Receives the progress of the run.
+        engine: Where the work is done; None for this machine.
 
     Raises:
-        ConfigError: A judge cannot be made, or cannot do what is asked.
+        ConfigError: A judge cannot be made, or does not support the operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
         RunError: The run directory is busy or holds another run, or the budget is spent.
         KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
     bad: list[DataError] = []
     with Session.open(
-        making.folder, making.kind, means=making.means, askers=making.askers, progress=progress
+        making.folder,
+        making.kind,
+        means=making.means,
+        askers=making.askers,
+        progress=progress,
+        engine=engine,
     ) as session:
         for asker in making.askers:
             asker.identities(session.tools)  # a judge that cannot do it stops here
-        n, digest = session.take(making.subjects, _good(making, bad))
+        n, digest = session.ingest_file(making.subjects, making.source, _good(making, bad), bad)
         for asker in making.askers:
             session.add(asker, making.subjects, n)
         settings = {
@@ -128,10 +139,10 @@ def run_making(making: GenerationRun[S], progress: Progress) -> Written:
 
 
 def plan_making(making: GenerationRun[S]) -> RunPlan:
-    """Read all input and say what a run would ask; nothing is asked or written.
+    """Read all input and report what a run would ask; nothing is asked or written.
 
     Raises:
-        ConfigError: A judge cannot be made, or cannot do what is asked.
+        ConfigError: A judge cannot be made, or does not support the operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
         RunError: The run directory holds another kind of run.
     """

@@ -66,7 +66,7 @@ class TextGenerator(Asker[S]):
         """The texts of one subject.
 
         Raises:
-            ItemError: It lacks what is asked about, or the answer cannot be used.
+            ItemError: A required field is missing, or the answer cannot be used.
         """
 
     def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
@@ -77,7 +77,7 @@ class TextGenerator(Asker[S]):
         }
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's; one that cannot do what is asked is refused here, before any work."""
+        """The judge's identity; a judge without the operation is refused here, before any work."""
         tools.judge(self.judge).check_can(self.operation, images=self.looks)
         return super().identities(tools)
 

@@ -13,9 +13,11 @@ from beholder.judges.operations import MANNERS
 from beholder.kinds.agreement.agree import MetricValue
 from beholder.kinds.agreement.suites import authors, comparison
 from beholder.records import Item
+from beholder.run import ROWS, SCORES
+from beholder.run.kind import run
 from beholder.run.rows.askers import VaryRow
-from beholder.run.rows.rows import RowsConfig, run_rows
-from beholder.run.scores import ScoreConfig, run_scores
+from beholder.run.rows.rows import RowsConfig
+from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
 
 
@@ -46,7 +48,8 @@ class SuiteConfig:
         """Score what is to be compared, in the run directory."""
         asked = dict.fromkeys(one.metric for one in self.metrics)
         every = replace(self.scores.rows, limit=None)
-        run_scores(replace(self.scores, metrics=tuple(asked), rows=every), progress, items)
+        config = replace(self.scores, metrics=tuple(asked), rows=every)
+        run(SCORES, config, progress, given=items)
 
 
 def run_comparison(
@@ -117,7 +120,7 @@ def _written(
         judging=config.scores.judging,
         work=config.scores.work,
     )
-    run_rows(rows, progress)
+    run(ROWS, rows, progress)
     by_id = {item.id: item for item in texts}
     found = []
     for made in read_items(str(rows.out)):

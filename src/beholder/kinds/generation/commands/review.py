@@ -34,7 +34,9 @@ def review(
     """
     from beholder.files import write_text
     from beholder.kinds.generation.instructions import INSTRUCTIONS, annotation_instructions
-    from beholder.kinds.generation.reviews import KINDS, ReviewsConfig, plan_reviews, run_reviews
+    from beholder.kinds.generation.kind import REVIEWS
+    from beholder.kinds.generation.reviews import KINDS, ReviewsConfig
+    from beholder.run import kind
     from beholder.run.session import default_out
     from beholder.terminal.progress import TerminalProgress
 
@@ -50,9 +52,9 @@ def review(
         work=run.work.found(),
     )
     if run.finish.dry_run:
-        return tell_plan(plan_reviews(config), config.out)
+        return tell_plan(kind.plan(REVIEWS, config), config.out)
     with TerminalProgress() as progress:
-        written = run_reviews(config, progress)
+        written = kind.run(REVIEWS, config, progress)
     for code in INSTRUCTIONS:
         page = annotation_instructions(len(KINDS), code)
         write_text(config.out / f"instructions-{code}.html", page)

@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 
 def make_rows(config: RowsConfig, finish: FinishGroup) -> int:
     """Make rows as a command says, and tell what came out; gives the exit code."""
-    from beholder.run.rows.rows import plan_rows, run_rows
+    from beholder.kinds.generation.kind import ROWS
+    from beholder.run import kind
     from beholder.terminal.progress import TerminalProgress
 
     if finish.dry_run:
-        return tell_plan(plan_rows(config), config.run)
+        return tell_plan(kind.plan(ROWS, config), config.run)
     with TerminalProgress() as progress:
-        written = run_rows(config, progress)
+        written = kind.run(ROWS, config, progress)
     say(f"{written.n_written} rows written to {config.out}")
     if written.outside:
         say(
@@ -48,7 +49,7 @@ def close_made(written: Written, run: Path, progress: TerminalProgress, finish: 
     say_left_out(written.bad_rows)
     log = manifest.read(run)
     if finish.as_json:
-        tell_json(log)
+        tell_json(manifest.content(run))
     for name, result in manifest.results(log).items():
         for caution in result.cautions:
             say(f"{name}: {caution}")

@@ -92,7 +92,7 @@ def figures(run_folder: Path, study: Mapping[str, Any]) -> dict[str, Figure]:
     return found
 
 
-def _render(folder: Path, study: Mapping[str, Any], log: Mapping[str, Any]) -> str:
+def _render(folder: Path, study: Mapping[str, Any], log: manifest.RunLog) -> str:
     thumbs = thumbnails(folder, len(study["frames"]))
     style = styles("page.css", "narrate.css")
     style += "".join(f'.f{n} {{ background-image: url("{uri}"); }}\n' for n, uri in thumbs.items())
@@ -104,7 +104,7 @@ def _render(folder: Path, study: Mapping[str, Any], log: Mapping[str, Any]) -> s
     templates.filters.update(number=_number, two=two, whole=whole)
     return templates.get_template("narrate.html.j2").render(
         log=log,
-        name=log["data"]["source"],
+        name=log.data.source,
         study=study,
         facts=study["tables"],
         tables={name: (table.title, html(table)) for name, table in tables.items()},

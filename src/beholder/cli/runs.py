@@ -1,0 +1,188 @@
+"""Commands that read runs, and the demo that makes one."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import asdict
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from beholder.terminal.groups import AsJson, Markdown, Out, TablesGroup, ViewerGroup
+from beholder.terminal.printing import say, tell, tell_result, tell_summary
+
+if TYPE_CHECKING:
+    from beholder.tables import Table
+
+
+def demo(*, out: Annotated[Path, Parameter(alias="-o")] = Path("runs/demo")) -> int:
+    """Score the bundled sample with Accord and VCS, built in; no key, no download.
+
+    Example: `beholder demo`
+
+    Args:
+        out: Run directory.
+    """
+    from beholder.kinds.scores.command import score
+
+    with as_file(files("beholder.samples") / "descriptions.jsonl") as sample:
+        return score(str(sample), metric=("headline", "vcs"), out=out)
+
+
+def report(run: Path, /, *, out: Out = None, figures: Path | None = None) -> None:
+    """Draw the HTML report of a run, from what the run has stored.
+
+    Example: `beholder report runs/first --figures figures`
+
+    Args:
+        run: A run directory.
+        out: The HTML file; RUN/report.html if none is named.
+        figures: Also write every figure as PNG and SVG into this folder.
+    """
+    from beholder.report import draw, draw_figures
+
+    tell(draw(run, out))
+    for path in draw_figures(run, figures) if figures is not None else ():
+        tell(path)
+
+
+def view(
+    runs: list[Path],
+    /,
+    *,
+    media_root: Path | None = None,
+    server: ViewerGroup = ViewerGroup(),
+) -> None:
+    """Look at runs in a browser: every item, filtered and sorted; two runs side by side.
+
+    Example: `beholder view runs/model-a runs/model-b`
+
+    Args:
+        runs: Run directories of any kind; they are read and never changed.
+        media_root: Folder that image paths are relative to; else that of each run's data.
+    """
+    from beholder.optional import require
+
+    require("starlette", extra="web", purpose="beholder view")
+    from beholder.web import Settings, serve
+    from beholder.web.viewer import Viewer, make_viewer
+
+    settings = Settings(host=server.host, port=server.port, token=server.token, names=server.name)
+    serve(
+        make_viewer(Viewer(runs, media_root), settings),
+        settings,
+        lambda address: say(f"open {address} (Ctrl-C ends it)"),
+    )
+
+
+def steps(
+    run: Path,
+    item: str,
+    /,
+    *,
+    metric: Annotated[str | None, Parameter(alias="-m")] = None,
+    out: Out = None,
+) -> None:
+    """Draw windows, matches, penalties, lines and regularizer of one item's VCS on one page.
+
+    Example: `beholder steps runs/first market/careful -o careful.pdf`
+
+    Args:
+        run: A run directory.
+        item: Id of an item.
+        metric: Name of the metric in the run; its first vcs or vcs_short if none is named.
+        out: The file, .html or .pdf; RUN/steps-ITEM.html if none is named.
+    """
+    from beholder.report.steps import write_steps
+
+    tell(write_steps(run, item, out, metric))
+
+
+def compare(
+    run_a: Path,
+    run_b: Path,
+    /,
+    *,
+    allow_different: bool = False,
+    html: Path | None = None,
+    media_root: Path | None = None,
+    markdown: Markdown = None,
+    tables: TablesGroup = TablesGroup(),
+    as_json: AsJson = False,
+) -> None:
+    """Paired difference of two runs per value: second minus first, with interval and test.
+
+    Of two runs over narratives also how their judges agree, how they rank sources, and their cost.
+
+    Example: `beholder compare runs/model-a runs/model-b`
+
+    Args:
+        run_a: A run directory.
+        run_b: Another, over subjects with the same ids.
+        allow_different: Compare although signatures differ.
+        html: File for a page with the differences and the items that moved most.
+        media_root: Folder that image paths are relative to on the page; else that of the data.
+    """
+    from beholder.errors import ConfigError
+    from beholder.optional import load
+    from beholder.report.comparison import differences, moved_tables, write_comparison
+    from beholder.report.markdown import summed_up
+    from beholder.run.compare import compare as compare_runs
+    from beholder.run.compare import shared_askers
+    from beholder.run.kind import Beside, kind_of
+    from beholder.run.store import Store
+
+    plain: dict[str, Any] = {}
+    found: list[Table] = []
+    fallen: list[Table] = []
+    with Store.read(run_a) as a, Store.read(run_b) as b:
+        kind = kind_of(run_a)
+        beside = kind.beside if kind_of(run_b) == kind else ""
+        if not beside or shared_askers(a, b):  # runs of different judges may share nothing
+            comparison = compare_runs(a, b, allow_different=allow_different)
+            plain = asdict(comparison)
+            found.append(differences(comparison, str(run_a), str(run_b)))
+            if markdown is not None:
+                fallen += moved_tables(a, b, comparison)
+            if html is not None:
+                write_comparison(a, b, comparison, html, media_root)
+        elif html is not None:
+            raise ConfigError("--html: the runs share no question, so there is no page to draw")
+    if beside:
+        more: Beside = load(beside)(run_a, run_b)
+        plain |= more.plain
+        found += more.tables
+        for note in more.notes:
+            say(note)
+    if markdown is not None and not found:
+        raise ConfigError("--markdown: the runs share no question, so there is nothing to sum up")
+    title = f"{run_a} and {run_b}"
+    tell_summary(plain, found, as_json, markdown, lambda: summed_up(title, [*found, *fallen]))
+    tables.write(found)
+    if html is not None:
+        say(f"page: {html}")
+
+
+def leaderboard(
+    runs: list[Path], /, *, tables: TablesGroup = TablesGroup(), as_json: AsJson = False
+) -> None:
+    """Rank systems by every metric of the runs, with intervals and the ranks the data allow.
+
+    Systems are compared on the pictures that all of them have a score for.
+
+    Example: `beholder leaderboard runs/model-a runs/model-b`
+
+    Args:
+        runs: Run directories of `score`: a system each, or items with group.system.
+    """
+    from beholder.report.tables import leaderboard_tables
+    from beholder.run.leaderboard import leaderboard as rank
+    from beholder.run.store import Store
+
+    with ExitStack() as stack:
+        boards = rank([stack.enter_context(Store.read(run)) for run in runs])
+    found = leaderboard_tables(boards)
+    tell_result([asdict(board) for board in boards], found, as_json)
+    tables.write(found)

@@ -1,0 +1,204 @@
+"""Small commands without a run: metrics, prompts, scene graphs, samples of pictures."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from beholder.options import SampleDesign
+from beholder.terminal.groups import AsJson, Data, ItemDataGroup, OutFile
+from beholder.terminal.printing import say, say_left_out, tell, tell_json, tell_tables
+
+if TYPE_CHECKING:
+    from beholder.metrics.base import Metric, ValueInfo
+
+
+def metrics() -> None:
+    """List the metrics.
+
+    Example: `beholder metrics`
+    """
+    from rich.table import Table
+
+    from beholder.metrics import METRICS
+
+    table = Table("metric", "what", "values")
+    for name in METRICS.names():
+        cls = METRICS.get(name)
+        table.add_row(name, first_line(cls), ", ".join(value.name for value in cls.values))
+    tell_tables(table)
+
+
+def show(name: str, /) -> None:
+    """Explain a metric: formula, source, values, parameters, signature; or print a judge's prompt.
+
+    Example: `beholder show vcs`
+
+    Args:
+        name: A metric, or an operation of judges.
+    """
+    from rich.markdown import Markdown
+
+    from beholder.judges.templates import Templates
+    from beholder.metrics import METRICS
+
+    prompts = Templates()
+    if name in prompts.names() and name not in METRICS.names():
+        prompt = prompts[name]
+        tell(f"{prompt.name}.v{prompt.version}@{prompt.digest}")
+        for section, text in prompt.sections.items():
+            tell(f"\n[{section}]\n{text}")
+        return
+    tell_tables(Markdown(describe(METRICS.get(name))))
+
+
+def graph(
+    text: Data,
+    /,
+    *,
+    rules: Literal["fixed", "reference"] = "fixed",
+    parser: str = "builtin",
+    coref: str = "builtin",
+    svg: Path | None = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print what a text says is there, what it is like, and how it stands to the rest.
+
+    Example: `beholder graph "A tall man holds a red cup. He smiles."`
+
+    Args:
+        text: An English description; - reads standard input.
+        rules: Mended rules, or those as published.
+        parser: builtin, or spacy:NAME_OR_PATH for a bigger one.
+        coref: builtin, none or fastcoref.
+        svg: Also draw it into this SVG file.
+    """
+    from beholder.files import write_text
+    from beholder.language import parse, scene_graph
+    from beholder.report import graph_svg, graph_text
+
+    document = parse(sys.stdin.read() if text == "-" else text, parser=parser)
+    found = scene_graph(document, rules=rules, coref=coref)
+    if svg is not None:
+        write_text(svg, graph_svg(found))
+    if as_json:
+        tell_json(found.to_dict())
+    else:
+        tell(graph_text(found))
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class AnnotatorGroup:
+    """Who annotates what is drawn.
+
+    Attributes:
+        annotators: Write a file of rows for each of so many annotators, in an order of his own.
+        overlap: How many annotators see each picture; all if it is not said.
+    """
+
+    annotators: int = 0
+    overlap: int | None = None
+
+
+def sample(
+    data: Data,
+    /,
+    *,
+    out: OutFile,
+    design: Annotated[SampleDesign, Parameter(name="*")] = SampleDesign(),
+    people: AnnotatorGroup = AnnotatorGroup(),
+    rows: ItemDataGroup = ItemDataGroup(),
+) -> int:
+    """Draw the pictures of a study: at random, per category, or both; the same seed draws the same.
+
+    Pictures are drawn with all their rows. The random set gets the category random, with which
+    beholder bidirectional compares the others; a picture stands in one set alone.
+
+    Example: `beholder sample sorted.jsonl --n 200 --per-category 100 --rated High -o study.jsonl`
+
+    Args:
+        data: A folder of pictures, or a .jsonl, .csv, .tsv or .parquet file.
+        out: JSONL file to write; files of annotators stand beside it, NAME.annotator-1.jsonl.
+    """
+    from collections import Counter
+    from dataclasses import replace
+
+    from beholder.data import to_row
+    from beholder.data.read import good_rows
+    from beholder.data.sample import assign, draw
+    from beholder.errors import ConfigError, DataError
+    from beholder.files import write_jsonl
+    from beholder.run.rows.inputs import read_pictured, rebased, root_of
+
+    if people.overlap is not None and not people.annotators:
+        raise ConfigError("--overlap says how many annotators see a picture; give --annotators")
+    bad: list[DataError] = []
+    read = read_pictured(data, rows)
+    root, folder = root_of(data), out.parent
+    items = [
+        replace(item, images=tuple(rebased(image, root, folder) for image in item.images))
+        for item in good_rows(read, rows, bad, name=data)
+    ]
+    found = draw(items, design)
+    shares = []
+    if people.annotators:
+        overlap = people.annotators if people.overlap is None else people.overlap
+        shares = assign(found, people.annotators, overlap, design.seed)
+    write_jsonl(out, map(to_row, found))
+    say_left_out(bad)
+    say(f"{len({item.source for item in found}):,} pictures, {len(found):,} rows: {out}")
+    counts = Counter({i.source: i.group.get(design.column, "") for i in found}.values())
+    for name, count in counts.items():
+        say(f"  {name or 'without category'}: {count:,} pictures")
+    width = len(str(people.annotators))
+    for number, share in enumerate(shares, start=1):
+        path = out.with_name(f"{out.stem}.annotator-{number:0{width}d}{out.suffix}")
+        write_jsonl(path, map(to_row, share))
+        say(f"  {path.name}: {len({item.source for item in share}):,} pictures")
+    return 0
+
+
+def first_line(cls: type[Metric[Any]]) -> str:
+    """The first line of a metric's docstring."""
+    return (inspect.getdoc(cls) or "").partition("\n")[0]
+
+
+def describe(cls: type[Metric[Any]]) -> str:
+    """A metric in Markdown: what it is, its values, its parameters, its signature."""
+    from beholder.metrics.params import REQUIRED, choices, full_name, params
+
+    lines = [f"# {full_name(cls.registered_name, cls)}", "", inspect.getdoc(cls) or "", ""]
+    lines += [
+        f"Needs of each item: {', '.join(['candidate', *sorted(cls.required_fields)])}.",
+        "",
+    ]
+    lines += [f"Takes of each item: {cls.bounds}.", ""]
+    if cls.operations:
+        named = ", ".join(f"`{name}`" for name in cls.operations)
+        lines += [f"Asks a judge: {named} (`beholder show OPERATION` prints the prompt).", ""]
+    lines += ["## Values", ""]
+    lines += ["| name | what | range | better |", "|---|---|---|---|"]
+    lines += [_value_row(value) for value in cls.values]
+    if cls.corpus_values:
+        lines += ["", "Of the whole data set, from summed counts:", ""]
+        lines += [f"- `{v.name}`: {v.help}" for v in cls.corpus_values]
+    lines += ["", "## Parameters", "", "| name | default | what |", "|---|---|---|"]
+    known = choices(cls)
+    for p in params(cls):
+        default = "required" if p.default is REQUIRED else f"`{p.default!r}`"
+        listed = f" (one of {', '.join(map(str, known[p.name]))})" if p.name in known else ""
+        lines.append(f"| {p.name} | {default} | {p.metadata['help']}{listed} |")
+    example = cls(**{p.name: p.name.upper() for p in params(cls) if p.default is REQUIRED})
+    lines += ["", f"Signature: `{example.signature()}`", ""]
+    return "\n".join(lines)
+
+
+def _value_row(value: ValueInfo) -> str:
+    better = {True: "high", False: "low", None: "neither"}[value.higher_is_better]
+    return f"| {value.name} | {value.help} | {value.low:g} to {value.high:g} | {better} |"

@@ -1,1 +1,0 @@
-"""Runs over narratives: judge them, measure them, compare their sources; resumable."""

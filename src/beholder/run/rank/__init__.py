@@ -1,1 +1,0 @@
-"""Runs that rank texts about images and hold the rankings against people's; resumable."""
