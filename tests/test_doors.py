@@ -73,7 +73,7 @@ def test_rank_gives_a_run_with_its_ranking(tmp_path: Path) -> None:
     bad = {"texts": ["alone"]}
     run = beholder.rank([row, bad], ["length"], out=tmp_path, skip_bad_rows=True)
     assert run.kind == "ranking"
-    assert run.ranking["images"][0]["scorers"]["length"]["ranks"] == [3, 2, 1]
+    assert run.ranking.images[0].scorers["length"].ranks == (3, 2, 1)
     assert run.summary["length"].values["correlation"].mean == 1.0
     assert [error.line for error in run.bad_rows] == [2]
     again = beholder.rank([row], ["length"], out=tmp_path, limit=1)

@@ -26,8 +26,7 @@ from beholder.kinds.narratives.engine import plan_narratives, run_narratives
 from beholder.kinds.narratives.settings import Voting
 from beholder.kinds.ranking.config import RankConfig
 from beholder.kinds.ranking.engine import plan_ranking, run_ranking
-from beholder.kinds.ranking.rankers import ByMetric
-from beholder.kinds.ranking.response import Response
+from beholder.kinds.ranking.rankers import ByMetric, Response
 from beholder.metrics import metric
 from beholder.options import WorkOptions
 from beholder.report import draw

@@ -10,7 +10,7 @@ from hypothesis import settings
 TESTS = Path(__file__).parent
 OURS = ("beholder", "benchmarks", "tools", "training")
 PRIVATE = {
-    "benchmarks/test_bidirectional_tables.py": "the names of raters, of which a study tells the number",
+    "kinds/bidirectional/test_bidirectional_tables.py": "the names of raters, of which a study tells the number",
     "cluster/test_ray_runs.py": "an actor is asked what Ray asks it, without a cluster",
     "language/test_language_dialects.py": "where trees end cannot be seen in the trees",
     "language/test_language_network.py": "blocks of random weights, held against the formulas",

@@ -59,15 +59,18 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "run/test_store.py cli/test_narrate.py report/test_narrate_page.py",
     ),
     "kinds/ranking": (
-        "metrics/irr/test_scorers.py cli/test_rank.py",
-        "run/test_store.py report/test_rank_page.py",
+        "kinds/ranking/test_rankers.py kinds/ranking/test_ranking_protocol.py",
+        "kinds/ranking/test_rank.py kinds/ranking/test_rank_page.py",
     ),
     "kinds/annotation": (
         "kinds/annotation",
         "outside/test_outside_task.py web/test_annotate_pages.py",
     ),
     "kinds/generation": ("run/test_rows_runs.py cli/test_rows.py", "report/test_made_page.py"),
-    "stats/annotator_pairs.py": ("metrics/irr/test_protocol.py", "cli/test_rank.py"),
+    "stats/annotator_pairs.py": (
+        "kinds/ranking/test_ranking_protocol.py",
+        "kinds/ranking/test_rank.py",
+    ),
     "judges": (
         "judges/test_operations.py judges/test_requests.py judges/test_shapes.py "
         "judges/test_reading.py judges/test_grades.py judges/test_panel.py",
@@ -110,7 +113,7 @@ MIRRORS: dict[str, tuple[str, str]] = {
     "run": (
         "run/test_run_parts.py run/test_store.py run/test_judged.py run/test_run_answers.py "
         "run/test_rows_runs.py run/test_engine.py -k not:killed",
-        "cli/test_rank.py cli/test_rows.py",
+        "kinds/ranking/test_rank.py cli/test_rows.py",
     ),
     "run/rows": ("run/test_rows_runs.py cli/test_rows.py", "run/test_judged.py"),
     "language": (LANGUAGE, "metrics/posh report/test_report_scene_graph.py metrics/classical"),

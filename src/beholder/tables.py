@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from msgspec import UNSET, Struct, structs
+
 from beholder import files, stats
 from beholder.records import Estimate, Interval
 
@@ -120,6 +122,12 @@ def interval_cells(
         interval = (interval.low, interval.high)
     low, high = (None, None) if interval is None else interval
     return {f"{key}_low": low, f"{key}_high": high}
+
+
+def record_cells(record: Struct, key: str) -> dict[str, object]:
+    """The fields of a record as cells, with its ``interval`` as that of one of its values."""
+    cells = {name: None if v is UNSET else v for name, v in structs.asdict(record).items()}
+    return cells | interval_cells(key, cells.get("interval"))
 
 
 def keys(table: Table) -> list[str]:

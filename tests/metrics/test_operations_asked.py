@@ -20,8 +20,7 @@ from beholder.judges.operations import OPERATIONS, Operation
 from beholder.judges.templates import Templates
 from beholder.kinds.generation.reviews import WriteReviews
 from beholder.kinds.narratives.judging import CaptionFrame, RateSteps, RateStoryline
-from beholder.kinds.ranking.rankers import ByMetric
-from beholder.kinds.ranking.response import Response
+from beholder.kinds.ranking.rankers import ByMetric, Response
 from beholder.metrics import METRICS, metric, params
 from beholder.metrics.asker import Asker
 from beholder.metrics.tools import Pictures

@@ -29,8 +29,7 @@ from beholder.kinds.narratives.engine import run_narratives
 from beholder.kinds.narratives.settings import Voting
 from beholder.kinds.ranking.config import RankConfig
 from beholder.kinds.ranking.engine import run_ranking
-from beholder.kinds.ranking.rankers import ByMetric
-from beholder.kinds.ranking.response import Response
+from beholder.kinds.ranking.rankers import ByMetric, Response
 from beholder.metrics import metric
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.run.rows.askers import CaptionRow, RowColumns

@@ -24,7 +24,7 @@ from beholder.kinds.narratives.engine import run_narratives
 from beholder.kinds.narratives.settings import Voting
 from beholder.kinds.ranking.config import RankConfig
 from beholder.kinds.ranking.engine import run_ranking
-from beholder.kinds.ranking.scorers import ranker
+from beholder.kinds.ranking.rankers import ranker
 from beholder.kinds.scores.page import write_report
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report.comparison import write_comparison

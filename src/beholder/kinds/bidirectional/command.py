@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter, Token
 
@@ -14,12 +14,30 @@ from beholder.kinds.bidirectional.settings import Columns, StudySettings
 from beholder.terminal.groups import AsJson, Out
 from beholder.terminal.printing import say, tell_result
 
+if TYPE_CHECKING:
+    from beholder.kinds.bidirectional.study import Study
+    from beholder.tables import Table
 
-def _pair(kind: Any, tokens: Sequence[Token]) -> tuple[float, float]:
-    """Two numbers of one word, such as ``0.5,0.8``."""
+_HEADINGS = {
+    "direction": "",
+    "n": "n",
+    "hallucination": "made up",
+    "omission": "left out",
+    "people_alone": "people alone",
+    "models_alone": "models alone",
+}
+_SHOWN = {
+    "scores": ("direction", "dataset", "language", "system", "best", "n", "n_failed", "mean"),
+    "rates": ("direction", "dataset", "language", "system", "n", "hallucination", "omission"),
+    "selectivity": ("dataset", "language", "category", "n", "people_alone", "models_alone"),
+}
+"""Tables and columns that the command prints."""
+
+
+def _cuts(kind: object, tokens: Sequence[Token]) -> tuple[float, float]:
     text = tokens[0].value
     try:
-        low, high = (float(part) for part in text.split(","))
+        low, high = map(float, text.split(","))
     except ValueError:
         raise ConfigError(f"--cuts {text!r}: expected two numbers, such as 0.5,0.8") from None
     return low, high
@@ -32,7 +50,7 @@ class StudyGroup(StudySettings):
 
     cuts: Annotated[
         tuple[float, float] | None,
-        Parameter(converter=_pair, n_tokens=1, help="Hard below, easy from: 0.5,0.8, or tertiles."),
+        Parameter(converter=_cuts, n_tokens=1, help="Hard below, easy from: 0.5,0.8, or tertiles."),
     ] = None
 
 
@@ -52,20 +70,35 @@ def bidirectional(
 
     Args:
         run: A run with dcscore(direction='both').
-        out: Folder to write; RUN/bidirectional if none is named.
-        metric: The metric, where a run has several.
+        out: Output folder; default RUN/bidirectional.
+        metric: The metric, if the run has several.
     """
     from beholder.kinds.bidirectional.observe import observe
     from beholder.kinds.bidirectional.page import write_bidirectional
     from beholder.kinds.bidirectional.study import study
-    from beholder.kinds.bidirectional.terminal import terminal_tables
 
     found = study(observe(run, columns, metric_name=metric), settings)
     folder = out or run / "bidirectional"
     page = write_bidirectional(found, run, folder)
-    plain: dict[str, Any] = {table.name: [*map(dict, table.rows)] for table in found.tables}
+    plain: dict[str, object] = {table.name: [*map(dict, table.rows)] for table in found.tables}
     plain["omitted"] = [asdict(part) for part in found.omitted]
-    tell_result(plain, terminal_tables(found), as_json)
+    tell_result(plain, [*_main_tables(found)], as_json)
     for part in found.omitted:
         say(f"left out: {part.title}: {part.reason}")
     say(f"tables: {folder / 'tables'}\nreport: {page}")
+
+
+def _main_tables(study: Study) -> Iterator[Table]:
+    """F1, rates and selectivity."""
+    for name, keys in _SHOWN.items():
+        table = study.table(name)
+        if table is not None:
+            yield replace(
+                table,
+                columns=tuple(
+                    replace(column, heading=_HEADINGS.get(column.key, column.heading))
+                    for column in table.columns
+                    if column.key in keys
+                ),
+                rows=tuple(row for row in table.rows if row.get("value", "f1") == "f1"),
+            )

@@ -1,11 +1,11 @@
-"""What is said about a picture, by whom: units of all texts about it, merged where they agree.
+"""Contents of pictures: the units of all texts about a picture, merged if they say the same.
 
-No judge is asked: the matches of both directions are in the run. A unit of a person and one of a
-model are **the same content** when each was matched to the other (the symmetric part of the two
+This asks no judge: the run contains the matches of both directions. A unit of a person and one of
+a model are **the same content** if each was matched to the other (the symmetric part of the two
 matchings), and so are units in the same words; people's units are merged with each other through
-the models' units that both equal. A text **mentions** a content when a unit of it is in the
-content, or was matched in either direction to one that is. People's units that no model says are
-merged across people by their words alone, so counts of speakers per content are a lower bound.
+the models' units that both equal. A text **mentions** a content if one of its units is in the
+content, or was matched in either direction to one that is. People's units that no model mentions
+are merged across people by their words alone, so counts of speakers per content are a lower bound.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from beholder.kinds.bidirectional.pairs import Fact, TextPair, by_image
+from beholder.kinds.bidirectional.pairs import Fact, PairGroup, TextPair, by
 
 Node: TypeAlias = tuple[str, str, int]
-"""``people`` or ``model``; the person's text or the system; place of the unit in that text."""
+"""``people`` or ``model``; the person's text or the system; index of the unit in that text."""
 
 PEOPLE, MODEL = "people", "model"
 _WORDS = re.compile(r"[^\s.,;:!?\u0964\"'()]+")
@@ -26,19 +26,19 @@ _WORDS = re.compile(r"[^\s.,;:!?\u0964\"'()]+")
 
 @dataclass(frozen=True)
 class Content:
-    """One thing that is said about a picture.
+    """One content of a picture.
 
     Attributes:
         image: Key of the picture.
         category: Category of the picture.
-        text: A unit that says it; a person's where there is one.
-        subject: What it is about, without number (``dog``); empty where no unit tells.
+        text: One of its units; a person's, if there is one.
+        subject: What it is about, without number (``dog``); empty if no unit states it.
         people: The people's texts that mention it.
         systems: The systems that mention it.
         n_people: People's texts about the picture.
         n_systems: Systems that describe the picture.
-        by_people: Whether a unit of a person is in it, and it is not only alike to one.
-        supported: Whether some unit of it was verified; None where none was asked about.
+        by_people: Whether it contains a person's unit, and was not only matched to one.
+        supported: Whether one of its units was verified; None if none was checked.
     """
 
     image: str
@@ -54,42 +54,42 @@ class Content:
 
     @property
     def gap(self) -> float:
-        """Share of people who mention it minus share of systems that do, in -1..1."""
+        """Share of people who mention it minus share of systems, in -1..1."""
         return len(self.people) / self.n_people - len(self.systems) / self.n_systems
 
     @property
     def weight(self) -> float:
-        """Size of the gap with half a text added for and half against on each side, in 0..1.
+        """Size of the gap, in 0..1, with half a text added for and half against on each side.
 
-        So a content that the only person mentions ranks below one that all of five do.
+        A content that the only person mentions ranks below one that all of five mention.
         """
         people = (len(self.people) + 0.5) / (self.n_people + 1)
         return abs(people - (len(self.systems) + 0.5) / (self.n_systems + 1))
 
 
 def contents(pairs: Sequence[TextPair]) -> list[Content]:
-    """The contents of each picture; pictures without units of both sides are left out.
+    """The contents of each picture that has units of both sides.
 
     Args:
         pairs: Pairs of one data set and language.
     """
     found: list[Content] = []
-    for image, own in by_image(pairs).items():
-        told = _Told()
-        for pair in own:
-            told.add(pair)
-        if told.voices and told.systems:
-            found += told.contents(image, own[0].category)
+    for picture in by("image")(PairGroup(pairs)):
+        units = _Units()
+        for pair in picture.pairs:
+            units.add(pair)
+        if units.voices and units.systems:
+            found += units.contents(picture.pairs[0])
     return found
 
 
 def stem(subject: str) -> str:
-    """An identifier without the number that tells things of a kind apart: ``dog_1`` is ``dog``."""
+    """An identifier without the number of the individual: ``dog_1`` is ``dog``."""
     return re.sub(r"[_\s]*\d+$", "", subject.strip()).replace("_", " ").casefold()
 
 
 @dataclass
-class _Told:
+class _Units:
     """Units about one picture and the links between them."""
 
     facts: dict[Node, Fact] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class _Told:
         return {name for kind, name, _ in self.facts if kind == MODEL}
 
     def add(self, pair: TextPair) -> None:
-        """Take in the units of one pair; a person's text that is here already stays the same."""
+        """Add the units of one pair; units of a text that was added before stay."""
         if not pair.values:
             return
         human, model = _human_nodes(pair), [
@@ -129,7 +129,7 @@ class _Told:
             for node, fact in self.facts.items()
         }
 
-    def contents(self, image: str, category: str) -> Iterator[Content]:
+    def contents(self, picture: TextPair) -> Iterator[Content]:
         """The merged units."""
         links = (self.from_models & self.from_people) | self._same_words()
         groups = _groups(self.facts, links)
@@ -146,8 +146,8 @@ class _Told:
             facts = [self.facts[node] for node in said]
             verdicts = [fact.verified for fact in facts if fact.verified is not None]
             yield Content(
-                image=image,
-                category=category,
+                image=picture.image,
+                category=picture.category,
                 text=facts[0].text,
                 subject=next((stem(fact.subject) for fact in facts if fact.subject), ""),
                 people=frozenset(people[number]),
@@ -160,7 +160,7 @@ class _Told:
 
 
 def _human_nodes(pair: TextPair) -> list[Node]:
-    """A node per unit of people: its text, and its place among the units of that text."""
+    """A node per unit of people, with its text and its index among the units of that text."""
     places: dict[int, int] = {}
     nodes = []
     for fact in pair.human_facts:

@@ -17,13 +17,13 @@ def bidirectional(
     columns: Columns | None = None,
     settings: StudySettings | None = None,
 ) -> Study:
-    """Compare what people and models make up, leave out and choose to say; asks nobody.
+    """Compare what people and models make up, leave out and choose to say; asks no judge.
 
     Args:
         run: A run with ``dcscore(direction='both')``, or its directory.
-        metric: The metric, where the run has several of that kind.
-        columns: Names of the run's group columns and ratings; None takes the usual ones.
-        settings: Which pictures are the random sample, and what is hard; None takes the usual.
+        metric: The metric, if the run has several of that kind.
+        columns: Names of the run's group columns and ratings; None takes the default names.
+        settings: The random sample and the limits of difficulty; None takes the defaults.
 
     Returns:
         All tables that the data allow, and why others are missing.

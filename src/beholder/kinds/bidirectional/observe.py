@@ -1,4 +1,4 @@
-"""A run as pairs of texts: what ``dcscore(direction='both')`` found, beside groups and ratings."""
+"""Reads the pairs of texts of a run: what ``dcscore(direction='both')`` found, groups, ratings."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from beholder.errors import ConfigError
-from beholder.kinds.bidirectional.pairs import Direction, Fact, TextPair
+from beholder.kinds.bidirectional.pairs import DIRECTIONS, Fact, TextPair
 from beholder.kinds.bidirectional.settings import Columns
 from beholder.metrics import metric
 from beholder.records import Item, ItemScore, Unit
@@ -34,22 +33,18 @@ def observe(
         ConfigError: No metric of the run scores in both directions, or a rating is no number.
         RunError: The folder holds no run.
     """
-    named = columns or Columns()
     manifest.check_kind(run, manifest.SCORES)
+    log = manifest.read(run)
+    values = {entry["name"]: [v["name"] for v in entry["values"]] for entry in log["metrics"]}
+    chosen = _chosen(values, run, metric_name)
+    others = {name: own[0] for name, own in values.items() if name != chosen}
+    pairs = []
     with Store.read(run) as store:
-        log = manifest.read(run)
-        chosen = _chosen(log, run, metric_name)
-        others = {
-            entry["name"]: entry["values"][0]["name"]
-            for entry in log["metrics"]
-            if entry["name"] != chosen
-        }
         scores = {name: dict(store.values(name, log["data"]["n_items"])) for name in others}
-        pairs = []
         for position, item in store.items():
             if position >= log["data"]["n_items"]:
                 break
-            pair = _pair(item, store, chosen, position, named)
+            pair = _pair(item, store, chosen, position, columns or Columns())
             if pair is not None:
                 found = {
                     name: scores[name][position][value]
@@ -60,12 +55,8 @@ def observe(
     return _with_swapped(pairs, others)
 
 
-def _chosen(log: Mapping[str, Any], run: Path, name: str | None) -> str:
-    both = [
-        str(entry["name"])
-        for entry in log["metrics"]
-        if {"har_f1", "mar_f1"} <= {value["name"] for value in entry["values"]}
-    ]
+def _chosen(values: Mapping[str, Sequence[str]], run: Path, name: str | None) -> str:
+    both = [metric for metric, own in values.items() if {"har_f1", "mar_f1"} <= set(own)]
     if name is not None and name not in both:
         raise ConfigError(
             f"{run} has no metric {name!r} with both directions; there are: {', '.join(both)}"
@@ -80,9 +71,10 @@ def _pair(item: Item, store: Store, name: str, position: int, columns: Columns) 
     if found is None:
         return None  # the run was interrupted before this item
     group = item.group
+    pictures = item.images or ((item.video,) if item.video else ())
     pair = TextPair(
         id=item.id,
-        image=_image(item),
+        image=" ".join(pictures) or " / ".join(item.references) or item.id,
         system=group.get(columns.system, store.folder.name),
         candidate=item.candidate,
         references=item.references,
@@ -97,12 +89,8 @@ def _pair(item: Item, store: Store, name: str, position: int, columns: Columns) 
     if not isinstance(found, ItemScore):
         return replace(pair, failure=found.message)
     model, human = facts(found.units)
-    told = found.detail.get("directions", {})
-    chosen: dict[Direction, int] = {}
-    for direction in ("har", "mar"):
-        about = told.get(direction, {})
-        if about.get("over") != "mean":
-            chosen[direction] = about.get("reference", 0)
+    about = {way: found.detail.get("directions", {}).get(way, {}) for way in DIRECTIONS}
+    chosen = {w: one.get("reference", 0) for w, one in about.items() if one.get("over") != "mean"}
     return replace(pair, values=found.values, model_facts=model, human_facts=human, chosen=chosen)
 
 
@@ -119,10 +107,8 @@ def facts(units: Iterable[Unit]) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
     def read(unit: Unit, places: Mapping[tuple[int, int], int]) -> Fact:
         detail = unit.detail
         matched = {int(other): ids for other, ids in detail.get("elsewhere", {}).items()}
-        if unit.side == "candidate":
-            matched[detail.get("against", 0)] = detail.get("matched") or ()
-        else:
-            matched[0] = detail.get("matched") or ()
+        against = detail.get("against", 0) if unit.side == "candidate" else 0
+        matched[against] = detail.get("matched") or ()
         return Fact(
             text=unit.text,
             subject=str(detail.get("subject") or ""),
@@ -149,11 +135,6 @@ def _usual(matched: Sequence[int | None]) -> list[int]:
     return sorted({index for index in named if 2 * named.count(index) >= len(matched)})
 
 
-def _image(item: Item) -> str:
-    named = item.images or ((item.video,) if item.video else ())
-    return " ".join(named) or " / ".join(item.references) or item.id
-
-
 def _ratings(item: Item, label: str) -> tuple[float, ...]:
     value = item.judgments.get(label)
     if value is None:
@@ -170,7 +151,7 @@ def _ratings(item: Item, label: str) -> tuple[float, ...]:
 
 
 def _raters(item: Item, label: str, field: str) -> tuple[str, ...]:
-    """Who gave the ratings, as ``judgments`` or a field of ``annotate export`` names them."""
+    """Names of the raters, from ``judgments`` or from a field of ``annotate export``."""
     value = item.judgments.get(label)
     if isinstance(value, Mapping):
         return tuple(sorted(value))
@@ -181,9 +162,9 @@ def _raters(item: Item, label: str, field: str) -> tuple[str, ...]:
 
 
 def _with_swapped(pairs: list[TextPair], others: Mapping[str, str]) -> list[TextPair]:
-    """Other metrics in the direction MAR: people's text against the model's.
+    """Pairs with other metrics in the direction MAR: people's text against the model's.
 
-    Made only for rated people's texts, and with metrics that cost nothing; of several references,
+    Only for rated texts of people, and only metrics that cost nothing. With several references,
     the text that the values of DCScore are about, or the mean over all.
     """
     rated = [p for p in pairs if p.human_ratings and p.references and p.candidate]
@@ -208,5 +189,5 @@ def _with_swapped(pairs: list[TextPair], others: Mapping[str, str]) -> list[Text
 
 
 def _is_local(kind: str, spec: str) -> bool:
-    """Whether a tool asks no judge and no server: an encoder, or one of ours (``static``)."""
+    """Whether a tool asks no judge and no server: an encoder, or a built-in tool (``static``)."""
     return kind == "encoder" or (kind in ("embedder", "splitter") and ":" not in spec)

@@ -1,15 +1,24 @@
-"""A model's text and people's texts about one picture, with what was found in both directions."""
+"""A model's text and people's texts about one picture, and how pairs are grouped into rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
+
+from beholder import stats
+from beholder.tables import estimate
 
 Direction: TypeAlias = Literal["har", "mar"]
 """``har``: the model's text against people's; ``mar``: people's text against the model's."""
 
 DIRECTIONS: tuple[Direction, ...] = ("har", "mar")
+
+Cells: TypeAlias = dict[str, str | float | None]
+"""Values of a row by column; None if undefined."""
+
+Scores: TypeAlias = Sequence[tuple[str, float]]
+"""Numbers, each with the picture it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +28,10 @@ class Fact:
     Attributes:
         text: The unit in words.
         subject: Identifier of what it is about (``dog_0``), or an empty text.
-        relevant: Whether it says what can be seen.
-        verified: Whether picture or other text supports it; None where it was not asked.
-        matches: Places of the units of the other side that say the same, as judged from here.
-        voice: For people's units, which of ``TextPair.references`` they stand in.
+        relevant: Whether it states something visible.
+        verified: Whether picture or other text supports it; None if this was not asked.
+        matches: Indices of the units of the other side that say the same, judged from this side.
+        voice: For people's units, the index of their text in ``TextPair.references``.
     """
 
     text: str
@@ -40,22 +49,22 @@ class TextPair:
     Attributes:
         id: Its id.
         image: Key of the picture.
-        system: Who wrote the candidate.
+        system: Author of the candidate.
         candidate: The model's text.
         references: The people's texts.
-        dataset: Its data set; empty where the run names none.
-        language: Its language; empty likewise.
-        category: Category of the picture; empty likewise.
-        values: Scores such as ``har_f1``; empty where the item failed.
+        dataset: Its data set; empty if the run names none.
+        language: Its language, likewise.
+        category: Category of the picture, likewise.
+        values: Scores such as ``har_f1``; empty if the item failed.
         model_facts: Units of the candidate.
         human_facts: Units of the references.
         model_ratings: People's ratings of the candidate.
         human_ratings: People's ratings of the reference.
-        model_raters: Who gave the ratings of the candidate, in their order; empty if not known.
-        human_raters: Who gave those of the reference.
+        model_raters: Names of the raters of the candidate, in the same order; empty if unknown.
+        human_raters: Names of the raters of the reference, likewise.
         others: Scores of other metrics per direction, by name.
-        chosen: Which of ``references`` the values of a direction are about; a direction that is
-            not named is about each of them.
+        chosen: Per direction, the index of the reference that its values are about; without an
+            entry they are about each reference.
         failure: Why there are no values.
     """
 
@@ -83,67 +92,149 @@ class TextPair:
         return self.values.get(f"{direction}_{name}")
 
     def voices(self, direction: Direction) -> tuple[int, ...]:
-        """Places of the references that the values of a direction are about."""
+        """Indices of the references that the values of a direction are about."""
         one = self.chosen.get(direction)
         return tuple(range(max(1, len(self.references)))) if one is None else (one,)
 
-    def told(self, direction: Direction) -> Iterator[tuple[list[Fact], list[int]]]:
-        """For each reference: the units under test, and the places of those they are held against.
 
-        Only of references that the values of the direction are about.
-        """
-        for voice in self.voices(direction):
-            human = [place for place, fact in enumerate(self.human_facts) if fact.voice == voice]
-            if direction == "har":
-                yield list(self.model_facts), human
-            else:
-                tested = [self.human_facts[place] for place in human]
-                yield tested, list(range(len(self.model_facts)))
+@dataclass(frozen=True, slots=True)
+class PairGroup:
+    """Pairs that a row of a table is about.
+
+    Attributes:
+        pairs: The pairs.
+        place: The cells that name the group: data set, direction, system...
+        whole: The group that this one is a part of.
+    """
+
+    pairs: Sequence[TextPair]
+    place: Cells = field(default_factory=dict)
+    whole: PairGroup | None = None
+
+    def part(self, pairs: Sequence[TextPair], **place: str | float | None) -> PairGroup:
+        """A part of the group, with the further cells that name it."""
+        return PairGroup(pairs, {**self.place, **place}, self)
+
+    @property
+    def direction(self) -> Direction:
+        """Its direction."""
+        return cast("Direction", self.place["direction"])
+
+    @property
+    def value(self) -> str:
+        """The score it is about."""
+        return str(self.place.get("value", "f1"))
+
+    def scores(self, name: str) -> Scores:
+        """A score of each pair that has it, in the direction of the group."""
+        return scores_of(self.pairs, self.direction, name)
 
 
-Stratum: TypeAlias = tuple[dict[str, str], list[TextPair]]
+Axis: TypeAlias = Callable[[PairGroup], Iterable[PairGroup]]
+"""Splits a group into parts."""
+
+PLACE = ("direction", "value", "by", "measure", "dataset", "language", "category", "system")
+"""Order of the cells that name a group; others follow."""
 
 
-def strata(pairs: Sequence[TextPair]) -> Iterator[Stratum]:
-    """Pairs by data set and language, which are never mixed; with the columns that name them."""
-    for dataset in ordered(pair.dataset for pair in pairs):
-        for language in ordered(pair.language for pair in pairs):
-            found = [p for p in pairs if (p.dataset, p.language) == (dataset, language)]
+def by(key: str) -> Axis:
+    """Splits pairs by one of their fields, in order of appearance."""
+
+    def parts(group: PairGroup) -> Iterator[PairGroup]:
+        found: dict[str, list[TextPair]] = {}
+        for pair in group.pairs:
+            found.setdefault(getattr(pair, key), []).append(pair)
+        for name, pairs in found.items():
+            yield group.part(pairs, **{key: name})
+
+    return parts
+
+
+systems = by("system")
+
+
+def sets(group: PairGroup) -> Iterator[PairGroup]:
+    """Splits pairs by data set and language, which are never mixed."""
+    for dataset in ordered(pair.dataset for pair in group.pairs):
+        for language in ordered(pair.language for pair in group.pairs):
+            found = [p for p in group.pairs if (p.dataset, p.language) == (dataset, language)]
             if found:
-                yield {"dataset": dataset, "language": language}, found
+                yield group.part(found, dataset=dataset, language=language)
 
 
-def by_system(pairs: Sequence[TextPair]) -> dict[str, list[TextPair]]:
-    """Pairs per system, in the order in which systems appear."""
-    found: dict[str, list[TextPair]] = {}
-    for pair in pairs:
-        found.setdefault(pair.system, []).append(pair)
-    return found
+def each(key: str, names: Iterable[str]) -> Axis:
+    """The same pairs once for each name of a value."""
+    return lambda group: [group.part(group.pairs, **{key: name}) for name in names]
 
 
-def by_image(pairs: Sequence[TextPair]) -> dict[str, list[TextPair]]:
-    """Pairs per picture."""
-    found: dict[str, list[TextPair]] = {}
-    for pair in pairs:
-        found.setdefault(pair.image, []).append(pair)
-    return found
+directions = each("direction", DIRECTIONS)
 
 
-def having(
-    pairs: Sequence[TextPair], direction: Direction, name: str
-) -> list[tuple[TextPair, float]]:
-    """Pairs that have a score, with it."""
-    return [(p, value) for p in pairs if (value := p.value(direction, name)) is not None]
+def grouped(
+    pairs: Sequence[TextPair],
+    axes: Sequence[Axis],
+    cells: Callable[[PairGroup], Iterable[Cells]],
+    *,
+    family: Sequence[Axis] = (),
+    finish: Callable[[list[Cells]], list[Cells]] = list,
+) -> tuple[Cells, ...]:
+    """The rows of a table.
+
+    Args:
+        pairs: All pairs.
+        axes: How they are split into groups, the outermost split first.
+        cells: The further cells of each row of a group; any number of rows.
+        family: How each group is split into the parts whose rows are one family of tests.
+        finish: What completes the rows of a family, such as ``holm("p")``.
+    """
+    found: list[Cells] = []
+    for group in split(PairGroup(pairs), axes):
+        parts = split(group, family)
+        found += finish([_named(part) | row for part in parts for row in cells(part)])
+    return tuple(found)
 
 
-def ordered(values: Iterator[str]) -> list[str]:
-    """Different values in the order in which they appear."""
+def split(group: PairGroup, axes: Sequence[Axis]) -> list[PairGroup]:
+    """The parts of a group, split along several axes, the outermost first."""
+    groups = [group]
+    for axis in axes:
+        groups = [part for whole in groups for part in axis(whole)]
+    return groups
+
+
+def _named(group: PairGroup) -> Cells:
+    first = {key: group.place[key] for key in PLACE if key in group.place}
+    return first | group.place
+
+
+def holm(*keys: str) -> Callable[[list[Cells]], list[Cells]]:
+    """Completes a family of tests: ``KEY_holm`` for each p value ``KEY``."""
+
+    def corrected(rows: list[Cells]) -> list[Cells]:
+        for key in keys:
+            p_values = [p if isinstance(p := row[key], float) else None for row in rows]
+            for row, p in zip(rows, stats.holm(p_values), strict=True):
+                row[f"{key}_holm"] = p
+        return rows
+
+    return corrected
+
+
+def counted(found: Scores) -> Cells:
+    """Number of values, and of pictures."""
+    return {"n": len(found), "n_images": len({image for image, _ in found})}
+
+
+def mean_cells(key: str, found: Scores) -> dict[str, float | None]:
+    """Mean with an interval that resamples pictures."""
+    return estimate(key, [value for _, value in found], [image for image, _ in found])
+
+
+def scores_of(pairs: Sequence[TextPair], direction: Direction, name: str) -> Scores:
+    """A score of each pair that has it."""
+    return [(p.image, value) for p in pairs if (value := p.value(direction, name)) is not None]
+
+
+def ordered(values: Iterable[str]) -> list[str]:
+    """Different values in order of appearance."""
     return list(dict.fromkeys(values))
-
-
-def main_sample(pairs: Sequence[TextPair], random: str) -> tuple[list[TextPair], str]:
-    """The random sample where the run has one, else all pairs; and words that say which."""
-    drawn = [pair for pair in pairs if pair.category == random]
-    if drawn:
-        return drawn, f"Over the random sample (category {random!r})."
-    return list(pairs), "Over all pictures of the run."

@@ -1,23 +1,45 @@
-"""Drawings of a bidirectional study: boxes per system, rates, difficulty, categories, ratings."""
+"""The figures of a bidirectional study, from its pairs and tables."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from beholder.kinds.bidirectional.contents import contents
+from beholder.kinds.bidirectional.pairs import (
+    DIRECTIONS,
+    Direction,
+    PairGroup,
+    directions,
+    each,
+    ordered,
+    scores_of,
+    sets,
+    split,
+    systems,
+)
+from beholder.kinds.bidirectional.ratings import rated_texts
+from beholder.kinds.bidirectional.scores import LEVELS
+from beholder.kinds.bidirectional.selectivity import ALL, consensus_by_image
+from beholder.kinds.bidirectional.study import Study
 from beholder.rounding import fixed
+
+Row: TypeAlias = Mapping[str, Any]
 
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa5090", "#c88a00", "#3aa0d8", "#5b646d")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_LEVEL_COLOURS = ("#3aa0d8", "#d9dcd9", "#d55e00")
+_LEVEL_COLOURS = dict(zip(LEVELS, ("#3aa0d8", "#d9dcd9", "#d55e00"), strict=True))
 _GREY, _GRID = "#5b646d", "#dfe2e0"
 _LABEL = 13
+_OTHER = 6
+"""The grey of the colours: the random sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +48,10 @@ class Box:
 
     Attributes:
         label: Name below it.
-        values: What it is drawn of; nothing is drawn without.
+        values: Its values; without any, no box is drawn.
         best: Whether it is the reference of the tests.
         different: Whether it differs from the reference (p < 0.05).
-        colour: Number of its colour; None colours by place.
+        colour: Index of its colour; None takes its place in the panel.
     """
 
     label: str
@@ -53,7 +75,7 @@ class Point:
 
     Attributes:
         row: Name of the row.
-        series: Name of the series, which has a colour and a mark.
+        series: Name of the series; each has its colour and marker.
         value: The value.
         interval: Its interval, or None.
     """
@@ -64,10 +86,161 @@ class Point:
     interval: tuple[float, float] | None
 
 
+Bar: TypeAlias = tuple[str, Sequence[float], int]
+"""Name of a bar, the share of each level, and n."""
+
+
+def figures(study: Study) -> Iterator[tuple[str, Figure]]:
+    """The figures that the study has data for, by name."""
+    for value in ("f1", "precision", "recall"):
+        panels = _score_panels(study, value)
+        if any(box.values for panel in panels for box in panel.boxes):
+            yield value, boxes_figure(panels, "F1" if value == "f1" else value.capitalize())
+    yield from _rates(study)
+    if bars := _difficulty(study):
+        yield "difficulty", shares_figure(list(bars.items()))
+    if study.table("categories"):
+        for direction in DIRECTIONS:
+            panels = _category_panels(study, direction)
+            yield f"categories-{direction}", boxes_figure(panels, "F1", columns=4)
+    if study.table("consensus"):
+        panels = _consensus_panels(study)
+        yield "consensus", boxes_figure(panels, "speakers per content", unit=False)
+    panels = [
+        PlotPanel(f"Ratings{_place(group.place)}", boxes)
+        for group in sets(PairGroup(study.pairs))
+        if (boxes := [Box(who, [v for _, v in own]) for who, own in rated_texts(group).items()])
+    ]
+    if panels:
+        yield "ratings", boxes_figure(panels, "rating", unit=False)
+    if gaps := _points(_rows(study, "rating_gaps"), "median", "category", "system"):
+        panel = ("Median rating, model minus people", gaps)
+        yield "rating-gaps", dots_figure([panel], "points of the rating scale")
+
+
+def _rows(study: Study, name: str, **wanted: str) -> list[Row]:
+    table = study.table(name)
+    rows = () if table is None else table.rows
+    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+
+
+def _place(row: Row) -> str:
+    """Data set and language, as the end of a title."""
+    return "".join(f", {row[key]}" for key in ("dataset", "language") if row[key])
+
+
+def _key(row: Row) -> tuple[str, ...]:
+    names = ("direction", "value", "dataset", "language", "category", "system")
+    return tuple(row.get(name, "") for name in names)
+
+
+def _score_panels(study: Study, value: str) -> list[PlotPanel]:
+    best = {_key(row) for row in _rows(study, "scores") if row["best"]}
+    different = {_key(row) for row in _rows(study, "tests") if row["significant"]}
+    return [
+        PlotPanel(
+            f"{group.direction.upper()}{_place(group.place)}",
+            [
+                Box(
+                    str(part.place["system"]),
+                    [score for _, score in part.scores(value)],
+                    best=_key(part.place) in best,
+                    different=_key(part.place) in different,
+                )
+                for part in systems(group)
+            ],
+        )
+        for group in split(PairGroup(study.main), (sets, each("value", (value,)), directions))
+    ]
+
+
+def _points(rows: Sequence[Row], key: str, name: str, series: str) -> list[Point]:
+    """The values of a column: a row for each ``name``, a colour for each ``series``."""
+    return [
+        Point(
+            row[name] + _place(row),
+            row[series].upper() if series == "direction" else row[series],
+            row[key],
+            None if row[f"{key}_low"] is None else (row[f"{key}_low"], row[f"{key}_high"]),
+        )
+        for row in rows
+        if row[key] is not None
+    ]
+
+
+def _rates(study: Study) -> Iterator[tuple[str, Figure]]:
+    """Both rates per system, and per category in each direction."""
+    drawn = [("rates", _rows(study, "rates"), "system", "direction", "")]
+    for direction in DIRECTIONS:
+        rows = _rows(study, "category_rates", direction=direction)
+        end = f", {direction.upper()}"
+        drawn.append((f"category-rates-{direction}", rows, "category", "system", end))
+    for figure, rows, name, series, end in drawn:
+        panels = [
+            (f"{rate.capitalize()}{end}", points)
+            for rate in ("hallucination", "omission")
+            if (points := _points(rows, rate, name, series))
+        ]
+        if panels:
+            yield figure, dots_figure(panels, "share of units")
+
+
+def _difficulty(study: Study) -> dict[str, list[Bar]]:
+    """Shares per category, or per system without categories, by title of the panel."""
+    rows = _rows(study, "difficulty", kind="category") or _rows(study, "difficulty", kind="system")
+    panels: dict[str, list[Bar]] = {}
+    for row in rows:
+        by = "F1" if row["by"] == "f1" else "recall"
+        title = f"{row['direction'].upper()}, by {by}{_place(row)}"
+        shares = [row[level] for level in LEVELS]
+        panels.setdefault(title, []).append((row["name"], shares, row["n"]))
+    return panels
+
+
+def _category_panels(study: Study, direction: Direction) -> list[PlotPanel]:
+    random = study.settings.random
+    names = ordered(pair.category for pair in study.pairs if pair.category)
+    names.sort(key=lambda name: name == random)
+    different = {_key(row) for row in _rows(study, "categories") if row.get("significant")}
+    panels = []
+    for group in sets(PairGroup(study.pairs).part(study.pairs, direction=direction)):
+        for number, part in enumerate(systems(group)):
+            boxes = [
+                Box(
+                    name,
+                    [
+                        v
+                        for _, v in scores_of(
+                            [p for p in part.pairs if p.category == name], direction, "f1"
+                        )
+                    ],
+                    different=_key({**part.place, "category": name}) in different,
+                    colour=_OTHER if name == random else number,
+                )
+                for name in names
+            ]
+            title = f"{direction.upper()}, {part.place['system']}{_place(part.place)}"
+            panels.append(PlotPanel(title, boxes))
+    return panels
+
+
+def _consensus_panels(study: Study) -> list[PlotPanel]:
+    names = [ALL, *ordered(pair.category for pair in study.pairs if pair.category)]
+    panels = []
+    for group in sets(PairGroup(study.pairs)):
+        found = contents(group.pairs)
+        boxes = []
+        for name in names:
+            counts = consensus_by_image([c for c in found if name in (ALL, c.category)])
+            boxes.append(Box(name, [float(np.mean(own)) for own in counts.values()], colour=0))
+        panels.append(PlotPanel(f"Consensus{_place(group.place)}", boxes))
+    return panels
+
+
 def boxes_figure(
     panels: Sequence[PlotPanel], axis: str, *, columns: int = 2, unit: bool = True
 ) -> Figure:
-    """Box plots in a grid of panels; n stands below each box, the mean is a diamond.
+    """Box plots in a grid of panels; n is below each box, the mean is a diamond.
 
     Args:
         panels: The panels, row by row.
@@ -134,7 +307,7 @@ def _box_label(box: Box) -> str:
 
 
 def dots_figure(panels: Sequence[tuple[str, Sequence[Point]]], axis: str) -> Figure:
-    """Values with intervals, a row each; series of a row stand above one another.
+    """Values with intervals, a row each; the series of a row are above one another.
 
     Args:
         panels: Title and points of each panel, side by side; rows in the order of the points.
@@ -151,14 +324,11 @@ def dots_figure(panels: Sequence[tuple[str, Sequence[Point]]], axis: str) -> Fig
             number = series.index(point.series)
             y = rows.index(point.row) + (number - (len(series) - 1) / 2) * 0.62 / len(series)
             colour = _colour(number)
-            marker = _MARKERS[number % len(_MARKERS)]
             if point.interval is not None:
                 axes.plot(point.interval, [y, y], color=colour, linewidth=1.5)
-            axes.plot(point.value, y, marker, color=colour, markersize=5)
+            axes.plot(point.value, y, _marker(number), color=colour, markersize=5)
         _style(axes, title)
-        axes.set_yticks(range(len(rows)), [_short(row, 26) for row in rows], fontsize=8)
-        for label in axes.get_yticklabels():
-            label.set_parse_math(False)
+        _name_rows(axes, [_short(row, 26) for row in rows])
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.grid(axis="x", color=_GRID, linewidth=0.8)
         axes.set_xlabel(axis, fontsize=9, parse_math=False)
@@ -166,18 +336,15 @@ def dots_figure(panels: Sequence[tuple[str, Sequence[Point]]], axis: str) -> Fig
         if low < 0 < high:
             axes.axvline(0, color=_GREY, linewidth=0.8)
     if len(series) > 1:
-        _legend(figure, series)
+        _legend(figure, [(name, _marker(i), _colour(i)) for i, name in enumerate(series)])
     return figure
 
 
-def shares_figure(
-    panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float], int]]]], levels: Sequence[str]
-) -> Figure:
-    """Stacked shares: a bar per group, parted into levels.
+def shares_figure(panels: Sequence[tuple[str, Sequence[Bar]]]) -> Figure:
+    """Stacked shares: a bar per group, divided into ``LEVELS``.
 
     Args:
-        panels: Title, and per bar its name, the share of each level, and n; two in a row.
-        levels: Names of the levels.
+        panels: Title and bars of each panel, two in a row.
     """
     rows = -(-len(panels) // 2)
     most = max(len(bars) for _, bars in panels)
@@ -185,46 +352,37 @@ def shares_figure(
     for place, (title, bars) in enumerate(panels):
         axes = figure.add_subplot(rows, 2, place + 1)
         left = np.zeros(len(bars))
-        for number, level in enumerate(levels):
+        for number, (level, colour) in enumerate(_LEVEL_COLOURS.items()):
             widths = np.array([shares[number] for _, shares, _ in bars])
             axes.barh(range(len(bars)), widths, left=left, height=0.72, label=level,
-                      color=_LEVEL_COLOURS[number], edgecolor="white")  # fmt: skip
+                      color=colour, edgecolor="white")  # fmt: skip
             for y, (start, width) in enumerate(zip(left, widths, strict=True)):
                 if width >= 0.08:
                     axes.text(start + width / 2, y, fixed(100 * width, 0), ha="center", va="center",
                               fontsize=7.5)  # fmt: skip
             left += widths
         _style(axes, title)
-        names = [f"{_short(name, 24)} (n = {n})" for name, _, n in bars]
-        axes.set_yticks(range(len(bars)), names, fontsize=8)
-        for label in axes.get_yticklabels():
-            label.set_parse_math(False)
+        _name_rows(axes, [f"{_short(name, 24)} (n = {n})" for name, _, n in bars])
         axes.invert_yaxis()
         axes.set_xlim(0, 1)
         axes.set_xticks([])
         axes.spines[["bottom", "left"]].set_visible(False)
-    handles = [
-        figure.axes[0].plot([], [], "s", color=colour, label=level)[0]
-        for colour, level in zip(_LEVEL_COLOURS, levels, strict=True)
-    ]
-    figure.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=len(levels),
-        frameon=False,
-        fontsize=9,
-    )
+    _legend(figure, [(level, "s", colour) for level, colour in _LEVEL_COLOURS.items()])
     return figure
 
 
-def _legend(figure: Figure, series: Sequence[str]) -> None:
-    handles = [
-        figure.axes[0].plot([], [], _MARKERS[i % len(_MARKERS)], color=_colour(i))[0]
-        for i in range(len(series))
-    ]
+def _name_rows(axes: Axes, names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)), names, fontsize=8)
+    for label in axes.get_yticklabels():
+        label.set_parse_math(False)
+
+
+def _legend(figure: Figure, series: Sequence[tuple[str, str, str]]) -> None:
+    """A legend below the panels, of the name, marker and colour of each series."""
+    handles = [figure.axes[0].plot([], [], marker, color=colour)[0] for _, marker, colour in series]
     legend = figure.legend(
         handles,
-        [_short(name, 26) for name in series],
+        [_short(name, 26) for name, _, _ in series],
         loc="outside lower center",
         ncols=min(4, len(series)),
         frameon=False,
@@ -249,3 +407,7 @@ def _short(name: str, width: int = _LABEL) -> str:
 
 def _colour(number: int) -> str:
     return _COLOURS[number % len(_COLOURS)]
+
+
+def _marker(number: int) -> str:
+    return _MARKERS[number % len(_MARKERS)]

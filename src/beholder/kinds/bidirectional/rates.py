@@ -1,29 +1,27 @@
-"""How much is made up and how much is left out; how long the texts are."""
+"""Shares of made-up and omitted units, in all and by category, and the length of the texts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from beholder.kinds.bidirectional.pairs import (
-    DIRECTIONS,
+    Cells,
     Direction,
+    Fact,
+    PairGroup,
     TextPair,
-    by_system,
-    having,
-    strata,
+    counted,
+    directions,
+    each,
+    grouped,
+    mean_cells,
+    sets,
+    systems,
 )
-from beholder.tables import (
-    DIRECTION,
-    SET_COLUMNS,
-    SYSTEM,
-    Column,
-    Table,
-    estimate,
-)
+from beholder.tables import DIRECTION, SET_COLUMNS, SYSTEM, Column, Table
 from beholder.text import n_spoken
 
-RATE_COLUMNS = (
+_COLUMNS = (
     Column("n", "Texts", "count"),
     Column("n_images", "Pictures", "count"),
     Column("hallucination", "Hallucination", "percent", interval=True),
@@ -33,7 +31,7 @@ RATE_COLUMNS = (
     Column("omission_pooled", "pooled", "percent", interval=True),
     Column("n_reference_units", "Reference units", "count"),
 )
-RATE_NOTES = (
+_NOTES = (
     "Hallucination: share of the units under test that neither picture nor reference text"
     " supports. Omission: share of the reference units that no unit under test matches, verified or"
     " not; it is not 1 − recall, which also credits what the text adds.",
@@ -44,67 +42,71 @@ RATE_NOTES = (
 
 def rate_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Hallucination and omission per direction, system and data set."""
-    rows = [
-        {"direction": direction, **place, "system": system, **rate_cells(own, direction)}
-        for place, some in strata(pairs)
-        for direction in DIRECTIONS
-        for system, own in by_system(some).items()
-    ]
     return Table(
         "rates",
         "Hallucination and omission",
-        (DIRECTION, *SET_COLUMNS, SYSTEM, *RATE_COLUMNS),
-        tuple(rows),
-        (note, *RATE_NOTES, "In MAR the text under test is the human one."),
+        (DIRECTION, *SET_COLUMNS, SYSTEM, *_COLUMNS),
+        grouped(pairs, (sets, directions, systems), _rates),
+        (note, *_NOTES, "In MAR the text under test is the human one."),
     )
 
 
-def rate_cells(pairs: Sequence[TextPair], direction: Direction) -> dict[str, Any]:
-    """Both rates of one group of pairs."""
-    made_up = having(pairs, direction, "hallucination_rate")
-    left_out = having(pairs, direction, "omission_rate")
-    tested: list[tuple[str, bool]] = []
-    references: list[tuple[str, bool]] = []
-    for pair in pairs if made_up else ():
-        if not pair.values:
-            continue
-        for units, targets in pair.told(direction):
+def category_rate_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
+    """Hallucination and omission per category: each system, and all together."""
+    return Table(
+        "category_rates",
+        "Hallucination and omission by category",
+        (DIRECTION, *SET_COLUMNS, Column("category", "Category", "text"), SYSTEM, *_COLUMNS),
+        grouped(pairs, (sets, directions, each("category", categories), _and_all), _rates),
+        _NOTES,
+    )
+
+
+def _and_all(group: PairGroup) -> Iterator[PairGroup]:
+    """The pairs of a category: of all systems, if there are several, and of each."""
+    inside = [pair for pair in group.pairs if pair.category == group.place["category"]]
+    parts = list(systems(group.part(inside)))
+    if len(parts) > 1:
+        yield group.part(inside, system="all")
+    yield from parts
+
+
+def _rates(group: PairGroup) -> Iterator[Cells]:
+    made_up, left_out = group.scores("hallucination_rate"), group.scores("omission_rate")
+    tested: list[tuple[str, float]] = []
+    references: list[tuple[str, float]] = []
+    for pair in group.pairs if made_up else ():
+        for units, targets in _tests(pair, group.direction) if pair.values else ():
             known = [unit for unit in units if unit.verified is not None]
-            tested += [(pair.image, not unit.verified) for unit in known]
+            tested += [(pair.image, float(not unit.verified)) for unit in known]
             covered = {match for unit in units for match in unit.matches}
-            references += [(pair.image, place not in covered) for place in targets]
-    return {
-        "n": len(made_up),
-        "n_images": len({pair.image for pair, _ in made_up}),
-        **estimate("hallucination", [v for _, v in made_up], [p.image for p, _ in made_up]),
-        **_pooled("hallucination_pooled", tested),
+            references += [(pair.image, float(place not in covered)) for place in targets]
+    yield {
+        **counted(made_up),
+        **mean_cells("hallucination", made_up),
+        **mean_cells("hallucination_pooled", tested),
         "n_units": len(tested),
-        **estimate("omission", [v for _, v in left_out], [p.image for p, _ in left_out]),
-        **_pooled("omission_pooled", references),
+        **mean_cells("omission", left_out),
+        **mean_cells("omission_pooled", references),
         "n_reference_units": len(references),
     }
 
 
-def _pooled(key: str, flags: Sequence[tuple[str, bool]]) -> dict[str, float | None]:
-    return estimate(key, [float(flag) for _, flag in flags], [image for image, _ in flags])
+def _tests(pair: TextPair, direction: Direction) -> Iterator[tuple[Sequence[Fact], Sequence[int]]]:
+    """For each reference: the units under test, and the indices of those they are compared with.
+
+    Only references that the values of the direction are about.
+    """
+    for voice in pair.voices(direction):
+        human = [place for place, fact in enumerate(pair.human_facts) if fact.voice == voice]
+        if direction == "har":
+            yield pair.model_facts, human
+        else:
+            yield [pair.human_facts[place] for place in human], range(len(pair.model_facts))
 
 
 def length_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Words and units per text, of people and of each system."""
-    rows = []
-    for place, some in strata(pairs):
-        human: dict[tuple[str, str], int] = {}
-        for pair in some:
-            for voice, text in enumerate(pair.references):
-                units = sum(fact.voice == voice for fact in pair.human_facts)
-                human[pair.image, text] = max(units, human.get((pair.image, text), 0))
-        rows.append(
-            {**place, "who": "people"}
-            | _lengths([(image, text, n) for (image, text), n in human.items()])
-        )
-        for system, own in by_system(some).items():
-            texts = [(p.image, p.candidate, len(p.model_facts)) for p in own if p.candidate]
-            rows.append({**place, "who": system, **_lengths(texts)})
     return Table(
         "lengths",
         "Length of the texts",
@@ -115,7 +117,7 @@ def length_table(pairs: Sequence[TextPair], note: str) -> Table:
             Column("words", "Words", "tenths", interval=True),
             Column("units", "Units", "tenths", interval=True),
         ),
-        tuple(rows),
+        grouped(pairs, (sets,), _lengths),
         (
             note,
             "Words are counted between blanks, marks of speech (<noise>) left out; texts without"
@@ -124,10 +126,20 @@ def length_table(pairs: Sequence[TextPair], note: str) -> Table:
     )
 
 
-def _lengths(texts: Sequence[tuple[str, str, int]]) -> dict[str, Any]:
-    taken_apart = [(image, n) for image, _, n in texts if n]
-    return {
-        "n": len(texts),
-        **estimate("words", [n_spoken(t) for _, t, _ in texts], [i for i, _, _ in texts]),
-        **estimate("units", [n for _, n in taken_apart], [i for i, _ in taken_apart]),
-    }
+def _lengths(group: PairGroup) -> Iterator[Cells]:
+    human: dict[tuple[str, str], int] = {}
+    for pair in group.pairs:
+        for voice, text in enumerate(pair.references):
+            units = sum(fact.voice == voice for fact in pair.human_facts)
+            human[pair.image, text] = max(units, human.get((pair.image, text), 0))
+    texts = [("people", [(image, text, n) for (image, text), n in human.items()])]
+    for part in systems(group):
+        own = [(p.image, p.candidate, len(p.model_facts)) for p in part.pairs if p.candidate]
+        texts.append((str(part.place["system"]), own))
+    for who, own in texts:
+        yield {
+            "who": who,
+            "n": len(own),
+            **mean_cells("words", [(image, n_spoken(text)) for image, text, _ in own]),
+            **mean_cells("units", [(image, n) for image, _, n in own if n]),
+        }

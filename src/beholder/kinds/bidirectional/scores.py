@@ -1,47 +1,45 @@
-"""How systems score in each direction: distributions, tests against the best, both directions."""
+"""Scores per direction: distributions, tests, categories, and shares of easy and hard texts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
-    DIRECTIONS,
-    Direction,
+    Cells,
+    PairGroup,
+    Scores,
     TextPair,
-    by_system,
-    having,
-    strata,
+    counted,
+    directions,
+    each,
+    grouped,
+    holm,
+    mean_cells,
+    ordered,
+    sets,
+    systems,
 )
-from beholder.tables import (
-    DIRECTION,
-    SET_COLUMNS,
-    SYSTEM,
-    Column,
-    Table,
-    estimate,
-    interval_cells,
-)
+from beholder.tables import DIRECTION, SET_COLUMNS, SYSTEM, Column, Table, interval_cells
 
+REST = "rest"
+LEVELS = ("easy", "medium", "hard")
 VALUES = ("f1", "precision", "recall", "dcscore")
 _VALUE = Column("value", "Value", "measure")
+_COUNTS = (Column("n", "Texts", "count"), Column("n_images", "Pictures", "count"))
+_DIFFERENCE = Column("difference", "Difference", "signed", interval=True)
+_WELCH = (
+    Column("p", "p", "p"),
+    Column("p_holm", "p (Holm)", "p"),
+    Column("significant", "p < 0.05", "mark"),
+    Column("g", "Hedges' g", "signed", interval=True),
+)
 
 
 def score_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Distribution of each value per direction and system; the best mean is marked."""
-    rows = []
-    for place, some in strata(pairs):
-        for value in VALUES:
-            for direction in DIRECTIONS:
-                best = best_system(some, direction, value)
-                for system, own in by_system(some).items():
-                    rows.append(
-                        {"direction": direction, "value": value, **place, "system": system}
-                        | {"best": system == best, **_distribution(own, direction, value)}
-                    )
     return Table(
         "scores",
         "Scores by system and direction",
@@ -51,8 +49,7 @@ def score_table(pairs: Sequence[TextPair], note: str) -> Table:
             *SET_COLUMNS,
             SYSTEM,
             Column("best", "Best", "mark"),
-            Column("n", "Texts", "count"),
-            Column("n_images", "Pictures", "count"),
+            *_COUNTS,
             Column("n_failed", "Failed", "failed"),
             Column("mean", "Mean", interval=True),
             Column("sd", "SD"),
@@ -61,7 +58,7 @@ def score_table(pairs: Sequence[TextPair], note: str) -> Table:
             Column("q3", "Quartile 3"),
             Column("mean_failed_0", "Mean, failed as 0"),
         ),
-        tuple(rows),
+        grouped(pairs, (sets, each("value", VALUES), directions, _systems_and_best), _distribution),
         (
             note,
             "HAR: the model's text is tested against the human one; MAR: the other way round.",
@@ -71,45 +68,37 @@ def score_table(pairs: Sequence[TextPair], note: str) -> Table:
     )
 
 
-def best_system(pairs: Sequence[TextPair], direction: Direction, value: str) -> str | None:
-    """The system with the highest mean of a value; the first of equal ones."""
+def _systems_and_best(group: PairGroup) -> Iterator[PairGroup]:
+    """The systems, each with the name of the one with the highest mean, the first of equal ones."""
+    parts = list(systems(group))
     means = {
-        system: float(np.mean([v for _, v in found]))
-        for system, own in by_system(pairs).items()
-        if (found := having(own, direction, value))
+        part.place["system"]: float(np.mean([value for _, value in found]))
+        for part in parts
+        if (found := part.scores(group.value))
     }
-    return max(means, key=lambda system: means[system]) if means else None
+    best = max(means, key=means.__getitem__) if means else None
+    for part in parts:
+        yield group.part(part.pairs, system=part.place["system"], best=best)
 
 
-def _distribution(pairs: Sequence[TextPair], direction: Direction, value: str) -> dict[str, Any]:
-    found = having(pairs, direction, value)
-    values = [v for _, v in found]
-    n_failed = sum(pair.failure is not None for pair in pairs)
-    row = {
-        "n": len(found),
-        "n_images": len({pair.image for pair, _ in found}),
+def _distribution(group: PairGroup) -> Iterator[Cells]:
+    found = group.scores(group.value)
+    values = [value for _, value in found]
+    n_failed = sum(pair.failure is not None for pair in group.pairs)
+    quartiles = np.quantile(values, [0.25, 0.5, 0.75]).tolist() if values else [None] * 3
+    yield {
+        "best": group.place["system"] == group.place["best"],
+        **counted(found),
         "n_failed": n_failed,
-        **estimate("mean", values, [pair.image for pair, _ in found]),
+        **mean_cells("mean", found),
         "sd": float(np.std(values, ddof=1)) if len(values) > 1 else None,
         "mean_failed_0": sum(values) / (len(values) + n_failed) if values and n_failed else None,
+        **dict(zip(("q1", "median", "q3"), quartiles, strict=True)),
     }
-    quartiles = np.quantile(values, [0.25, 0.5, 0.75]) if values else (None,) * 3
-    for name, quartile in zip(("q1", "median", "q3"), quartiles, strict=True):
-        row[name] = None if quartile is None else float(quartile)
-    return row
 
 
 def best_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Each system against the best of its direction: Welch's test, paired test, effect size."""
-    rows: list[dict[str, Any]] = []
-    for place, some in strata(pairs):
-        for value in VALUES:
-            for direction in DIRECTIONS:
-                family = _against_best(some, direction, value)
-                rows += [
-                    {"direction": direction, "value": value, **place, **row}
-                    for row in with_holm(family, "p", "p_paired")
-                ]
     return Table(
         "tests",
         "Each system against the best one",
@@ -121,19 +110,22 @@ def best_table(pairs: Sequence[TextPair], note: str) -> Table:
             Column("best", "Best", "text"),
             Column("n_a", "Texts", "count"),
             Column("n_b", "Texts of the best", "count"),
-            Column("difference", "Difference", "signed", interval=True),
+            _DIFFERENCE,
             Column("t", "Welch t"),
             Column("df", "df"),
-            Column("p", "p", "p"),
-            Column("p_holm", "p (Holm)", "p"),
-            Column("significant", "p < 0.05", "mark"),
-            Column("g", "Hedges' g", "signed", interval=True),
+            *_WELCH,
             Column("n_pairs", "Pairs", "count"),
             Column("paired", "Paired difference", "signed", interval=True),
             Column("p_paired", "p, paired", "p"),
             Column("p_paired_holm", "p, paired (Holm)", "p"),
         ),
-        tuple(rows),
+        grouped(
+            pairs,
+            (sets, each("value", VALUES), directions),
+            _against_best,
+            family=(_systems_and_best,),
+            finish=holm("p", "p_paired"),
+        ),
         (
             note,
             "Differences are system minus best. Welch's unpaired t test at 0.05, two-sided, is the"
@@ -144,29 +136,32 @@ def best_table(pairs: Sequence[TextPair], note: str) -> Table:
     )
 
 
-def _against_best(
-    pairs: Sequence[TextPair], direction: Direction, value: str
-) -> list[dict[str, Any]]:
-    best = best_system(pairs, direction, value)
-    systems = by_system(pairs)
-    if best is None:
-        return []
-    reference = having(systems[best], direction, value)
-    rows = []
-    for system, own in systems.items():
-        found = having(own, direction, value)
-        if system == best or not found:
-            continue
-        rows.append({"system": system, "best": best, **difference_cells(found, reference)})
-        rows[-1] |= paired_cells(found, reference)
-    return rows
+def _against_best(group: PairGroup) -> Iterator[Cells]:
+    found = group.scores(group.value)
+    if group.whole is None or group.place["system"] == group.place["best"] or not found:
+        return
+    best = group.part([p for p in group.whole.pairs if p.system == group.place["best"]])
+    of_best = dict(_by_text(best))
+    both = [(x, of_best[text], text[0]) for text, x in _by_text(group) if text in of_best]
+    yield {
+        **_welch_cells(found, best.scores(group.value)),
+        "n_pairs": len(both),
+        **paired_cells("paired", "p_paired", both),
+    }
 
 
-def difference_cells(
-    a: Sequence[tuple[TextPair, float]], b: Sequence[tuple[TextPair, float]]
-) -> dict[str, Any]:
-    """Welch's test and Hedges' g of two groups of scored pairs, a minus b."""
-    x, y = [v for _, v in a], [v for _, v in b]
+def _by_text(group: PairGroup) -> list[tuple[tuple[str, tuple[str, ...]], float]]:
+    """The value of each pair by its picture and references."""
+    return [
+        ((pair.image, pair.references), value)
+        for pair in group.pairs
+        if (value := pair.value(group.direction, group.value)) is not None
+    ]
+
+
+def _welch_cells(a: Scores, b: Scores) -> Cells:
+    """Welch's test and Hedges' g, a minus b."""
+    x, y = [value for _, value in a], [value for _, value in b]
     welch, effect = stats.t_test(x, y), stats.hedges_g(x, y)
     return {
         "n_a": len(x),
@@ -182,80 +177,169 @@ def difference_cells(
     }
 
 
-def paired_cells(
-    a: Sequence[tuple[TextPair, float]], b: Sequence[tuple[TextPair, float]]
-) -> dict[str, Any]:
-    """Paired difference over texts about the same picture and with the same references."""
-    other = {(pair.image, pair.references): value for pair, value in b}
-    both = [
-        (value, other[pair.image, pair.references], pair.image)
-        for pair, value in a
-        if (pair.image, pair.references) in other
-    ]
+def paired_cells(key: str, p: str, both: Sequence[tuple[float, float, str]]) -> Cells:
+    """Mean difference of pairs, with its interval and p; pictures are resampled and flipped."""
     if not both:
-        return {"n_pairs": 0, "paired": None, **interval_cells("paired", None), "p_paired": None}
+        return {key: None, **interval_cells(key, None), p: None}
     x, y, images = (list(column) for column in zip(*both, strict=True))
     found = stats.paired_difference(x, y, clusters=images)
-    return {
-        "n_pairs": found.n,
-        "paired": found.mean,
-        **interval_cells("paired", found.interval),
-        "p_paired": found.p_value,
-    }
-
-
-def with_holm(rows: Sequence[dict[str, Any]], *keys: str) -> list[dict[str, Any]]:
-    """Rows of one family of tests with ``KEY_holm`` beside each p."""
-    found = [dict(row) for row in rows]
-    for key in keys:
-        for row, p in zip(found, stats.holm([row[key] for row in rows]), strict=True):
-            row[f"{key}_holm"] = p
-    return found
+    return {key: found.mean, **interval_cells(key, found.interval), p: found.p_value}
 
 
 def direction_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Both directions of the same pair: is it easier to be judged by people's texts?"""
-    rows = []
-    for place, some in strata(pairs):
-        family = []
-        for system, own in by_system(some).items():
-            both = [
-                (har, mar, pair.image)
-                for pair, har in having(own, "har", "f1")
-                if (mar := pair.value("mar", "f1")) is not None
-            ]
-            if not both:
-                continue
-            x, y, images = (list(column) for column in zip(*both, strict=True))
-            found = stats.paired_difference(x, y, clusters=images)
-            family.append(
-                {
-                    **place,
-                    "system": system,
-                    "n": found.n,
-                    "n_images": len(set(images)),
-                    **estimate("har", x, images),
-                    **estimate("mar", y, images),
-                    "difference": found.mean,
-                    **interval_cells("difference", found.interval),
-                    "p": found.p_value,
-                }
-            )
-        rows += with_holm(family, "p")
     return Table(
         "directions",
         "One direction against the other",
         (
             *SET_COLUMNS,
             SYSTEM,
-            Column("n", "Texts", "count"),
-            Column("n_images", "Pictures", "count"),
+            *_COUNTS,
             Column("har", "F1, HAR", interval=True),
             Column("mar", "F1, MAR", interval=True),
             Column("difference", "HAR − MAR", "signed", interval=True),
             Column("p", "p, paired", "p"),
             Column("p_holm", "p (Holm)", "p"),
         ),
-        tuple(rows),
+        grouped(pairs, (sets,), _directions, family=(systems,), finish=holm("p")),
         (note, "Paired by text; sign-flip permutation test, pictures flipped as wholes."),
     )
+
+
+def _directions(group: PairGroup) -> Iterator[Cells]:
+    both = [
+        (har, mar, pair.image)
+        for pair in group.pairs
+        if (har := pair.value("har", "f1")) is not None
+        and (mar := pair.value("mar", "f1")) is not None
+    ]
+    if both:
+        har_scores = [(image, har) for har, _, image in both]
+        yield {
+            **counted(har_scores),
+            **mean_cells("har", har_scores),
+            **mean_cells("mar", [(image, mar) for _, mar, image in both]),
+            **paired_cells("difference", "p", both),
+        }
+
+
+def category_table(
+    pairs: Sequence[TextPair], categories: Sequence[str], random: str | None
+) -> Table:
+    """F1 per category, direction and system, compared with the random sample.
+
+    Args:
+        pairs: All pairs.
+        categories: The categories, without the random sample.
+        random: Category of the random sample; ``rest`` takes all other pictures; None compares
+            nothing.
+    """
+    against = "all other pictures" if random == REST else f"the random sample ({random!r})"
+    compared = () if random is None else (
+        f"Differences are the category minus {against}, of the same system; Welch's unpaired t"
+        " test, two-sided at 0.05, as published; Holm corrects over all tests of a direction.",
+    )  # fmt: skip
+
+    def each_system(group: PairGroup) -> Iterator[PairGroup]:
+        for name in categories:
+            for part in systems(group):
+                if any(pair.category == name for pair in part.pairs):
+                    yield part.part(part.pairs, category=name)
+
+    def cells(group: PairGroup) -> Iterator[Cells]:
+        def scores(wanted: Sequence[str]) -> Scores:
+            return group.part([p for p in group.pairs if p.category in wanted]).scores("f1")
+
+        name = str(group.place["category"])
+        own = scores([name])
+        row: Cells = {**counted(own), **mean_cells("mean", own), "p": None}
+        rest = {pair.category for pair in group.pairs} - {name, ""}
+        others = scores(sorted(rest) if random == REST else [random or name])
+        yield row | (_welch_cells(own, others) if random and own and others else {})
+
+    return Table(
+        "categories",
+        "Categories",
+        (
+            DIRECTION,
+            *SET_COLUMNS,
+            Column("category", "Category", "text"),
+            SYSTEM,
+            *_COUNTS,
+            Column("mean", "F1", interval=True),
+            Column("n_b", "Texts against", "count"),
+            _DIFFERENCE,
+            Column("t", "Welch t"),
+            *_WELCH,
+        ),
+        grouped(pairs, (sets, directions), cells, family=(each_system,), finish=holm("p")),
+        compared,
+    )
+
+
+def difficulty_table(
+    pairs: Sequence[TextPair], cuts: tuple[float, float] | None, categories: Sequence[str]
+) -> Table:
+    """Shares of easy, medium and hard texts, by F1 and by recall.
+
+    Args:
+        pairs: All pairs.
+        cuts: A text below the first is hard, from the second on easy; None takes the tertiles of
+            a direction over all pictures and systems.
+        categories: The categories to show.
+    """
+
+    def cells(group: PairGroup) -> Iterator[Cells]:
+        scored = [
+            (pair, value)
+            for pair in group.pairs
+            if (value := pair.value(group.direction, str(group.place["by"]))) is not None
+        ]
+        if not scored:
+            return
+        low, high = cuts or tertiles([value for _, value in scored])
+        for kind, names in (
+            ("category", categories),
+            ("system", ordered(pair.system for pair, _ in scored)),
+        ):
+            for name in names:
+                own = [(p.image, value) for p, value in scored if getattr(p, kind) == name]
+                if own:
+                    row: Cells = {"kind": kind, "name": name, "hard_below": low, "easy_from": high}
+                    yield row | counted(own) | _shares(own, low, high)
+
+    where = "given" if cuts else "the tertiles over all pictures and systems of a direction"
+    return Table(
+        "difficulty",
+        "Difficulty",
+        (
+            DIRECTION,
+            Column("by", "By", "text"),
+            *SET_COLUMNS,
+            Column("kind", "Group", "text"),
+            Column("name", "", "text"),
+            *_COUNTS,
+            *(Column(level, level.capitalize(), "percent", interval=True) for level in LEVELS),
+            Column("hard_below", "Hard below"),
+            Column("easy_from", "Easy from"),
+        ),
+        grouped(pairs, (sets, each("by", ("f1", "recall")), directions), cells),
+        (f"Cuts are {where}.", "Intervals resample pictures."),
+    )
+
+
+def _shares(found: Scores, low: float, high: float) -> Cells:
+    row: Cells = {}
+    for name in LEVELS:
+        row |= mean_cells(name, [(image, _level(v, low, high) == name) for image, v in found])
+    return row
+
+
+def _level(value: float, low: float, high: float) -> str:
+    return "hard" if value < low else "easy" if value >= high else "medium"
+
+
+def tertiles(values: Sequence[float]) -> tuple[float, float]:
+    """The two cuts that divide values into thirds (linear interpolation)."""
+    low, high = np.quantile(values, [1 / 3, 2 / 3])
+    return float(low), float(high)

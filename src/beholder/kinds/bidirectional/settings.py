@@ -1,4 +1,4 @@
-"""What a study in both directions is told: where a run says who and what, and what is hard."""
+"""Settings of a study in both directions: the columns of the run, and how the study is made."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from beholder.errors import ConfigError
 
 @dataclass(frozen=True)
 class Columns:
-    """Where a run says who and what: names of group columns and of judgments.
+    """Names of group columns and of judgments in the run.
 
     Attributes:
-        system: Who wrote the candidate; without it, the name of the run directory.
+        system: Author of the candidate; without it, the name of the run directory.
         category: Category of the picture.
         dataset: Data set.
         language: Language of the texts.

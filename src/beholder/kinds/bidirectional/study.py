@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from beholder.errors import ConfigError
-from beholder.kinds.bidirectional.categories import REST, category_rate_table, category_table
-from beholder.kinds.bidirectional.changes import dataset_table
-from beholder.kinds.bidirectional.difficulty import difficulty_table
-from beholder.kinds.bidirectional.languages import language_table
-from beholder.kinds.bidirectional.pairs import TextPair, main_sample, ordered
-from beholder.kinds.bidirectional.rates import length_table, rate_table
+from beholder.kinds.bidirectional.changes import dataset_table, language_table
+from beholder.kinds.bidirectional.pairs import TextPair, ordered
+from beholder.kinds.bidirectional.rates import category_rate_table, length_table, rate_table
 from beholder.kinds.bidirectional.ratings import correlation_table, gap_table, rating_table
-from beholder.kinds.bidirectional.scores import best_table, direction_table, score_table
+from beholder.kinds.bidirectional.scores import (
+    REST,
+    best_table,
+    category_table,
+    difficulty_table,
+    direction_table,
+    score_table,
+)
 from beholder.kinds.bidirectional.selectivity import (
     consensus_table,
     content_table,
@@ -28,12 +32,12 @@ from beholder.tables import Omitted, Table
 
 @dataclass(frozen=True)
 class Study:
-    """What came out.
+    """A study in both directions.
 
     Attributes:
-        pairs: What it was made of.
+        pairs: All pairs.
         main: The pairs of the main tables: the random sample, or all.
-        settings: How.
+        settings: The settings.
         tables: The tables, in the order to read them.
         omitted: Parts that the data do not allow, with the reason.
     """
@@ -50,7 +54,7 @@ class Study:
 
 
 Part: TypeAlias = tuple[str, str | None, Callable[[], Table]]
-"""Title, why it is left out (or None), and how its table is made."""
+"""Title, why it is omitted (or None), and the function that makes its table."""
 
 
 def study(pairs: Sequence[TextPair], settings: StudySettings | None = None) -> Study:
@@ -62,10 +66,10 @@ def study(pairs: Sequence[TextPair], settings: StudySettings | None = None) -> S
     if not pairs:
         raise ConfigError("the run has no item that was scored or failed; finish it first")
     how = settings or StudySettings()
-    main, note = main_sample(pairs, how.random)
+    main = [pair for pair in pairs if pair.category == how.random] or list(pairs)
     tables: list[Table] = []
     omitted: list[Omitted] = []
-    for title, reason, make in (*_parts(main, note), *_broken_down(pairs, how), *_people(pairs)):
+    for title, reason, make in (*_main(main, how), *_broken_down(pairs, how), *_people(pairs)):
         table = make() if reason is None else None
         if table is not None and table.rows:
             tables.append(table)
@@ -74,18 +78,22 @@ def study(pairs: Sequence[TextPair], settings: StudySettings | None = None) -> S
     return Study(pairs, main, how, tuple(tables), tuple(omitted))
 
 
-def _parts(main: Sequence[TextPair], note: str) -> list[Part]:
-    one_system = "the run has one system" if len({pair.system for pair in main}) < 2 else None
-    no_units = None if any(pair.human_facts for pair in main) else "the run has no units"
-    one_dataset = None
-    if not _in_two_datasets(main):
-        one_dataset = (
-            "no picture is in two data sets; beholder caption --dataset NAME makes another of"
-            " captions of another length"
-        )
-    one_language = None
-    if len({pair.language for pair in main}) < 2:
-        one_language = "the run has one language; beholder translate makes another"
+def _main(main: Sequence[TextPair], how: StudySettings) -> list[Part]:
+    """Tables over the random sample, or over all pairs."""
+    note = "Over all pictures of the run."
+    if main[0].category == how.random:
+        note = f"Over the random sample (category {how.random!r})."
+    one_system = _unless(len({pair.system for pair in main}) > 1, "the run has one system")
+    no_units = _unless(any(pair.human_facts for pair in main), "the run has no units")
+    one_dataset = _unless(
+        len({(pair.image, pair.dataset) for pair in main}) > len({pair.image for pair in main}),
+        "no picture is in two data sets; beholder caption --dataset NAME makes another of"
+        " captions of another length",
+    )
+    one_language = _unless(
+        len({pair.language for pair in main}) > 1,
+        "the run has one language; beholder translate makes another",
+    )
     return [
         ("Scores", None, lambda: score_table(main, note)),
         ("Tests against the best system", one_system, lambda: best_table(main, note)),
@@ -101,15 +109,20 @@ def _parts(main: Sequence[TextPair], note: str) -> list[Part]:
 
 
 def _broken_down(pairs: Sequence[TextPair], how: StudySettings) -> list[Part]:
-    categories = [name for name in ordered(pair.category for pair in pairs) if name]
+    """Tables by difficulty, category and speaker."""
+    categories = ordered(pair.category for pair in pairs if pair.category)
     named = [name for name in categories if name != how.random]
-    none = None if named else "no item has a category; beholder classify gives them one"
+    none = _unless(bool(named), "no item has a category; beholder classify gives them one")
     against = how.random if how.random == REST or how.random in categories else None
     title = "Categories" if against else "Categories (without a random sample)"
-    several = None if _speakers(pairs) else "no picture is described by several people"
+    several = _unless(_several_speakers(pairs), "no picture is described by several people")
+
+    def by_category() -> Table:
+        return category_table(pairs, named, against)
+
     found: list[Part] = [
         ("Difficulty", None, lambda: difficulty_table(pairs, how.cuts, categories)),
-        (title, none, lambda: category_table(pairs, named, against)),
+        (title, none, by_category),
         ("Rates by category", none, lambda: category_rate_table(pairs, categories)),
         ("Consensus of speakers", several, lambda: consensus_table(pairs, categories)),
         ("Selectivity", None, lambda: selectivity_table(pairs, categories)),
@@ -119,17 +132,21 @@ def _broken_down(pairs: Sequence[TextPair], how: StudySettings) -> list[Part]:
             f"no category is called {how.random!r}; name it with --random, or take all other"
             f" pictures with --random {REST}"
         )
-        found.append(("Categories against a random sample", reason, found[1][2]))
+        found.append(("Categories against a random sample", reason, by_category))
     return found
 
 
 def _people(pairs: Sequence[TextPair]) -> list[Part]:
-    categories = [name for name in ordered(pair.category for pair in pairs) if name]
-    rated = any(pair.model_ratings or pair.human_ratings for pair in pairs)
-    none = None if rated else "no item has ratings of people in its judgments"
-    one_side = none
-    if rated and not any(pair.model_ratings and pair.human_ratings for pair in pairs):
-        one_side = "no item has ratings of both texts"
+    """Tables of people's ratings."""
+    categories = ordered(pair.category for pair in pairs if pair.category)
+    none = _unless(
+        any(pair.model_ratings or pair.human_ratings for pair in pairs),
+        "no item has ratings of people in its judgments",
+    )
+    one_side = none or _unless(
+        any(pair.model_ratings and pair.human_ratings for pair in pairs),
+        "no item has ratings of both texts",
+    )
     return [
         ("People's ratings", none, lambda: rating_table(pairs)),
         ("Ratings: model minus people", one_side, lambda: gap_table(pairs, categories)),
@@ -137,18 +154,11 @@ def _people(pairs: Sequence[TextPair]) -> list[Part]:
     ]
 
 
-def _speakers(pairs: Sequence[TextPair]) -> bool:
-    texts: dict[tuple[str, str, str], set[str]] = {}
-    for pair in pairs:
-        known = texts.setdefault((pair.dataset, pair.language, pair.image), set())
-        known |= set(pair.references)
-        if len(known) > 1:
-            return True
-    return False
+def _unless(met: bool, reason: str) -> str | None:
+    return None if met else reason
 
 
-def _in_two_datasets(pairs: Sequence[TextPair]) -> bool:
-    found: dict[str, set[str]] = {}
-    for pair in pairs:
-        found.setdefault(pair.image, set()).add(pair.dataset)
-    return any(len(names) > 1 for names in found.values())
+def _several_speakers(pairs: Sequence[TextPair]) -> bool:
+    """Whether several people describe a picture of one data set and language."""
+    texts = {(p.dataset, p.language, p.image, text) for p in pairs for text in p.references}
+    return len(texts) > len({text[:3] for text in texts})

@@ -1,6 +1,6 @@
-"""``beholder rank``: how well a model or metric orders texts about an image, held against people.
+"""``beholder rank``: how well a model or metric ranks texts about images, compared with people.
 
-``beholder review`` makes texts to be ranked.
+``beholder review`` writes texts to be ranked.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -32,8 +32,8 @@ class SetGroup:
     """The sets of texts and the people who ranked them.
 
     Attributes:
-        language: Language of rows that name none, such as en.
-        images: Folder that image paths are relative to, where it is another than that of the data.
+        language: Language of rows without one, such as en.
+        images: Folder that image paths are relative to; default: the folder of the data.
         threshold: Least agreement of an image's best pair of annotators, or none.
         resamples: Bootstrap resamples of images.
     """
@@ -55,17 +55,19 @@ def rank(
     sets: SetGroup = SetGroup(),
     run: RunGroup = RunGroup(),
 ) -> int:
-    """Rank texts about images and hold the rankings against people's; run it again to go on.
+    """Rank texts about images and compare the rankings with people's; run it again to resume.
 
     Example: `beholder rank reviews.jsonl -s "perplexity(judge='hf:NAME')" --ablate`
 
     Args:
         data: A .jsonl, .csv or .parquet file, or a folder of .parquet files.
         scorer: perplexity(judge='hf:NAME'), response(judge='openai:NAME', orders=5), or a metric
-            such as clipscore; repeatable. Without one, vcs against references.
-        ablate: Also rank without the image, and tell its gain.
-        out: Run directory; runs/rank-NAME if none is named.
+            such as clipscore; repeatable. Default: vcs against references.
+        ablate: Also rank without the image, and print the gain from the image.
+        out: Run directory; default runs/rank-NAME.
     """
+    import msgspec
+
     from beholder.kinds.ranking.config import RankConfig
     from beholder.kinds.ranking.engine import plan_ranking, run_ranking
     from beholder.kinds.ranking.page import write_ranking
@@ -91,14 +93,18 @@ def rank(
         ranking, bad_rows = run_ranking(config, progress)
     say_left_out(bad_rows)
     report = write_ranking(config.out)
-    tell_result(ranking["tables"], ranking_tables(ranking), run.finish.as_json)
-    return close(
-        config.out, progress, report, too_many(_failures(ranking), run.finish.allow_failed)
-    )
+    plain = msgspec.to_builtins(ranking.tables)
+    tell_result(plain, ranking_tables(ranking), run.finish.as_json)
+    failures = [
+        f"{image.id}, {scorer}: {reason}"
+        for image in ranking.images
+        for scorer, reason in image.failures.items()
+    ]
+    return close(config.out, progress, report, too_many(failures, run.finish.allow_failed))
 
 
 def _rankers(texts: Sequence[str], ablate: bool, defaults: Mapping[str, str]) -> tuple[Ranker, ...]:
-    from beholder.kinds.ranking.scorers import blinded, looks, ranker
+    from beholder.kinds.ranking.rankers import blinded, looks, ranker
 
     found: list[Ranker] = []
     for text in texts:
@@ -109,11 +115,3 @@ def _rankers(texts: Sequence[str], ablate: bool, defaults: Mapping[str, str]) ->
     if ablate and not any(looks(one) for one in found):
         raise ConfigError("--ablate leaves the image out of perplexity and response; name one")
     return tuple(dict.fromkeys(found)) if ablate else tuple(found)
-
-
-def _failures(ranking: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{image['id']}, {scorer}: {reason}"
-        for image in ranking["images"]
-        for scorer, reason in image["failures"].items()
-    ]

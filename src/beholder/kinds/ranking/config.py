@@ -1,4 +1,4 @@
-"""Everything a ranking run is asked to do."""
+"""Configuration of a ranking run."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from beholder.run.session import RunContext
 
 @dataclass(frozen=True)
 class RankConfig:
-    """What to rank, by what, and where to keep it.
+    """What to rank, with which rankers, and where to store it.
 
     Attributes:
         data: File of ranked texts, or folder of Parquet files.
         out: The run directory.
-        rankers: The rankers, in the order to report them; the first is the one that others are
-            compared with. With none, texts are ranked by ``vcs`` against references.
-        language: Language of rows that name none.
+        rankers: The rankers, in the order to report them; the others are compared with the first.
+            Default: ``vcs`` against references.
+        language: Language of rows without one.
         images: Folder that image paths are relative to; None takes that of the data.
-        threshold: Images of the main tables: those whose best pair of annotators agrees at least
-            so well; None takes all.
+        threshold: Least agreement of the best pair of annotators of an image in the main tables;
+            None for any.
         resamples: Bootstrap resamples.
-        rows: Which rows are taken.
-        judging: How judges are asked.
-        work: How much at once, what is kept, what may be spent.
+        rows: Which rows to read.
+        judging: How to ask judges.
+        work: Concurrency, caching and spending limit.
     """
 
     data: str
@@ -48,11 +48,15 @@ class RankConfig:
 
     @property
     def unpacked(self) -> Path:
-        """Folder of the pictures that stood in the table itself."""
+        """Folder for pictures stored in the table itself."""
         return self.out / "pictures"
 
     def means(self, unpacked: Path) -> RunContext:
-        """With what the run works, pictures of the table being in a folder if there are any."""
+        """The context of the run.
+
+        Args:
+            unpacked: Folder of pictures that were stored in the table; used if it exists.
+        """
         source = Path(self.data)
         beside = source if source.is_dir() else source.parent
         folder = self.images or (unpacked if unpacked.is_dir() else beside)

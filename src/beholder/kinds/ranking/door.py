@@ -1,4 +1,4 @@
-"""``beholder.rank``: texts about images in order, held against people's order."""
+"""``beholder.rank``: texts about images, ranked and compared with people's rankings."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from beholder.judges import Judge
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.config import RankConfig
 from beholder.kinds.ranking.engine import run_ranking
-from beholder.kinds.ranking.rankers import ByMetric, Ranker
-from beholder.kinds.ranking.scorers import ranker
+from beholder.kinds.ranking.rankers import ByMetric, Ranker, ranker
 from beholder.metrics import Metric
 from beholder.options import Options, asked_tools, grouped
 from beholder.records import Reviews
@@ -28,7 +27,7 @@ class RankingRun(Run):
     """A run that ranked texts about images."""
 
     @property
-    def ranking(self) -> Mapping[str, Any]:
+    def ranking(self) -> results.Ranking:
         """Tables, and every image with all rankings: the content of ``ranking.json``."""
         return results.read(self.path)
 
@@ -45,24 +44,24 @@ def rank(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> RankingRun:
-    """Rank the texts about each image and hold the rankings against people's.
+    """Rank the texts about each image and compare the rankings with people's.
 
     Args:
         data: A file of ranked texts or a folder of Parquet files, or sets of texts or their rows.
-        scorers: What ranks: ``"perplexity(judge='hf:NAME')"``, ``"response(judge='openai:NAME')"``,
-            or any metric. With none, texts are ranked by ``vcs`` against references.
-        judge: Judge for those that ask one and do not name one.
-        embedder: Embedder for those that do not name one.
-        threshold: Images of the main tables: those whose best pair of annotators agrees at least
-            so well; None takes all.
+        scorers: ``"perplexity(judge='hf:NAME')"``, ``"response(judge='openai:NAME')"``, or any
+            metric. Default: ``vcs`` against references.
+        judge: Judge of scorers that do not name one.
+        embedder: Embedder of scorers that do not name one.
+        threshold: Least agreement of the best pair of annotators of an image in the main tables;
+            None for any.
         images: Folder that image paths are relative to; None takes that of the data.
         out: Run directory. None takes ``runs/rank-`` and the name of the data file, or a new
             temporary folder for sets given in Python.
-        progress: Hears how the run goes on.
-        options: Those of every door; see ``beholder.score``.
+        progress: Receives the progress of the run.
+        options: Options of all functions that make runs; see ``beholder.score``.
 
     Returns:
-        The finished run; its ``ranking`` holds all tables.
+        The finished run; its ``ranking`` has all tables.
 
     Raises:
         ConfigError: A scorer, tool or option is wrong.

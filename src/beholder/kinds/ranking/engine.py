@@ -1,20 +1,20 @@
-"""Runs that rank the texts of images by rankers and hold the rankings against people's."""
+"""Runs that rank the texts about images and compare the rankings with people's."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from beholder.data import read_reviews
 from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.config import RankConfig
-from beholder.kinds.ranking.rankers import ByMetric, Ranker
+from beholder.kinds.ranking.rankers import ByMetric, Ranker, twins
+from beholder.kinds.ranking.results import ImageRanking, Ranking, ScorerRanking, ScorerSignature
 from beholder.kinds.ranking.scored import Scored
-from beholder.kinds.ranking.scorers import twins
+from beholder.kinds.ranking.study import RankedImage, study_tables
 from beholder.metrics import metric
 from beholder.options import check_distinct
 from beholder.records import ItemFailure, Reviews
@@ -23,28 +23,30 @@ from beholder.run.plan import RunPlan, plan
 from beholder.run.scheduled import ScheduledAsker
 from beholder.run.session import Progress, Session
 from beholder.run.subjects import REVIEWS
+from beholder.run.thumbs import write_thumbs
 
 KIND = "ranking"
+THUMB_SIDE = 240
 
 
 def run_ranking(
     config: RankConfig, progress: Progress, reviews: Iterable[Reviews | DataError] | None = None
-) -> tuple[dict[str, Any], list[DataError]]:
-    """Rank what a run still lacks, hold it against people, and write the results.
+) -> tuple[Ranking, list[DataError]]:
+    """Make or resume a run, compare its rankings with people's, and write the results.
 
     Args:
         config: The run.
-        progress: Hears how it goes on, set by set and ranker by ranker.
+        progress: Receives the progress, set by set and ranker by ranker.
         reviews: Sets of texts given in Python instead of ``config.data``.
 
     Returns:
-        The ranking, as ``ranking.json`` holds it, and the rows that were left out.
+        The results, and the rows that were skipped.
 
     Raises:
-        ConfigError: An option is wrong, or a judge cannot do what is asked.
+        ConfigError: An option is wrong, or a judge lacks a required operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
-        RunError: The folder is busy or holds another run, or the run cannot go on.
-        KeyboardInterrupt: Passed on, after the store has all that was finished.
+        RunError: The folder is busy or holds another run, or the run cannot be resumed.
+        KeyboardInterrupt: Passed on, after everything finished was stored.
     """
     sets, bad = read(config, config.unpacked, reviews)
     rankers = _rankers(config, sets)
@@ -57,18 +59,20 @@ def run_ranking(
         if session.begin(manifest.Log(Path(config.data).name, digest, n, len(bad), settings)):
             session.map(*session.asked)
             session.close()
-        found = {asked.name: _scored(session, asked) for asked in session.asked}
+        scored = {asked.name: _scored(session, asked) for asked in session.asked}
         signatures = {asked.name: asked.signature for asked in session.asked}
-    ranking = results.build(config, sets, found, signatures, twins(rankers))
-    results.write(config.out, means.folder, ranking, sets)
+    ranking = _results(config, sets, scored, signatures, twins(rankers))
+    # A picture that cannot be read has no thumbnail; a scorer that looked has reported it.
+    write_thumbs(config.out, means.folder, ((one.id, one.image) for one in sets), THUMB_SIDE)
+    results.write(config.out, ranking)
     return ranking, bad
 
 
 def plan_ranking(config: RankConfig) -> RunPlan:
-    """Read all input and say what the run would ask; nothing is asked or written.
+    """Read all input and estimate the requests of the run; asks and writes nothing.
 
     Raises:
-        ConfigError: An option is wrong, or a judge cannot do what is asked.
+        ConfigError: An option is wrong, or a judge lacks a required operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
     with TemporaryDirectory() as folder:
@@ -82,10 +86,10 @@ def plan_ranking(config: RankConfig) -> RunPlan:
 def read(
     config: RankConfig, unpacked: Path, reviews: Iterable[Reviews | DataError] | None = None
 ) -> tuple[list[Reviews], list[DataError]]:
-    """The sets of texts of a run, and the rows that are left out.
+    """The sets of texts of a run, and the rows that are skipped.
 
-    Pictures that stand in the table itself are written into ``unpacked``, where no folder of images
-    is named.
+    Pictures stored in the table itself are written into ``unpacked``, unless a folder of images is
+    named.
 
     Raises:
         DataError: Rows are wrong and may not be skipped, or there are none.
@@ -122,3 +126,80 @@ def _scored(session: Session, asked: ScheduledAsker) -> dict[int, Scored | ItemF
         position: outcome if isinstance(outcome, ItemFailure) else Scored.of(outcome.detail)
         for position, outcome in session.outcomes(asked).items()
     }
+
+
+def _results(
+    config: RankConfig,
+    sets: Sequence[Reviews],
+    scored: Mapping[str, Mapping[int, Scored | ItemFailure]],
+    signatures: Mapping[str, str],
+    pairs: Sequence[tuple[str, str]],
+) -> Ranking:
+    """The results of a run.
+
+    Args:
+        config: The run.
+        sets: The sets of texts.
+        scored: Per ranker and position of a set: what it found, or why nothing.
+        signatures: Signature of each ranker.
+        pairs: Rankers of which the second is the first without the image.
+    """
+    ranked: list[RankedImage] = []
+    images: list[ImageRanking] = []
+    for position, one in enumerate(sets):
+        outcomes = {name: found[position] for name, found in scored.items()}
+        failed = {n: found for n, found in outcomes.items() if isinstance(found, ItemFailure)}
+        image = RankedImage.of(
+            one,
+            {name: found for name, found in outcomes.items() if isinstance(found, Scored)},
+            {
+                name: len(found.detail["answers"])
+                for name, found in failed.items()
+                if "answers" in found.detail
+            },
+        )
+        ranked.append(image)
+        images.append(_image(image, {name: found.message for name, found in failed.items()}))
+    return Ranking(
+        results.FORMAT,
+        tuple(ScorerSignature(name, signatures[name]) for name in scored),
+        study_tables(
+            ranked,
+            list(scored),
+            threshold=config.threshold,
+            twins=pairs,
+            n_resamples=config.resamples,
+        ),
+        tuple(images),
+    )
+
+
+def _image(image: RankedImage, failures: dict[str, str]) -> ImageRanking:
+    reviews, pair = image.reviews, image.pair
+    return ImageRanking(
+        id=reviews.id,
+        image=reviews.image,
+        language=reviews.language,
+        category=reviews.category,
+        texts=reviews.texts,
+        ranks={name: tuple(ranks) for name, ranks in reviews.ranks.items()},
+        prompt_ranks=reviews.prompt_ranks,
+        references=reviews.references,
+        complete=tuple(image.people),
+        pair=(pair.first, pair.second) if pair else None,
+        pairs=tuple((one.first, one.second) for one in image.pairs),
+        human=pair.agreement if pair else None,
+        reason=image.reason(),
+        prompt=image.prompt_correlation(),
+        scorers={
+            name: ScorerRanking(
+                image.correlation(name),
+                found.ranks(),
+                dict(found.values),
+                found.orders,
+                found.answers,
+            )
+            for name, found in image.scored.items()
+        },
+        failures=failures,
+    )

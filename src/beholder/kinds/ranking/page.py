@@ -1,4 +1,7 @@
-"""The page of a ranking run: one file, opens offline, runs no script."""
+"""The page and figure of a ranking run, and one image with its rankings for the viewer.
+
+The page is one file, opens offline and runs no script.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from beholder import files
+from beholder.errors import RunError
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.engine import KIND
-from beholder.kinds.ranking.tables import label_of, ranking_tables
+from beholder.kinds.ranking.results import ImageRanking, Ranking
+from beholder.kinds.ranking.tables import ranking_tables
 from beholder.report.figures import save
 from beholder.report.numbers import show_number
 from beholder.report.pages import data_uri, jpeg_uri, no_figures
@@ -23,8 +28,10 @@ from beholder.run.thumbs import thumb
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from beholder.web.subject_pages import Drawn, SeenSubject
+
 MAX_IMAGES = 200
-"""Images drawn with their texts; those on which people and scorers differ most come first."""
+"""Images drawn with their texts, starting with the greatest difference of people and scorers."""
 
 _TINTS = 5
 
@@ -35,7 +42,7 @@ class Cell:
 
     Attributes:
         rank: As shown.
-        tint: 0 (best) to 4 (worst), for its colour; None without a rank.
+        tint: Colour, from 0 (best) to 4 (worst); None without a rank.
         note: The scorer's own value, or empty.
     """
 
@@ -50,7 +57,7 @@ class RankColumn:
 
     Attributes:
         name: Annotator or scorer.
-        label: As the head of the column shows it.
+        label: Heading of the column.
         kind: ``prompt``, ``annotator`` or ``scorer``.
         in_pair: Whether it is one of the annotators who agree best.
         cells: One per text.
@@ -69,21 +76,21 @@ class Matrix:
 
     Attributes:
         position: Place in the run.
-        image: What ``ranking.json`` says of it.
+        image: Its record.
         columns: All rankings.
-        correlations: Per scorer its label and its correlation with the pair.
+        correlations: Label of each scorer, and its correlation with the pair.
         thumb: Whether there is a thumbnail.
     """
 
     position: int
-    image: Mapping[str, Any]
+    image: ImageRanking
     columns: tuple[RankColumn, ...]
     correlations: tuple[tuple[str, float | None], ...]
     thumb: bool
 
 
 def write_ranking(run_folder: Path, output: Path | None = None) -> Path:
-    """Draw a ranking run as one HTML file, from what the run has stored.
+    """Draw a ranking run as one HTML file, from its stored results.
 
     Args:
         run_folder: The run directory.
@@ -106,7 +113,7 @@ def write_ranking(run_folder: Path, output: Path | None = None) -> Path:
 
 
 def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
-    """Write the curves over the threshold as PNG and SVG; gives the files.
+    """Write the curves over the threshold as PNG and SVG, and return the files.
 
     Raises:
         RunError: The folder holds no finished ranking run.
@@ -117,59 +124,58 @@ def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     return save(figure, figures_dir / "ranking-thresholds", ("png", "svg"))
 
 
-def _thresholds(ranking: Mapping[str, Any]) -> Figure:
+def draw_reviews(seen: SeenSubject) -> Drawn | None:
+    """One image with its texts and rankings for the viewer; None until the run is finished."""
+    try:
+        ranking = results.read(seen.view.folder)
+    except RunError:
+        return None
+    drawn = _matrix(seen.position, ranking, seen.view.folder)
+    labels = [(label, name) for name, label in ranking.labels.items()]
+    return "ranked_item.html.j2", {"matrix": drawn, "labels": labels, "pictures": seen.pictures}
+
+
+def _thresholds(ranking: Ranking) -> Figure:
     from beholder.kinds.ranking.plots import threshold_figure  # matplotlib loads slowly
 
-    return threshold_figure(ranking["tables"]["thresholds"], list(label_of(ranking).values()))
+    return threshold_figure(ranking.tables.thresholds, list(ranking.labels.values()))
 
 
-def matrices(ranking: Mapping[str, Any], folder: Path) -> list[Matrix]:
-    """All images, those on which scorers and people differ most first."""
-    names = label_of(ranking)
-    found = [
-        _matrix(position, image, names, thumb(folder, position).is_file())
-        for position, image in enumerate(ranking["images"])
-    ]
+def matrices(ranking: Ranking, folder: Path) -> list[Matrix]:
+    """All images, starting with those on which scorers and people differ most."""
+    found = [_matrix(position, ranking, folder) for position in range(len(ranking.images))]
     return sorted(found, key=lambda matrix: (_agreement(matrix), matrix.position))
 
 
 def _agreement(matrix: Matrix) -> float:
     known = [value for _, value in matrix.correlations if value is not None]
-    return fmean(known) if known else 2.0  # nothing to differ: last
+    return fmean(known) if known else 2.0  # nothing to compare: last
 
 
-def _matrix(
-    position: int, image: Mapping[str, Any], names: Mapping[str, str], thumb: bool
-) -> Matrix:
-    n = len(image["texts"])
-    best = {name for pair in image["pairs"] for name in pair}
+def _matrix(position: int, ranking: Ranking, folder: Path) -> Matrix:
+    image, labels = ranking.images[position], ranking.labels
+    n = len(image.texts)
+    best = {name for pair in image.pairs for name in pair}
     columns = []
-    if "prompt_ranks" in image:
-        columns.append(
-            RankColumn("prompt", "prompt", "prompt", False, _cells(image["prompt_ranks"], n))
-        )
+    if image.prompt_ranks is not None:
+        cells = _cells(image.prompt_ranks, n)
+        columns.append(RankColumn("prompt", "prompt", "prompt", False, cells))
     columns += [
         RankColumn(name, name, "annotator", name in best, _cells(ranks, n))
-        for name, ranks in sorted(image.get("ranks", {}).items())
+        for name, ranks in sorted(image.ranks.items())
     ]
-    for name in names:
-        found = image["scorers"].get(name)
-        if found is not None:
-            first = next(iter(found["values"].items()))
-            notes = [f"{first[0]} {show_number(value)}" for value in first[1]]
-            columns.append(
-                RankColumn(name, names[name], "scorer", False, _cells(found["ranks"], n, notes))
-            )
+    scored = [(name, image.scorers[name]) for name in labels if name in image.scorers]
+    for name, found in scored:
+        value, numbers = next(iter(found.values.items()))
+        notes = [f"{value} {show_number(number)}" for number in numbers]
+        cells = _cells(found.ranks, n, notes)
+        columns.append(RankColumn(name, labels[name], "scorer", False, cells))
     return Matrix(
         position=position,
         image=image,
         columns=tuple(columns),
-        correlations=tuple(
-            (label, image["scorers"][name]["correlation"])
-            for name, label in names.items()
-            if name in image["scorers"]
-        ),
-        thumb=thumb,
+        correlations=tuple((labels[name], found.correlation) for name, found in scored),
+        thumb=thumb(folder, position).is_file(),
     )
 
 
@@ -188,7 +194,7 @@ def _tint(rank: float, n: int) -> int:
     return min(_TINTS - 1, int(_TINTS * (rank - 1) / max(1, n - 1)))
 
 
-def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) -> str:
+def _render(folder: Path, ranking: Ranking, log: Mapping[str, Any]) -> str:
     drawn = matrices(ranking, folder)
     shown = drawn[:MAX_IMAGES]
     pictures = "".join(
@@ -196,19 +202,19 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
         for m in shown
         if m.thumb
     )
-    lacking = no_figures()
+    missing = no_figures()
     return render_page(
         "rank.html.j2",
         ("page.css", "plain_page.css"),
         pictures,
         log=log,
         name=log["data"]["source"],
-        labels=label_of(ranking),
-        facts=ranking["tables"],
+        labels=ranking.labels,
+        facts=ranking.tables,
         tables={table.name: html(table) for table in ranking_tables(ranking)},
-        curves=None if lacking else data_uri(_thresholds(ranking)),
-        no_figures=lacking,
-        n_failed=sum(len(image["failures"]) for image in ranking["images"]),
+        curves=None if missing else data_uri(_thresholds(ranking)),
+        no_figures=missing,
+        n_failed=sum(len(image.failures) for image in ranking.images),
         matrices=shown,
         n_more=len(drawn) - len(shown),
     )

@@ -1,12 +1,14 @@
-"""Drawings of a ranking study: what is left and how well all agree, over the threshold."""
+"""Figure of a ranking run: images and correlations over the threshold of agreement."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+
+from beholder.kinds.ranking.results import AtThreshold
 
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa5090", "#c88a00", "#3aa0d8", "#5f7a2a")
@@ -14,33 +16,32 @@ _MARKERS = "os^DvPX"
 _BARS, _PEOPLE, _PROMPT = "#dfe3e6", "#1b1f23", "#7d8790"
 
 
-def threshold_figure(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Figure:
-    """Images left as bars and correlations as lines, over the threshold of people's agreement.
+def threshold_figure(rows: Sequence[AtThreshold], labels: Sequence[str]) -> Figure:
+    """Remaining images as bars and correlations as lines, over the threshold of people's agreement.
 
-    Lines: people (the best pair itself), the order of the prompt where it is known, each scorer.
-    A point is left out where nothing is defined.
+    Lines: people (the best pair itself), the order of the prompt if it is known, each scorer.
+    Undefined values have no point.
 
     Args:
-        rows: The table of thresholds: per row ``threshold``, ``n``, ``human``, ``prompt`` and
-            ``scorers``, the last three with a ``mean``.
-        labels: What to call the scorers, in their order.
+        rows: A row per threshold.
+        labels: Labels of the scorers, in their order.
     """
     figure = Figure(figsize=(8.2, 4.4), layout="constrained", dpi=120)
     bars = figure.add_subplot()
     lines = bars.twinx()
     places = range(len(rows))
-    bars.bar(places, [row["n"] for row in rows], width=0.62, color=_BARS)
+    bars.bar(places, [row.n for row in rows], width=0.62, color=_BARS)
     bars.set_ylabel("images left (bars)", fontsize=9)
     bars.yaxis.set_major_locator(MaxNLocator(integer=True))
     bars.set_xlabel("least agreement of an image's best pair of annotators", fontsize=9)
-    limits = [row["threshold"] for row in rows]
+    limits = [row.threshold for row in rows]
     bars.set_xticks(places, ["none" if limit is None else f"{limit:g}" for limit in limits])
-    _line(lines, [row["human"]["mean"] for row in rows], "people", _PEOPLE, "o", "-")
-    prompt = [row["prompt"]["mean"] for row in rows]
+    _line(lines, [row.human.mean for row in rows], "people", _PEOPLE, "o", "-")
+    prompt = [row.prompt.mean for row in rows]
     if any(mean is not None for mean in prompt):
         _line(lines, prompt, "prompt order", _PROMPT, "s", ":")
     for number, label in enumerate(labels):
-        means = [row["scorers"][number]["mean"] for row in rows]
+        means = [row.scorers[number].mean for row in rows]
         colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)]
         _line(lines, means, label, colour, marker, "--")
     lines.set_ylabel("mean correlation (lines)", fontsize=9)
@@ -53,7 +54,7 @@ def threshold_figure(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -
 
 
 def _line(
-    axes: Any, means: Sequence[float | None], label: str, colour: str, marker: str, style: str
+    axes: Axes, means: Sequence[float | None], label: str, colour: str, marker: str, style: str
 ) -> None:
     known = [(place, mean) for place, mean in enumerate(means) if mean is not None]
     axes.plot(

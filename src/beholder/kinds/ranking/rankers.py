@@ -1,26 +1,36 @@
-"""What puts the texts of one image in order: the contract, and ranking by any metric."""
+"""Rankers of the texts of one image: the contract, any metric, a judge, and their specs."""
 
 from __future__ import annotations
 
+import hashlib
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-from beholder.errors import ItemError
+import numpy as np
+
+from beholder.errors import ConfigError, ItemError, TransientError
+from beholder.judges import Draw
+from beholder.judges.operations import Rank
 from beholder.kinds.ranking.scored import Scored
+from beholder.metrics import from_spec, metric, params
 from beholder.metrics.asker import Asker, ValueInfo
 from beholder.metrics.base import Metric
+from beholder.metrics.judged.perplexity import Perplexity
+from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore, Reviews
+from beholder.spec import Spec, parse
+from beholder.text.languages import language_named
 
 
 @dataclass(frozen=True)
 class Ranker(Asker[Reviews]):
-    """Base of what ranks the texts of one image.
+    """Base of everything that ranks the texts of one image.
 
-    Its outcome's detail is a ``Scored``; the correlation with people is taken when it is read, as
-    their ranks may come later.
+    The detail of its outcome is a ``Scored``. The correlation with people is computed when the
+    outcome is read, because their ranks may be added later.
     """
 
     values: ClassVar[tuple[ValueInfo, ...]] = (
@@ -29,10 +39,10 @@ class Ranker(Asker[Reviews]):
 
     @abstractmethod
     async def rank(self, reviews: Reviews, tools: Tools) -> Scored:
-        """What is found for the texts.
+        """Score the texts.
 
         Raises:
-            ItemError: Nothing can be found; the message says why.
+            ItemError: The texts cannot be ranked; the message says why.
         """
 
     async def evaluate(self, subject: Reviews, tools: Tools) -> ItemScore:
@@ -72,12 +82,12 @@ class ByMetric(Ranker):
 
     @property
     def looks(self) -> bool:
-        """Whether the metric does."""
+        """Whether the metric looks at images."""
         return self.metric.looks
 
     @property
     def operations_asked(self) -> tuple[str, ...]:
-        """What the metric asks."""
+        """Operations of the metric."""
         return self.metric.operations_asked
 
     def identities(self, tools: Tools) -> dict[str, str]:
@@ -90,15 +100,15 @@ class ByMetric(Ranker):
         return replace(self, metric=self.metric.prepare(texts))
 
     def state(self) -> Mapping[str, Any] | None:
-        """What the metric knows of all texts."""
+        """What the metric found in all texts."""
         return self.metric.state()
 
     def with_state(self, state: Mapping[str, Any]) -> Self:
-        """The metric, as it was prepared on all texts."""
+        """The metric with a stored state."""
         return replace(self, metric=self.metric.with_state(state))
 
     def check(self, subject: Reviews) -> None:
-        """Refuse a set with a text that lacks what the metric needs."""
+        """Refuse a set with a text that the metric cannot score."""
         for number, item in enumerate(items_of(subject), start=1):
             try:
                 self.metric.check_item(item)
@@ -134,3 +144,166 @@ def items_of(reviews: Reviews) -> list[Item]:
         )
         for number, text in enumerate(reviews.texts, start=1)
     ]
+
+
+@dataclass(frozen=True)
+class Response(Ranker):
+    """A judge ranks all texts of an image at once, in several shuffled orders.
+
+    Criteria, each breaking ties of the previous one: truth, fit with the image, detail,
+    objectivity, fluency. An answer must contain each rank exactly once; otherwise one repair
+    request is sent, after which the request counts as failed. The ranks of all good requests are
+    averaged; an image fails if none is good. The first order is random, and each further one
+    shifts it by a place, so that with as many orders as texts each text appears in each place once
+    and position bias cancels out.
+
+    Source: Hayashi et al., image review ranking; orders and prompt are ours.
+
+    Raises:
+        ConfigError: A parameter is out of its range.
+    """
+
+    registered_name: ClassVar[str] = "response"
+    operations: ClassVar[tuple[str, ...]] = ("rank",)
+
+    judge: str = param(help="model that ranks", tool="judge")
+    orders: int = param(1, "requests per image, each with the texts in another order")
+    image: bool = param(True, "show the image; False ranks by the words alone")
+    seed: int = param(12345, "of the orders")
+    max_side: int = param(1024, "pixels of the image's longer side at most; 0 leaves it")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.orders, int) or self.orders < 1:
+            raise ConfigError(f"orders={self.orders!r}: expected a whole number from 1")
+        if not isinstance(self.max_side, int) or self.max_side < 0:
+            raise ConfigError(f"max_side={self.max_side!r}: expected a whole number from 0")
+
+    @property
+    def looks(self) -> bool:
+        """Whether the judge sees the picture."""
+        return self.image
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """The judge's; a judge without the operation is refused here, before any work."""
+        tools.judge(self.judge).check_can(Rank, images=self.image)
+        return super().identities(tools)
+
+    def check(self, subject: Reviews) -> None:
+        """Refuse a set without an image, unless the judge ranks by the words alone."""
+        if self.image and subject.image is None:
+            raise ItemError("response needs an image, and this set of texts has none")
+
+    async def rank(self, reviews: Reviews, tools: Tools) -> Scored:
+        """Mean ranks over all orders.
+
+        Raises:
+            ItemError: The image cannot be read, or no request gave a usable answer.
+        """
+        shown = [reviews.image] if self.image and reviews.image is not None else []
+        images = await tools.pictures.read(shown, self.max_side or None)
+        language = language_named(reviews.language)
+        judge = tools.judge(self.judge)
+        orders = shuffled(reviews.id, len(reviews.texts), self.orders, self.seed)
+        answers: list[tuple[int, ...] | str] = []
+        errors: list[ItemError] = []
+        for repeat, order in enumerate(orders):
+            texts = [reviews.texts[place] for place in order]
+            try:
+                given = await judge.ask(Rank(texts, images, language), Draw(repeat))
+            except ItemError as error:
+                answers.append(str(error))
+                errors.append(error)
+                continue
+            by_text = dict(zip(order, given, strict=True))
+            answers.append(tuple(by_text[text] for text in range(len(texts))))
+        good = [answer for answer in answers if not isinstance(answer, str)]
+        if not good:
+            first = errors[0]
+            asked = {"orders": orders, "answers": answers}
+            raise type(first)(str(first), detail={**first.detail, **asked}) from first
+        means = np.mean(good, axis=0)
+        return Scored(
+            {"mean_rank": tuple(float(rank) for rank in means)},
+            {"mean_rank": False},
+            tuple(orders),
+            tuple(answers),
+            any(isinstance(error, TransientError) for error in errors),
+        )
+
+
+def shuffled(key: str, n_texts: int, n_orders: int, seed: int) -> list[tuple[int, ...]]:
+    """Orders of n texts, fixed by key and seed: a random one, shifted by a place each time.
+
+    After each text has been in each place, a new random order begins.
+    """
+    digest = hashlib.sha256(key.encode("utf-8")).digest()
+    rng = np.random.default_rng([seed, int.from_bytes(digest[:8], "big")])
+    orders: list[tuple[int, ...]] = []
+    base: list[int] = []
+    for number in range(n_orders):
+        shift = number % n_texts
+        if shift == 0:
+            base = rng.permutation(n_texts).tolist()
+        orders.append(tuple(base[shift:] + base[:shift]))
+    return orders
+
+
+def ranker(given: str | Spec, **defaults: object) -> Ranker:
+    """Build a ranker from its spec.
+
+    Args:
+        given: ``perplexity(judge='hf:NAME')``, ``response(judge='openai:NAME', orders=5)``, or a
+            metric such as ``clipscore`` or ``metric(posh)``.
+        defaults: Values for parameters that the ranker has and the spec does not name.
+
+    Raises:
+        ConfigError: An unknown ranker or parameter, or a bad value.
+    """
+    parsed = parse(given) if isinstance(given, str) else given
+    match parsed.name, parsed.options:
+        case "metric", {"members": [Spec() as inner]}:
+            parsed = inner
+        case Response.registered_name, _:
+            return from_spec(Response, parsed, defaults)
+    return ByMetric(metric(parsed, **defaults))
+
+
+def looks(ranker: Ranker) -> bool:
+    """Whether a ranker shows the image but could rank by the words alone."""
+    core = _core(ranker)
+    return isinstance(core, Perplexity | Response) and core.image
+
+
+def twins(rankers: Sequence[Ranker]) -> list[tuple[str, str]]:
+    """Pairs of rankers that differ only in that the second sees no image."""
+    return [
+        (seeing.name, blind.name)
+        for seeing in rankers
+        if looks(seeing)
+        for blind in rankers
+        if _fields(blind) == {**_fields(seeing), "image": False}
+        and type(_core(blind)) is type(_core(seeing))
+    ]
+
+
+def blinded(ranker: Ranker) -> Ranker:
+    """The same ranker without the image.
+
+    Raises:
+        ConfigError: It shows no image, or needs one.
+    """
+    if isinstance(ranker, Response):
+        return replace(ranker, image=False)
+    if isinstance(ranker, ByMetric) and isinstance(ranker.metric, Perplexity):
+        return ByMetric(replace(ranker.metric, image=False))
+    raise ConfigError(f"{ranker.name} cannot leave the image out; perplexity and response can")
+
+
+def _core(ranker: Ranker) -> Asker[Any]:
+    return ranker.metric if isinstance(ranker, ByMetric) else ranker
+
+
+def _fields(ranker: Ranker) -> dict[str, object]:
+    core = _core(ranker)
+    return {p.name: getattr(core, p.name) for p in params(core)}

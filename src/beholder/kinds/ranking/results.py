@@ -1,174 +1,352 @@
-"""What a ranking run leaves: ``ranking.json`` for its report, CSV tables, thumbnails."""
+"""Results of a ranking run: ``ranking.json`` as typed records, and CSV tables."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
 
 from beholder import files
-from beholder.data import reviews_row
-from beholder.kinds.ranking.config import RankConfig
-from beholder.kinds.ranking.scored import Scored
-from beholder.kinds.ranking.study import RankedImage, study_tables
-from beholder.records import ItemFailure, Reviews
-from beholder.run.thumbs import write_thumbs
+from beholder.errors import RunError
 from beholder.stats.annotator_pairs import MODEL
 
 RANKING = "ranking.json"
 FORMAT = 2
-THUMB_SIDE = 240
+
+Ends: TypeAlias = tuple[float, float]
+"""Lower and upper end of a 95 % bootstrap interval."""
 
 
-def build(
-    config: RankConfig,
-    reviews: Sequence[Reviews],
-    scored: Mapping[str, Mapping[int, Scored | ItemFailure]],
-    signatures: Mapping[str, str],
-    pairs: Sequence[tuple[str, str]],
-) -> dict[str, Any]:
-    """Everything a run found, as JSON values.
+class MeanCorrelation(Struct, frozen=True):
+    """Mean of a correlation over images; None without any image.
 
-    Args:
-        config: The run.
-        reviews: The sets of texts.
-        scored: Per ranker and position of a set: what it found, or why nothing.
-        signatures: Per ranker how it was made.
-        pairs: Rankers of which the second is the first without the image.
+    Attributes:
+        mean: The mean, in -1..1.
+        interval: Its interval; None with fewer than two images.
+        n: Images with a value.
     """
-    names = list(scored)
-    images = [
-        RankedImage.of(
-            one,
-            {name: found for name in names if isinstance(found := scored[name][position], Scored)},
-            {
-                name: len(found.detail["answers"])
-                for name in names
-                if isinstance(found := scored[name][position], ItemFailure)
-                and "answers" in found.detail
-            },
-        )
-        for position, one in enumerate(reviews)
-    ]
-    failures = [
-        {
-            name: found.message
-            for name in names
-            if isinstance(found := scored[name][position], ItemFailure)
-        }
-        for position in range(len(reviews))
-    ]
-    return {
-        "format": FORMAT,
-        "scorers": [{"name": name, "signature": signatures[name]} for name in names],
-        "tables": study_tables(
-            images,
-            names,
-            threshold=config.threshold,
-            twins=pairs,
-            n_resamples=config.resamples,
-        ),
-        "images": [
-            _image(image, names, failed) for image, failed in zip(images, failures, strict=True)
-        ],
-    }
+
+    mean: float | None
+    interval: Ends | None
+    n: int
 
 
-def write(out: Path, images: Path, ranking: Mapping[str, Any], reviews: Sequence[Reviews]) -> None:
-    """Write a run's results into its folder; pictures that cannot be read have no thumbnail."""
-    pictures = ((r.id, r.image) for r in reviews)
-    write_thumbs(out, images, pictures, THUMB_SIDE)  # a scorer that looked has told what failed
+class ValueMean(Struct, frozen=True):
+    """The same for a further value of a scorer."""
+
+    value: str
+    mean: float | None
+    interval: Ends | None
+    n: int
+
+
+class ScorerMean(Struct, frozen=True):
+    """How well a scorer agrees with people, over the images at the threshold.
+
+    Attributes:
+        scorer: Its name.
+        mean: Mean correlation of the value that it ranks by; None without any image.
+        interval: Its interval.
+        n: Images with a correlation.
+        n_failed: Images of the data on which it failed.
+        n_level: Images whose texts it ranks all equal.
+        values: Its further values.
+    """
+
+    scorer: str
+    mean: float | None
+    interval: Ends | None
+    n: int
+    n_failed: int
+    n_level: int
+    values: tuple[ValueMean, ...]
+
+
+class JoinedMean(Struct, frozen=True):
+    """A scorer at one threshold, also as one more annotator.
+
+    Attributes:
+        scorer: Its name.
+        mean: Mean correlation; None without any image.
+        interval: Its interval.
+        n: Images with a correlation.
+        with_model: Mean agreement of the best pair if the scorer may be in it.
+        share_in_pair: Share of images in which it is in the best pair.
+    """
+
+    scorer: str
+    mean: float | None
+    interval: Ends | None
+    n: int
+    with_model: float | None
+    share_in_pair: float | None
+
+
+class AtThreshold(Struct, frozen=True):
+    """The images whose best pair agrees at least this well; None for all images."""
+
+    threshold: float | None
+    n: int
+    human: MeanCorrelation
+    prompt: MeanCorrelation
+    scorers: tuple[JoinedMean, ...]
+
+
+class GroupMeans(Struct, frozen=True):
+    """The images of one language or category, with a mean per scorer in their order."""
+
+    group: str
+    n: int
+    human: MeanCorrelation
+    scorers: tuple[MeanCorrelation, ...]
+
+
+class TokenCount(Struct, frozen=True):
+    """Mean number of tokens of the texts that a model scored."""
+
+    mean: float
+    n_texts: int
+
+
+class TextLengths(Struct, frozen=True):
+    """Mean lengths of the texts of a language, in characters and in tokens of each model."""
+
+    language: str
+    n_texts: int
+    characters: float
+    tokens: dict[str, TokenCount]
+
+
+class ScorerDifference(Struct, frozen=True):
+    """Scorer ``a`` minus scorer ``b``, image by image; the last three are unset without images.
+
+    Attributes:
+        a: A scorer.
+        b: Another one.
+        image_gain: Whether they differ only in that ``b`` sees no image.
+        n: Images with both correlations.
+        difference: Mean difference.
+        interval: Its interval.
+        p: Sign-flip permutation p.
+    """
+
+    a: str
+    b: str
+    image_gain: bool
+    n: int
+    difference: float | UnsetType = UNSET
+    interval: Ends | UnsetType | None = UNSET
+    p: float | UnsetType = UNSET
+
+
+class PositionBias(Struct, frozen=True):
+    """Correlation of the ranks that a judge gave with the places; above 0 favours the first."""
+
+    scorer: str
+    value: float | None
+    interval: Ends | None
+    n_requests: int
+    n_failed: int
+
+
+class RankingGroups(Struct, frozen=True):
+    """Means per language and per category; empty if no image names one."""
+
+    language: tuple[GroupMeans, ...]
+    category: tuple[GroupMeans, ...]
+
+
+class RankingTables(Struct, frozen=True):
+    """All tables of a run.
+
+    Attributes:
+        threshold: Least agreement of the best pair of an image in the main tables; None for any.
+        n_images: Images of the data.
+        n_judged: Images with a best pair.
+        n_kept: Images at the threshold.
+        reasons: Images without a best pair, counted by reason.
+        n_incomplete: Rankings of annotators that lack a rank.
+        n_with_ties: Rankings of annotators with ties.
+        n_texts: Images by their number of texts.
+        human: Agreement of the best pairs.
+        kendall_w: Kendall's W of all annotators.
+        scorers: A row per scorer.
+        thresholds: A row per threshold.
+        groups: Rows per language and category.
+        lengths: A row per language.
+        differences: Each scorer against the first, and each against its twin without the image.
+        bias: A row per judge that ranks.
+    """
+
+    threshold: float | None
+    n_images: int
+    n_judged: int
+    n_kept: int
+    reasons: dict[str, int]
+    n_incomplete: int
+    n_with_ties: int
+    n_texts: dict[str, int]
+    human: MeanCorrelation
+    kendall_w: MeanCorrelation
+    scorers: tuple[ScorerMean, ...]
+    thresholds: tuple[AtThreshold, ...]
+    groups: RankingGroups
+    lengths: tuple[TextLengths, ...]
+    differences: tuple[ScorerDifference, ...]
+    bias: tuple[PositionBias, ...]
+
+
+class ScorerRanking(Struct, frozen=True):
+    """What a scorer found for an image.
+
+    Attributes:
+        correlation: Mean correlation with the best pairs; None if it is not defined.
+        ranks: Rank of each text.
+        values: Values of each text, by name; the first is the one that ranks.
+        orders: Per request of a judge, the texts in the order shown.
+        answers: Per request, the rank of each text, or why there is none.
+    """
+
+    correlation: float | None
+    ranks: tuple[float, ...]
+    values: dict[str, tuple[int | float, ...]]
+    orders: tuple[tuple[int, ...], ...]
+    answers: tuple[tuple[int, ...] | str, ...]
+
+
+class ImageRanking(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An image with its texts and all rankings of them.
+
+    Attributes:
+        id: Its id.
+        image: File of the image.
+        language: Language of the texts.
+        category: Its category.
+        texts: The texts.
+        ranks: Rank of each text, by annotator.
+        prompt_ranks: Order in which the kinds of text were asked for.
+        references: Reference texts.
+        complete: Annotators who ranked every text.
+        pair: A best-agreeing pair of annotators.
+        pairs: All pairs that agree equally well.
+        human: Agreement of the best pair.
+        reason: Why there is no best pair.
+        prompt: Correlation of the prompt's order with the best pairs.
+        scorers: What each scorer found.
+        failures: Why a scorer found nothing.
+    """
+
+    id: str
+    image: str | None = None
+    language: str = ""
+    category: str = ""
+    texts: tuple[str, ...]
+    ranks: dict[str, tuple[int | float | None, ...]] = {}
+    prompt_ranks: tuple[int | float | None, ...] | None = None
+    references: tuple[str, ...] = ()
+    complete: tuple[str, ...]
+    pair: tuple[str, str] | None
+    pairs: tuple[tuple[str, str], ...]
+    human: float | None
+    reason: str | None
+    prompt: float | None
+    scorers: dict[str, ScorerRanking]
+    failures: dict[str, str]
+
+
+class ScorerSignature(Struct, frozen=True):
+    """A scorer and how it was made."""
+
+    name: str
+    signature: str
+
+
+class Ranking(Struct, frozen=True):
+    """Everything a run found: the content of ``ranking.json``."""
+
+    format: int
+    scorers: tuple[ScorerSignature, ...]
+    tables: RankingTables
+    images: tuple[ImageRanking, ...]
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Short label of each scorer, for the heads of columns: S1, S2..."""
+        return {scorer.name: f"S{place}" for place, scorer in enumerate(self.scorers, start=1)}
+
+
+def write(out: Path, ranking: Ranking) -> None:
+    """Write the results of a run into its folder."""
     files.write_csv(out / "images.csv", _image_rows(ranking))
     files.write_csv(out / "ranks.csv", _rank_rows(ranking))
     files.write_csv(out / "thresholds.csv", _threshold_rows(ranking))
-    files.write_text(out / RANKING, json.dumps(ranking, ensure_ascii=False, allow_nan=False))
+    plain = msgspec.to_builtins(ranking)
+    files.write_text(out / RANKING, json.dumps(plain, ensure_ascii=False, allow_nan=False))
 
 
-def read(folder: Path) -> dict[str, Any]:
-    """The ``ranking.json`` of a run.
+def read(folder: Path) -> Ranking:
+    """The results of a run.
 
     Raises:
-        RunError: There is none, or it is damaged.
+        RunError: The run is not finished, or the file is damaged; names the file and the field.
     """
+    path = folder / RANKING
     missing = (
         f"{folder} is no finished ranking run: it has no {RANKING}; run the same command again to"
         " finish it"
     )
-    found = files.read_json(folder / RANKING, form=FORMAT, kind="ranking", missing=missing)
-    for image in found["images"]:  # until 0.1 a run kept one of the pairs that agree equally well
-        image.setdefault("pairs", [image["pair"]] if image["pair"] else [])
-    return found
+    found = files.read_json(path, form=FORMAT, kind="ranking", missing=missing)
+    try:
+        for image in found["images"]:  # version 0.1 kept one of the pairs that agree equally well
+            image.setdefault("pairs", [image["pair"]] if image["pair"] else [])
+        return msgspec.convert(found, Ranking)
+    except (msgspec.ValidationError, KeyError, TypeError, AttributeError) as error:
+        raise RunError(
+            f"{path} is damaged: {error}; run the same command again, which writes it again"
+        ) from error
 
 
-def _image(
-    image: RankedImage, scorers: Sequence[str], failures: Mapping[str, str]
-) -> dict[str, Any]:
-    pair = image.pair
-    return {
-        **reviews_row(image.reviews),
-        "complete": list(image.people),
-        "pair": None if pair is None else [pair.first, pair.second],
-        "pairs": [[one.first, one.second] for one in image.pairs],
-        "human": None if pair is None else pair.agreement,
-        "reason": image.reason(),
-        "prompt": image.prompt_correlation(),
-        "scorers": {
-            name: {
-                "correlation": image.correlation(name),
-                "ranks": image.scored[name].ranks(),
-                "values": dict(image.scored[name].values),
-                "orders": image.scored[name].orders,
-                "answers": image.scored[name].answers,
-            }
-            for name in scorers
-            if name in image.scored
-        },
-        "failures": dict(failures),
-    }
+Cell: TypeAlias = str | float | None
 
 
-def _image_rows(ranking: Mapping[str, Any]) -> Iterable[list[Any]]:
-    names = [scorer["name"] for scorer in ranking["scorers"]]
-    yield [
-        "id",
-        "language",
-        "category",
-        "n_texts",
-        "first",
-        "second",
-        "n_pairs",
-        "human",
-        "prompt",
-        *names,
-    ]
-    for image in ranking["images"]:
-        pair = image["pair"] or ["", ""]
-        found = [image["scorers"].get(name, {}).get("correlation") for name in names]
-        place = [image.get("id"), image.get("language"), image.get("category")]
-        people = [*pair, len(image["pairs"]), image["human"]]
-        yield [*place, len(image["texts"]), *people, image["prompt"], *found]
+def _image_rows(ranking: Ranking) -> Iterator[list[Cell]]:
+    place = ["id", "language", "category", "n_texts"]
+    names = [scorer.name for scorer in ranking.scorers]
+    yield [*place, "first", "second", "n_pairs", "human", "prompt", *names]
+    for image in ranking.images:
+        found = [
+            image.scorers[name].correlation if name in image.scorers else None for name in names
+        ]
+        yield [
+            *(image.id, image.language, image.category, len(image.texts)),
+            *(image.pair or ("", "")),
+            *(len(image.pairs), image.human, image.prompt, *found),
+        ]
 
 
-def _rank_rows(ranking: Mapping[str, Any]) -> Iterable[list[Any]]:
+def _rank_rows(ranking: Ranking) -> Iterator[list[Cell]]:
     yield ["id", "language", "text", "by", "kind", "rank", "value", "number"]
-    for image in ranking["images"]:
-        place = [image.get("id"), image.get("language")]
-        for name, ranks in image.get("ranks", {}).items():
+    for image in ranking.images:
+        place = (image.id, image.language)
+        for name, ranks in image.ranks.items():
             for text, rank in enumerate(ranks, start=1):
                 yield [*place, text, name, "annotator", rank, "", ""]
-        for name, found in image["scorers"].items():
-            for text, rank in enumerate(found["ranks"]):
-                for value, numbers in found["values"].items():
+        for name, found in image.scorers.items():
+            for text, rank in enumerate(found.ranks):
+                for value, numbers in found.values.items():
                     yield [*place, text + 1, name, MODEL, rank, value, numbers[text]]
 
 
-def _threshold_rows(ranking: Mapping[str, Any]) -> Iterable[list[Any]]:
+def _threshold_rows(ranking: Ranking) -> Iterator[list[Cell]]:
     yield ["threshold", "images", "human", "prompt", "scorer", "correlation", "with_model", "share"]
-    for row in ranking["tables"]["thresholds"]:
-        limit = "none" if row["threshold"] is None else row["threshold"]
-        for found in row["scorers"]:
+    for row in ranking.tables.thresholds:
+        limit = "none" if row.threshold is None else row.threshold
+        for found in row.scorers:
             yield [
-                *(limit, row["n"], row["human"]["mean"], row["prompt"]["mean"], found["scorer"]),
-                *(found["mean"], found["with_model"], found["share_in_pair"]),
+                *(limit, row.n, row.human.mean, row.prompt.mean, found.scorer),
+                *(found.mean, found.with_model, found.share_in_pair),
             ]

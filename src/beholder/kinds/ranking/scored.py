@@ -1,10 +1,11 @@
-"""What a ranker says of the texts of one image."""
+"""What a ranker finds for the texts of one image."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+import msgspec
 
 from beholder.stats.annotator_pairs import ranks_of
 
@@ -15,13 +16,14 @@ class Scored:
 
     Attributes:
         values: Values by name, one per text; the first is the one that ranks.
-        higher_is_better: Direction per value.
-        orders: For a judge that ranks: per request the texts in the order shown.
-        answers: Per request the rank of each text (in the order of the data), or why there is none.
-        unfinished: Whether an answer could not be had now, so that it should be asked for again.
+        higher_is_better: Direction of each value.
+        orders: For a judge that ranks: per request, the texts in the order shown.
+        answers: Per request, the rank of each text (in the order of the data), or why there is
+            none.
+        unfinished: Whether a request failed for now and should be repeated.
     """
 
-    values: Mapping[str, tuple[float, ...]]
+    values: Mapping[str, tuple[int | float, ...]]
     higher_is_better: Mapping[str, bool]
     orders: tuple[tuple[int, ...], ...] = ()
     answers: tuple[tuple[int, ...] | str, ...] = ()
@@ -32,8 +34,8 @@ class Scored:
         name = next(iter(self.values)) if value is None else value
         return ranks_of(self.values[name], higher_is_better=self.higher_is_better[name])
 
-    def to_detail(self) -> dict[str, Any]:
-        """What an outcome keeps as its detail."""
+    def to_detail(self) -> dict[str, object]:
+        """The detail of an outcome."""
         return {
             "values": dict(self.values),
             "higher_is_better": dict(self.higher_is_better),
@@ -42,11 +44,10 @@ class Scored:
         }
 
     @classmethod
-    def of(cls, detail: Mapping[str, Any]) -> Scored:
-        """The record of ``to_detail``."""
-        return cls(
-            values={name: tuple(numbers) for name, numbers in detail["values"].items()},
-            higher_is_better=dict(detail["higher_is_better"]),
-            orders=tuple(tuple(order) for order in detail["orders"]),
-            answers=tuple(a if isinstance(a, str) else tuple(a) for a in detail["answers"]),
-        )
+    def of(cls, detail: Mapping[str, object]) -> Scored:
+        """The record of ``to_detail``.
+
+        Raises:
+            msgspec.ValidationError: The detail has another shape; the message names the field.
+        """
+        return msgspec.convert(detail, cls)

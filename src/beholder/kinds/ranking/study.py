@@ -1,18 +1,34 @@
 """The tables of a ranking study: system scores, thresholds, groups, differences, position bias.
 
-Pure: judged images in, JSON values out. Intervals are percentile bootstraps over images; sets of
-texts in several languages about one image are drawn together.
+Pure: judged images in, typed records out. Intervals are percentile bootstraps over images; sets of
+texts in several languages about one image are resampled together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
+from msgspec import structs
 
+from beholder.kinds.ranking.results import (
+    AtThreshold,
+    Ends,
+    GroupMeans,
+    JoinedMean,
+    MeanCorrelation,
+    PositionBias,
+    RankingGroups,
+    RankingTables,
+    ScorerDifference,
+    ScorerMean,
+    TextLengths,
+    TokenCount,
+    ValueMean,
+)
 from beholder.kinds.ranking.scored import Scored
 from beholder.metrics.judged.perplexity import TOKENS
 from beholder.records import Interval, Reviews
@@ -35,14 +51,14 @@ from beholder.stats.reliability import kendall_w
 
 @dataclass(frozen=True)
 class RankedImage:
-    """One image of a study, with what people and scorers say of its texts.
+    """One image of a study, with the rankings of its texts by people and scorers.
 
     Attributes:
         reviews: Texts and people's ranks.
         people: Complete rankings by annotator.
-        pairs: The best-agreeing pairs of annotators; several where they agree equally well.
-        scored: Per scorer what it found; scorers that failed here are not in it.
-        failed_requests: Per judge that failed here, how many requests came to nothing.
+        pairs: The best-agreeing pairs of annotators; several if they agree equally well.
+        scored: What each scorer found; without scorers that failed on this image.
+        failed_requests: Number of failed requests of each judge that failed on this image.
     """
 
     reviews: Reviews
@@ -64,11 +80,11 @@ class RankedImage:
 
     @property
     def pair(self) -> AnnotatorPair | None:
-        """A best-agreeing pair, for its agreement; None where there is none."""
+        """A best-agreeing pair, or None."""
         return self.pairs[0] if self.pairs else None
 
     def correlation(self, scorer: str, value: str | None = None) -> float | None:
-        """Mean correlation of a scorer with the best pairs; None where there is none."""
+        """Mean correlation of a scorer with the best pairs; None if undefined."""
         if self.pair is None or scorer not in self.scored:
             return None
         return correlation_with_pairs(self.scored[scorer].ranks(value), self.people, self.pairs)
@@ -98,72 +114,49 @@ def study_tables(
     threshold: float | None = 0.6,
     twins: Sequence[tuple[str, str]] = (),
     n_resamples: int = 1000,
-) -> dict[str, Any]:
+) -> RankingTables:
     """All tables of a study.
 
     Args:
         images: The judged images.
         scorers: Names, in the order to show them.
-        threshold: Images of the main tables: those whose best pair agrees at least so well.
+        threshold: Least agreement of the best pair of an image in the main tables; None for any.
         twins: Pairs of scorers that differ only in that the second sees no image.
         n_resamples: Bootstrap resamples.
     """
-    judged = [image for image in images if image.pair is not None]
-    chosen = [i for i in judged if i.pair is not None and kept(i.pair.agreement, threshold)]
-
-    def mean(
-        of: Sequence[RankedImage], value: Callable[[RankedImage], float | None]
-    ) -> dict[str, Any]:
-        return _estimate(of, value, n_resamples)
-
-    return {
-        "threshold": threshold,
-        "n_images": len(images),
-        "n_judged": len(judged),
-        "n_kept": len(chosen),
-        "reasons": _counts(image.reason() for image in images),
-        "n_incomplete": sum(len(i.reviews.ranks) - len(i.people) for i in images),
-        "n_with_ties": sum(len(set(r)) < len(r) for i in images for r in i.people.values()),
-        "n_texts": _counts(str(len(image.reviews.texts)) for image in images),
-        "human": mean(chosen, _human),
-        "kendall_w": mean(chosen, _concordance),
-        "scorers": [
-            {
-                "scorer": name,
-                **mean(chosen, partial(RankedImage.correlation, scorer=name)),
-                "n_failed": sum(name not in image.scored for image in images),
-                "n_level": sum(
-                    name in image.scored and image.correlation(name) is None for image in chosen
-                ),
-                "values": [
-                    {
-                        "value": value,
-                        **mean(chosen, partial(RankedImage.correlation, scorer=name, value=value)),
-                    }
-                    for value in _values(images, name)[1:]
-                ],
-            }
-            for name in scorers
-        ],
-        "thresholds": [_at(judged, limit, scorers, mean) for limit in THRESHOLDS],
-        "groups": {
-            kind: _groups(chosen, key, scorers, mean)
-            for kind, key in (("language", _language), ("category", _category))
-        },
-        "lengths": _lengths(images, scorers),
-        "differences": _differences(chosen, scorers, twins, n_resamples),
-        "bias": [bias for name in scorers if (bias := position_bias(images, name, n_resamples))],
-    }
+    judged = [image for image in images if _kept(image, None)]
+    chosen = [image for image in judged if _kept(image, threshold)]
+    return RankingTables(
+        threshold=threshold,
+        n_images=len(images),
+        n_judged=len(judged),
+        n_kept=len(chosen),
+        reasons=dict(Counter(reason for image in images if (reason := image.reason()))),
+        n_incomplete=sum(len(image.reviews.ranks) - len(image.people) for image in images),
+        n_with_ties=sum(len(set(r)) < len(r) for i in images for r in i.people.values()),
+        n_texts=dict(Counter(str(len(image.reviews.texts)) for image in images)),
+        human=_mean(chosen, _agreement, n_resamples),
+        kendall_w=_mean(chosen, _concordance, n_resamples),
+        scorers=tuple(_scorer(name, images, chosen, n_resamples) for name in scorers),
+        thresholds=tuple(_at(judged, limit, scorers, n_resamples) for limit in THRESHOLDS),
+        groups=RankingGroups(
+            _groups(chosen, _language, scorers, n_resamples),
+            _groups(chosen, _category, scorers, n_resamples),
+        ),
+        lengths=tuple(_lengths(images, scorers)),
+        differences=tuple(_differences(chosen, scorers, twins, n_resamples)),
+        bias=tuple(bias for name in scorers if (bias := position_bias(images, name, n_resamples))),
+    )
 
 
 def position_bias(
     images: Sequence[RankedImage], scorer: str, n_resamples: int = 1000
-) -> dict[str, Any] | None:
-    """Correlation, over all requests, of the rank a judge gave with the place it was shown at.
+) -> PositionBias | None:
+    """Correlation, over all requests, of the rank a judge gave with the place of the text.
 
-    Above 0: what is shown first is ranked better. None for scorers that rank without places.
-    Ranks and places are taken relative to the number of texts; whole images are resampled.
-    Requests that failed are counted, also those of images on which the judge failed altogether.
+    Above 0: texts shown first are ranked better. None for scorers that rank without places. Ranks
+    and places are relative to the number of texts; whole images are resampled. Failed requests
+    are counted, including those for images without a ranking.
     """
     ranks: list[float] = []
     places: list[float] = []
@@ -187,104 +180,118 @@ def position_bias(
                 clusters.append(image.reviews.source)
     if not n_requests:
         return None
-    bias = (
-        correlate(ranks, places, "spearman", clusters=clusters, n_resamples=n_resamples)
-        if ranks
-        else None
+    if not ranks:
+        return PositionBias(scorer, None, None, n_requests, n_failed)
+    bias = correlate(ranks, places, "spearman", clusters=clusters, n_resamples=n_resamples)
+    return PositionBias(scorer, bias.value, _ends(bias.interval), n_requests, n_failed)
+
+
+def measured(reviews: Reviews, detail: Mapping[str, object]) -> dict[str, float]:
+    """Correlation of a ranking with people's; empty if they did not rank the texts.
+
+    Args:
+        reviews: The texts about one image.
+        detail: Detail of the outcome of a ranker.
+    """
+    found = RankedImage.of(reviews, {"": Scored.of(detail)}).correlation("")
+    return {} if found is None else {"correlation": found}
+
+
+def _scorer(
+    name: str, images: Sequence[RankedImage], chosen: Sequence[RankedImage], n_resamples: int
+) -> ScorerMean:
+    def mean(value: str | None = None) -> MeanCorrelation:
+        return _mean(
+            chosen, partial(RankedImage.correlation, scorer=name, value=value), n_resamples
+        )
+
+    found = [image.scored[name] for image in images if name in image.scored]
+    further = list(found[0].values)[1:] if found else []
+    return ScorerMean(
+        name,
+        *_fields(mean()),
+        n_failed=len(images) - len(found),
+        n_level=sum(name in i.scored and i.correlation(name) is None for i in chosen),
+        values=tuple(ValueMean(value, *_fields(mean(value))) for value in further),
     )
-    return {
-        "scorer": scorer,
-        "value": bias.value if bias else None,
-        "interval": _interval(bias.interval) if bias else None,
-        "n_requests": n_requests,
-        "n_failed": n_failed,
-    }
 
 
 def _at(
-    judged: Sequence[RankedImage],
-    threshold: float | None,
-    scorers: Sequence[str],
-    mean: Callable[[Sequence[RankedImage], Callable[[RankedImage], float | None]], dict[str, Any]],
-) -> dict[str, Any]:
-    left = [i for i in judged if i.pair is not None and kept(i.pair.agreement, threshold)]
-    rows = []
-    for name in scorers:
-        joined = [
+    judged: Sequence[RankedImage], threshold: float | None, scorers: Sequence[str], n_resamples: int
+) -> AtThreshold:
+    left = [image for image in judged if _kept(image, threshold)]
+
+    def joined(name: str) -> JoinedMean:
+        pairs = [
             pair
             for image in left
             if name in image.scored
             and (pair := joined_pair(image.scored[name].ranks(), image.people)) is not None
         ]
-        in_pair = sum(pair.second == MODEL for pair in joined)
-        rows.append(
-            {
-                "scorer": name,
-                **mean(left, partial(RankedImage.correlation, scorer=name)),
-                "with_model": (
-                    float(np.mean([pair.agreement for pair in joined])) if joined else None
-                ),
-                "share_in_pair": in_pair / len(joined) if joined else None,
-            }
+        in_pair = sum(pair.second == MODEL for pair in pairs)
+        return JoinedMean(
+            name,
+            *_fields(_mean(left, partial(RankedImage.correlation, scorer=name), n_resamples)),
+            with_model=float(np.mean([pair.agreement for pair in pairs])) if pairs else None,
+            share_in_pair=in_pair / len(pairs) if pairs else None,
         )
-    return {
-        "threshold": threshold,
-        "n": len(left),
-        "human": mean(left, _human),
-        "prompt": mean(left, RankedImage.prompt_correlation),
-        "scorers": rows,
-    }
+
+    return AtThreshold(
+        threshold,
+        len(left),
+        _mean(left, _agreement, n_resamples),
+        _mean(left, RankedImage.prompt_correlation, n_resamples),
+        tuple(map(joined, scorers)),
+    )
 
 
 def _groups(
     images: Sequence[RankedImage],
     key: Callable[[RankedImage], str],
     scorers: Sequence[str],
-    mean: Callable[[Sequence[RankedImage], Callable[[RankedImage], float | None]], dict[str, Any]],
-) -> list[dict[str, Any]]:
-    groups: dict[str, list[RankedImage]] = {}
-    for image in images:
-        groups.setdefault(key(image), []).append(image)
+    n_resamples: int,
+) -> tuple[GroupMeans, ...]:
+    groups = _by(key, images)
     if set(groups) <= {""}:
-        return []
-    return [
-        {
-            "group": name,
-            "n": len(members),
-            "human": mean(members, _human),
-            "scorers": [
-                mean(members, partial(RankedImage.correlation, scorer=scorer)) for scorer in scorers
-            ],
-        }
-        for name, members in sorted(groups.items())
-    ]
+        return ()
+    return tuple(
+        GroupMeans(
+            name,
+            len(members),
+            _mean(members, _agreement, n_resamples),
+            tuple(
+                _mean(members, partial(RankedImage.correlation, scorer=scorer), n_resamples)
+                for scorer in scorers
+            ),
+        )
+        for name, members in groups.items()
+    )
 
 
-def _lengths(images: Sequence[RankedImage], scorers: Sequence[str]) -> list[dict[str, Any]]:
-    """How long the texts of each language are: in characters, and in tokens of each model."""
-    languages: dict[str, list[RankedImage]] = {}
+def _by(
+    key: Callable[[RankedImage], str], images: Iterable[RankedImage]
+) -> dict[str, list[RankedImage]]:
+    found: dict[str, list[RankedImage]] = {}
     for image in images:
-        languages.setdefault(image.reviews.language, []).append(image)
-    rows = []
-    for language, members in sorted(languages.items()):
+        found.setdefault(key(image), []).append(image)
+    return dict(sorted(found.items()))
+
+
+def _lengths(images: Sequence[RankedImage], scorers: Sequence[str]) -> Iterator[TextLengths]:
+    """Lengths of the texts of each language: in characters, and in tokens of each model."""
+    for language, members in _by(_language, images).items():
         lengths = [len(text) for image in members for text in image.reviews.texts]
-        row: dict[str, Any] = {
-            "language": language,
-            "n_texts": len(lengths),
-            "characters": float(np.mean(lengths)),
-            "tokens": {},
-        }
-        for name in scorers:
-            counts = [
+        counts = {
+            name: [
                 count
                 for image in members
                 if name in image.scored
                 for count in image.scored[name].values.get(TOKENS, ())
             ]
-            if counts:
-                row["tokens"][name] = {"mean": float(np.mean(counts)), "n_texts": len(counts)}
-        rows.append(row)
-    return rows
+            for name in scorers
+        }
+        tokens = {name: TokenCount(float(np.mean(n)), len(n)) for name, n in counts.items() if n}
+        yield TextLengths(language, len(lengths), float(np.mean(lengths)), tokens)
 
 
 def _differences(
@@ -292,50 +299,48 @@ def _differences(
     scorers: Sequence[str],
     twins: Sequence[tuple[str, str]],
     n_resamples: int,
-) -> list[dict[str, Any]]:
-    """Every scorer against the first, and each with an image against its twin without."""
-    pairs = [*twins, *((scorers[0], other) for other in scorers[1:])]
-    rows = []
-    for a, b in dict.fromkeys(pairs):
+) -> Iterator[ScorerDifference]:
+    """Each scorer against the first, and each with an image against its twin without."""
+    for a, b in dict.fromkeys([*twins, *((scorers[0], other) for other in scorers[1:])]):
         both = [
             (x, y, image.reviews.source)
             for image in images
             if (x := image.correlation(a)) is not None and (y := image.correlation(b)) is not None
         ]
-        row: dict[str, Any] = {"a": a, "b": b, "image_gain": (a, b) in twins, "n": len(both)}
+        row = ScorerDifference(a, b, (a, b) in twins, len(both))
         if both:
-            found = paired_difference(
-                [x for x, _, _ in both],
-                [y for _, y, _ in both],
-                clusters=[source for _, _, source in both],
-                n_resamples=n_resamples,
+            first, second, sources = (list(column) for column in zip(*both, strict=True))
+            found = paired_difference(first, second, clusters=sources, n_resamples=n_resamples)
+            row = structs.replace(
+                row, difference=found.mean, interval=_ends(found.interval), p=found.p_value
             )
-            row |= {"difference": found.mean, "interval": _interval(found.interval)}
-            row["p"] = found.p_value
-        rows.append(row)
-    return rows
+        yield row
 
 
-def _estimate(
+def _mean(
     images: Sequence[RankedImage], value: Callable[[RankedImage], float | None], n_resamples: int
-) -> dict[str, Any]:
+) -> MeanCorrelation:
     found = [(v, i.reviews.source) for i in images if (v := value(i)) is not None]
     if not found:
-        return {"mean": None, "interval": None, "n": 0}
+        return MeanCorrelation(None, None, 0)
     clusters = cluster_codes([source for _, source in found], len(found))
     estimate = mean_interval([v for v, _ in found], clusters=clusters, n_resamples=n_resamples)
-    return {
-        "mean": estimate.mean,
-        "interval": _interval(estimate.interval),
-        "n": estimate.n,
-    }
+    return MeanCorrelation(estimate.mean, _ends(estimate.interval), estimate.n)
 
 
-def _interval(interval: Interval | None) -> list[float] | None:
-    return None if interval is None else [interval.low, interval.high]
+def _fields(mean: MeanCorrelation) -> tuple[float | None, Ends | None, int]:
+    return mean.mean, mean.interval, mean.n
 
 
-def _human(image: RankedImage) -> float | None:
+def _ends(interval: Interval | None) -> Ends | None:
+    return None if interval is None else (interval.low, interval.high)
+
+
+def _kept(image: RankedImage, threshold: float | None) -> bool:
+    return image.pair is not None and kept(image.pair.agreement, threshold)
+
+
+def _agreement(image: RankedImage) -> float | None:
     return None if image.pair is None else image.pair.agreement
 
 
@@ -350,26 +355,3 @@ def _language(image: RankedImage) -> str:
 
 def _category(image: RankedImage) -> str:
     return image.reviews.category
-
-
-def _values(images: Sequence[RankedImage], scorer: str) -> list[str]:
-    return next((list(i.scored[scorer].values) for i in images if scorer in i.scored), [])
-
-
-def _counts(words: Any) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for word in words:
-        if word is not None:
-            found[word] = found.get(word, 0) + 1
-    return found
-
-
-def measured(reviews: Reviews, detail: Mapping[str, Any]) -> dict[str, float]:
-    """How well a ranking follows people's; empty where they did not rank the texts.
-
-    Args:
-        reviews: The texts about one image.
-        detail: What a ranker found, as its outcome keeps it.
-    """
-    found = RankedImage.of(reviews, {"": Scored.of(detail)}).correlation("")
-    return {} if found is None else {"correlation": found}

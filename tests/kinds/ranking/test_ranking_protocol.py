@@ -10,6 +10,7 @@ from itertools import permutations
 
 import pytest
 
+from beholder.kinds.ranking.results import TextLengths, TokenCount
 from beholder.kinds.ranking.scored import Scored
 from beholder.kinds.ranking.study import RankedImage, position_bias, study_tables
 from beholder.records import Reviews
@@ -88,40 +89,39 @@ def test_thresholds_table_is_the_one_worked_out_by_hand() -> None:
         (0.6, 2, 0.75, 0.6, 0.75, 0.0, 0.875),
         (0.8, 1, 0.9, 0.8, 0.9, 0.0, 0.95),
     ]
-    rows = study_tables(images(), ["m"])["thresholds"]
+    rows = study_tables(images(), ["m"]).thresholds
     for row, (limit, n, human, model, joined, share, prompt) in zip(rows, expected, strict=True):
-        (found,) = row["scorers"]
-        assert (row["threshold"], row["n"]) == (limit, n)
-        assert row["human"]["mean"] == pytest.approx(human)
-        assert row["prompt"]["mean"] == pytest.approx(prompt)
-        assert found["mean"] == pytest.approx(model)
-        assert found["with_model"] == pytest.approx(joined)
-        assert found["share_in_pair"] == pytest.approx(share)
+        (found,) = row.scorers
+        assert (row.threshold, row.n) == (limit, n)
+        assert row.human.mean == pytest.approx(human)
+        assert row.prompt.mean == pytest.approx(prompt)
+        assert found.mean == pytest.approx(model)
+        assert found.with_model == pytest.approx(joined)
+        assert found.share_in_pair == pytest.approx(share)
 
 
 def test_main_table_takes_images_at_the_threshold_and_tells_concordance() -> None:
     tables = study_tables(images(), ["m"])
-    (row,) = tables["scorers"]
-    assert (tables["n_images"], tables["n_judged"], tables["n_kept"]) == (4, 4, 2)
-    assert row["mean"] == pytest.approx(0.6)
-    assert tables["human"]["mean"] == pytest.approx(0.75)
+    (row,) = tables.scorers
+    assert (tables.n_images, tables.n_judged, tables.n_kept) == (4, 4, 2)
+    assert row.mean == pytest.approx(0.6)
+    assert tables.human.mean == pytest.approx(0.75)
     # W = 12 S / (k^2 (n^3 - n)); image 1: rank sums 7 8 10 9 11, S = 10, W = 1/9;
     # image 2: rank sums 6 7 8 11 13, S = 34, W = 34/90
-    assert tables["kendall_w"]["mean"] == pytest.approx((10 + 34) / 180)
+    assert tables.kendall_w.mean == pytest.approx((10 + 34) / 180)
     everything = study_tables(images(), ["m"], threshold=None)
-    assert everything["scorers"][0]["mean"] == pytest.approx(1.05 / 4)
-    assert (
-        everything["scorers"][0]["interval"][0] < 1.05 / 4 < everything["scorers"][0]["interval"][1]
-    )
+    assert everything.scorers[0].mean == pytest.approx(1.05 / 4)
+    low, high = everything.scorers[0].interval or (1.0, -1.0)
+    assert low < 1.05 / 4 < high
 
 
 def test_groups_are_means_over_their_images() -> None:
-    english, japanese = study_tables(images(), ["m"], threshold=None)["groups"]["language"]
-    assert (english["group"], english["n"], japanese["group"]) == ("en", 2, "ja")
-    assert english["scorers"][0]["mean"] == pytest.approx(0.6)
-    assert japanese["scorers"][0]["mean"] == pytest.approx(-0.075)
-    assert japanese["human"]["mean"] == pytest.approx(0.05)
-    assert study_tables(images(), ["m"])["groups"]["category"] == []
+    english, japanese = study_tables(images(), ["m"], threshold=None).groups.language
+    assert (english.group, english.n, japanese.group) == ("en", 2, "ja")
+    assert english.scorers[0].mean == pytest.approx(0.6)
+    assert japanese.scorers[0].mean == pytest.approx(-0.075)
+    assert japanese.human.mean == pytest.approx(0.05)
+    assert study_tables(images(), ["m"]).groups.category == ()
 
 
 def test_differences_are_paired_over_images() -> None:
@@ -132,12 +132,14 @@ def test_differences_are_paired_over_images() -> None:
         for n, image in enumerate(images())
     ]
     tables = study_tables(pairs, ["seeing", "blind"], threshold=None, twins=[("seeing", "blind")])
-    (row,) = tables["differences"]
+    (row,) = tables.differences
     # blind: 0.95, 0.8, 0.6, 0.45, as the prompt order above
-    assert row["image_gain"]
-    assert row["n"] == 4
-    assert row["difference"] == pytest.approx((-0.15 - 0.4 - 1.2 + 0.0) / 4)
-    assert row["interval"][0] < row["difference"] < row["interval"][1]
+    assert row.image_gain
+    assert row.n == 4
+    assert row.difference == pytest.approx((-0.15 - 0.4 - 1.2 + 0.0) / 4)
+    assert isinstance(row.interval, tuple)
+    assert isinstance(row.difference, float)
+    assert row.interval[0] < row.difference < row.interval[1]
 
 
 @pytest.mark.parametrize("names", list(permutations("abc")))
@@ -173,11 +175,11 @@ def test_annotators_with_missing_ranks_are_left_out_of_the_image() -> None:
     alone = RankedImage.of(Reviews("2", ("p", "q", "r"), {"a": (1, 2, 3), "b": ranks["b"]}), {})
     level = RankedImage.of(Reviews("3", ("p", "q"), {"a": (1, 2), "b": (1.5, 1.5)}), {})
     tables = study_tables([image, alone, level], [])
-    assert tables["n_judged"] == 1
-    assert tables["n_incomplete"] == 2
-    assert tables["n_with_ties"] == 1
-    assert tables["n_texts"] == {"3": 2, "2": 1}
-    assert tables["reasons"] == {
+    assert tables.n_judged == 1
+    assert tables.n_incomplete == 2
+    assert tables.n_with_ties == 1
+    assert tables.n_texts == {"3": 2, "2": 1}
+    assert tables.reasons == {
         "1 of 2 annotators ranked every text": 1,
         "no two annotators tell the texts apart": 1,
     }
@@ -185,11 +187,11 @@ def test_annotators_with_missing_ranks_are_left_out_of_the_image() -> None:
 
 def test_a_scorer_that_puts_all_texts_level_has_no_score_and_is_counted() -> None:
     level = [RankedImage.of(i.reviews, {"m": scored((3, 3, 3, 3, 3))}) for i in images()]
-    (row,) = study_tables(level, ["m"], threshold=None)["scorers"]
-    assert row["mean"] is None
-    assert (row["n"], row["n_level"], row["n_failed"]) == (0, 4, 0)
-    (row,) = study_tables([RankedImage.of(i.reviews, {}) for i in images()], ["m"])["scorers"]
-    assert row["n_failed"] == 4
+    (row,) = study_tables(level, ["m"], threshold=None).scorers
+    assert row.mean is None
+    assert (row.n, row.n_level, row.n_failed) == (0, 4, 0)
+    (row,) = study_tables([RankedImage.of(i.reviews, {}) for i in images()], ["m"]).scorers
+    assert row.n_failed == 4
 
 
 def test_the_model_joins_a_pair_only_where_it_agrees_better_than_people() -> None:
@@ -217,7 +219,7 @@ def test_position_bias_is_the_correlation_of_rank_and_place() -> None:
     both = [RankedImage.of(one, {"r": first}) for one in reviews]
     found = position_bias(both, "r")
     assert found is not None
-    assert found["value"] == pytest.approx(1.0)
+    assert found.value == pytest.approx(1.0)
     # image 2 answers by text, whatever the order: places 0 .5 1 with 0 .5 1, then 1 0 .5 ...
     fair = Scored(
         {"mean_rank": (1.0, 2.0, 3.0)},
@@ -228,8 +230,8 @@ def test_position_bias_is_the_correlation_of_rank_and_place() -> None:
     found = position_bias([RankedImage.of(reviews[0], {"r": fair})], "r")
     assert found is not None
     # each text stands once at each place: rank and place have nothing in common
-    assert found["value"] == pytest.approx(0.0, abs=1e-12)
-    assert (found["n_requests"], found["n_failed"]) == (4, 1)
+    assert found.value == pytest.approx(0.0, abs=1e-12)
+    assert (found.n_requests, found.n_failed) == (4, 1)
     assert position_bias(images(), "m") is None
 
 
@@ -244,12 +246,12 @@ def test_requests_of_images_that_have_no_ranking_are_counted_as_failed() -> None
     ranked, lost = RankedImage.of(reviews, {"r": good}), RankedImage.of(reviews, {}, {"r": 2})
     found = position_bias([ranked, lost, lost], "r")
     assert found is not None
-    assert (found["n_requests"], found["n_failed"]) == (6, 5)
-    assert found["value"] == pytest.approx(1.0)
+    assert (found.n_requests, found.n_failed) == (6, 5)
+    assert found.value == pytest.approx(1.0)
     found = position_bias([lost], "r")
     assert found is not None
-    assert (found["value"], found["interval"]) == (None, None)
-    assert (found["n_requests"], found["n_failed"]) == (2, 2)
+    assert (found.value, found.interval) == (None, None)
+    assert (found.n_requests, found.n_failed) == (2, 2)
 
 
 def test_lengths_are_means_over_the_texts_of_a_language() -> None:
@@ -264,12 +266,7 @@ def test_lengths_are_means_over_the_texts_of_a_language() -> None:
         ],
         ["p", "length"],
     )
-    assert tables["lengths"] == [
-        {
-            "language": "en",
-            "n_texts": 5,
-            "characters": (3 + 5 + 1 + 1 + 1) / 5,
-            "tokens": {"p": {"mean": 5.5, "n_texts": 2}},
-        },
-        {"language": "ja", "n_texts": 2, "characters": 2.0, "tokens": {}},
-    ]
+    assert tables.lengths == (
+        TextLengths("en", 5, (3 + 5 + 1 + 1 + 1) / 5, {"p": TokenCount(5.5, 2)}),
+        TextLengths("ja", 2, 2.0, {}),
+    )

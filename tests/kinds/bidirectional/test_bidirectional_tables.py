@@ -11,16 +11,20 @@ import pytest
 from scipy import stats as sps
 
 from beholder.errors import ConfigError
-from beholder.kinds.bidirectional.categories import category_table
-from beholder.kinds.bidirectional.changes import dataset_table
+from beholder.kinds.bidirectional.changes import dataset_table, language_table
 from beholder.kinds.bidirectional.contents import Content, contents, stem
-from beholder.kinds.bidirectional.difficulty import difficulty_table, tertiles
-from beholder.kinds.bidirectional.languages import language_table
 from beholder.kinds.bidirectional.observe import _raters, facts
 from beholder.kinds.bidirectional.pairs import Fact, TextPair
 from beholder.kinds.bidirectional.rates import length_table, rate_table
 from beholder.kinds.bidirectional.ratings import correlation_table, gap_table, rating_table
-from beholder.kinds.bidirectional.scores import best_table, direction_table, score_table
+from beholder.kinds.bidirectional.scores import (
+    best_table,
+    category_table,
+    difficulty_table,
+    direction_table,
+    score_table,
+    tertiles,
+)
 from beholder.kinds.bidirectional.selectivity import (
     consensus_table,
     content_table,

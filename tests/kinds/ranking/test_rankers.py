@@ -16,9 +16,7 @@ from beholder.backends import BACKENDS, Image, Request, Scripted
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Draw, LLMJudge
 from beholder.judges.operations import Rank
-from beholder.kinds.ranking.rankers import ByMetric
-from beholder.kinds.ranking.response import Response, shuffled
-from beholder.kinds.ranking.scorers import ranker, twins
+from beholder.kinds.ranking.rankers import ByMetric, Response, ranker, shuffled, twins
 from beholder.metrics import Tools, metric
 from beholder.metrics.judged.perplexity import INSTRUCTIONS, Perplexity
 from beholder.records import ItemFailure, ItemScore, Reviews

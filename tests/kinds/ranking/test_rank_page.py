@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Callable
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ from beholder.kinds.ranking.config import RankConfig
 from beholder.kinds.ranking.engine import run_ranking
 from beholder.kinds.ranking.page import matrices, write_ranking
 from beholder.kinds.ranking.plots import threshold_figure
-from beholder.kinds.ranking.scorers import ranker
+from beholder.kinds.ranking.rankers import ranker
 from beholder.kinds.ranking.tables import ranking_tables
 from beholder.report.cells import show_cell
 from beholder.report.draw import draw_figures
@@ -70,8 +72,8 @@ def test_the_page_shows_each_image_with_every_rank_and_disagreement_first(tmp_pa
     articles = [a["id"] for tag, a in page.tags if tag == "article"]
     ranking = results.read(run)
     means = [
-        sum(found["correlation"] for found in image["scorers"].values()) / 2
-        for image in ranking["images"]
+        sum(found.correlation or 0.0 for found in image.scorers.values()) / 2
+        for image in ranking.images
     ]
     order = sorted(range(12), key=lambda n: means[n])
     assert articles == [f"image-{n}" for n in order]
@@ -127,27 +129,27 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(tmp_path: Path)
                 assert in_file[column.key] == told.get(column.key)
         for note in table.notes:
             assert note in words
-    found = ranking["tables"]
+    found = ranking.tables
     first = tables["scores"].rows[1]
     assert (first["scorer"], first["n"], first["n_failed"]) == (seeing, 9, 2)
-    assert first["mean"] == found["scorers"][0]["mean"]
-    assert [first["mean_low"], first["mean_high"]] == found["scorers"][0]["interval"]
+    assert first["mean"] == found.scorers[0].mean
+    assert (first["mean_low"], first["mean_high"]) == found.scorers[0].interval
     assert [row["value"] for row in tables["scores"].rows][:5] == [
         "", "perplexity", "bits_per_character", "nll", "tokens",
     ]  # fmt: skip
     strictest = tables["correlation-by-threshold"].rows[-1]
     assert strictest["threshold"] == "≥ 0.8"
-    assert strictest[blind] == found["thresholds"][-1]["scorers"][1]["mean"]
+    assert strictest[blind] == found.thresholds[-1].scorers[1].mean
     joined = tables["one-more-annotator"].rows[-1]
-    assert joined[f"{blind}, share"] == found["thresholds"][-1]["scorers"][1]["share_in_pair"]
-    assert joined[blind] == found["thresholds"][-1]["scorers"][1]["with_model"]
+    assert joined[f"{blind}, share"] == found.thresholds[-1].scorers[1].share_in_pair
+    assert joined[blind] == found.thresholds[-1].scorers[1].with_model
     assert [row["category"] for row in tables["category"].rows] == ["<b>0</b>", "<b>1</b>"]
     assert [row["language"] for row in tables["language"].rows] == ["en", "ja"]
     gain, biased_row = tables["differences"].rows
     assert (gain["a"], gain["b"], gain["image_gain"]) == (seeing, blind, True)
-    assert (biased_row["image_gain"], biased_row["p"]) == (False, found["differences"][1]["p"])
+    assert (biased_row["image_gain"], biased_row["p"]) == (False, found.differences[1].p)
     assert tables["lengths"].rows[0][f"{seeing}, texts"] == 25  # 5 texts of 5 pictures
-    assert tables["position-bias"].rows[0]["n_requests"] == found["bias"][0]["n_requests"]
+    assert tables["position-bias"].rows[0]["n_requests"] == found.bias[0].n_requests
     notes = " ".join(tables["scores"].notes)
     for fact in (
         "agrees in any way: 11 of 11 that can be compared (12 in the data).",
@@ -156,7 +158,7 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(tmp_path: Path)
         "1 rankings left out: a rank is missing",
     ):
         assert fact in notes
-    assert all(scorer["signature"] in tables["scores"].notes for scorer in ranking["scorers"])
+    assert all(scorer.signature in tables["scores"].notes for scorer in ranking.scorers)
 
 
 def test_a_page_that_is_written_elsewhere_leaves_the_run_alone(tmp_path: Path) -> None:
@@ -231,15 +233,15 @@ def test_seven_scorers_fit_the_page_and_their_curves_are_drawn(tmp_path: Path) -
     assert 1 + 3 + 7 in rows
     files = draw_figures(run, tmp_path / "figures")
     assert [path.name for path in files] == ["ranking-thresholds.png", "ranking-thresholds.svg"]
-    figure = threshold_figure(results.read(run)["tables"]["thresholds"], ["S1", "S7"])
+    figure = threshold_figure(results.read(run).tables.thresholds, ["S1", "S7"])
     bars, lines = figure.axes
     drawn = {
         str(line.get_label()): np.asarray(line.get_ydata()).tolist() for line in lines.get_lines()
     }
-    tables = results.read(run)["tables"]["thresholds"]
-    assert drawn["people"] == [row["human"]["mean"] for row in tables if row["n"]]
+    rows_at = results.read(run).tables.thresholds
+    assert drawn["people"] == [row.human.mean for row in rows_at if row.n]
     assert [bar.get_height() for bar in bars.patches if isinstance(bar, Rectangle)] == [
-        row["n"] for row in tables
+        row.n for row in rows_at
     ]
 
 
@@ -258,6 +260,47 @@ def test_without_matplotlib_the_page_says_what_it_leaves_out(
     assert len(page.tags) == len(whole.tags)  # a line stands where the figure stood
     with pytest.raises(MissingExtraError, match=r"pip install 'beholder\[plots\]'"):
         draw_figures(run, tmp_path / "figures")
+
+
+def test_results_of_a_version_that_kept_one_pair_are_read(tmp_path: Path) -> None:
+    write_reviews(tmp_path / "r.jsonl", 2)
+    run = _run(tmp_path, ("length",))
+    written = results.read(run)
+    old = json.loads((run / "ranking.json").read_text("utf-8"))
+    for image in old["images"]:
+        del image["pairs"]
+    old["images"][1]["pair"] = None
+    (run / "ranking.json").write_text(json.dumps(old))
+    first, second = results.read(run).images
+    assert first.pair is not None
+    assert (first.pair, first.pairs) == (written.images[0].pair, (first.pair,))
+    assert (second.pair, second.pairs) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (
+            lambda found: found["tables"]["scorers"][0].update(mean="high"),
+            "$.tables.scorers[0].mean",
+        ),
+        (lambda found: found["images"][1].pop("texts"), "`texts` - at `$.images[1]`"),
+        (lambda found: found.update(images=[3]), "ranking.json"),
+    ],
+)
+def test_a_damaged_file_is_named_with_the_field(
+    tmp_path: Path, change: Callable[[dict[str, Any]], object], place: str
+) -> None:
+    write_reviews(tmp_path / "r.jsonl", 2)
+    run = _run(tmp_path, ("length",))
+    found = json.loads((run / "ranking.json").read_text("utf-8"))
+    change(found)
+    (run / "ranking.json").write_text(json.dumps(found))
+    with pytest.raises(RunError) as told:
+        results.read(run)
+    assert place in str(told.value)
+    assert str(run / "ranking.json") in str(told.value)
+    assert "run the same command again" in str(told.value)
 
 
 def test_an_unfinished_run_says_how_to_go_on(tmp_path: Path) -> None:

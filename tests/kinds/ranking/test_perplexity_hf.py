@@ -54,11 +54,11 @@ def test_a_run_encodes_each_image_once_and_a_second_run_none(
     config = RankConfig(data, tmp_path / "run", (seeing, blind), threshold=None)
     ranking = run_ranking(config, Quiet())[0]
     assert n_encoded == 6
-    first, second = ranking["tables"]["scorers"]
-    assert first["n"] == second["n"] == 6
-    assert first["mean"] != second["mean"]
-    (gain,) = ranking["tables"]["differences"]
-    assert gain["image_gain"]
+    first, second = ranking.tables.scorers
+    assert first.n == second.n == 6
+    assert first.mean != second.mean
+    (gain,) = ranking.tables.differences
+    assert gain.image_gain
     assert run_ranking(config, Quiet())[0] == ranking
     assert n_encoded == 6
 
