@@ -74,6 +74,33 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setattr(module, "cluster_bootstrap", few)
 
 
+_BLANK = {
+    "svg": b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"></svg>\n',
+    "png": bytes.fromhex(  # 1 x 1, white
+        "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000a49"
+        "444154789c63f80f0001010100b138f6140000000049454e44ae426082"
+    ),
+    "pdf": b"%PDF-1.4\n%%EOF\n",
+}
+
+
+@pytest.fixture
+def blank_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures are made but not drawn, for tests that do not look at them.
+
+    Drawing takes most of the time of a small run; ``tests/plots`` and the tests of pages draw.
+    """
+    figures = pytest.importorskip("matplotlib.figure")
+
+    def savefig(self: object, target: Any, *, format: str | None = None, **_: Any) -> None:
+        if isinstance(target, str | Path):
+            Path(target).write_bytes(_BLANK[format or Path(target).suffix[1:]])
+        elif hasattr(target, "write"):
+            target.write(_BLANK[format or "png"])  # else a page of matplotlib's PdfPages
+
+    monkeypatch.setattr(figures.Figure, "savefig", savefig)
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[postgres.Server]:
     """A real PostgreSQL server."""

@@ -171,7 +171,11 @@ def slow_if(condition: bool, *values: object, name: str) -> ParameterSet:
 @pytest.mark.parametrize(
     "page", [slow_if(page.name in STUDIES, page, name=name_of(page)) for page in with_examples()]
 )
-def test_examples_run(page: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_run(
+    page: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if page.name != "gallery.md":
+        request.getfixturevalue("blank_figures")
     module = ModuleType("example")  # dataclasses look up the module of their class
     monkeypatch.setitem(sys.modules, "example", module)
     for block in blocks(page):
@@ -220,7 +224,7 @@ SLOW_COMMANDS = {"agree", "bidirectional", "narrate extract", "report", "steps",
 """Commands whose examples draw many figures or study a whole set; each has tests of its own."""
 
 
-@pytest.mark.usefixtures("few_resamples")
+@pytest.mark.usefixtures("few_resamples", "blank_figures")
 @pytest.mark.parametrize(
     ("name", "line"),
     [slow_if(name in SLOW_COMMANDS, name, line, name=line) for name, line in examples_of(app, "")],

@@ -256,7 +256,14 @@ def _pearson(x: Floats, y: Floats) -> float | None:
 def _spearman(x: Floats, y: Floats) -> float | None:
     if len(x) < 2:
         return None
-    return _pearson(sps.rankdata(x), sps.rankdata(y))
+    return _pearson(_mean_ranks(x), _mean_ranks(y))
+
+
+def _mean_ranks(v: Floats) -> Floats:
+    """Ranks from 1, ties by their mean: exact halves, many times faster than scipy's."""
+    _, inverse, counts = np.unique(v, return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    return ranks
 
 
 def _tau_b(x: Floats, y: Floats) -> float | None:
