@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -45,6 +46,16 @@ class Origin:
 
 
 _ORIGINS: dict[type[Any], Origin | None] = {}
+
+
+def installed(group: str) -> EntryPoints:
+    """The entry points of a group. The search takes 40 ms, so it is done once for a ``sys.path``."""
+    return _searched(group, tuple(sys.path))
+
+
+@cache
+def _searched(group: str, path: tuple[str, ...]) -> EntryPoints:
+    return entry_points(group=group)
 
 
 def origin(cls: type[Any]) -> Origin | None:
@@ -200,7 +211,7 @@ class Registry(Generic[T]):
         return list(dict.fromkeys([*self._builtin, *self._classes, *outside]))
 
     def _points(self) -> EntryPoints:
-        return entry_points(group=self.group)
+        return installed(self.group)
 
     def _outside_class(self, name: str) -> type[T]:
         for point in self._points():

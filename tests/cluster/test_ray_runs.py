@@ -21,7 +21,7 @@ from beholder.judges import AnswerFile
 from beholder.metrics import METRICS
 from beholder.ray import RayEngine
 from beholder.ray import score as score_on_ray
-from beholder.ray.engine import Plan, Worker
+from beholder.ray.engine import RayPlan, Worker
 from beholder.records import Item, ItemFailure
 from beholder.run.batch import Scorer, Task
 from beholder.run.codec import Encoded
@@ -115,7 +115,7 @@ def test_a_block_that_was_written_is_not_done_again(tmp_path: Path) -> None:
         store.sync(ITEM, items)
         tables = store.tables
         assert isinstance(tables, ParquetTables)
-        plan = Plan(Scorer((WordCount(),), ITEM), tables.parts, tables.start)
+        plan = RayPlan(Scorer((WordCount(),), ITEM), tables.parts, tables.start)
     block = [(0, [0]), (1, [0]), (2, [0])]
     assert Worker(plan).work(block) == (2, 1)
     idle = Worker(replace(plan, scorer=Idle((WordCount(),), ITEM)))

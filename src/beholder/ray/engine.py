@@ -79,7 +79,7 @@ class RayEngine:
             if any(asker.asks_judge() for asker in scorer.askers):
                 desk = stack.enter_context(at_desk(ray, work.store.folder, means.work))
                 make_tools = partial(_tools, means, desk)
-            plan = Plan(
+            plan = RayPlan(
                 Scorer(scorer.askers, scorer.kind, make_tools),
                 work.store.tables.parts,
                 work.store.tables.start,
@@ -93,7 +93,7 @@ class RayEngine:
                 ) from error
 
     def _map(
-        self, ray: Any, plan: Plan, blocks: deque[Block], workers: int | None, done: Done
+        self, ray: Any, plan: RayPlan, blocks: deque[Block], workers: int | None, done: Done
     ) -> None:
         """Give each block to a free actor; replace actors that are lost and repeat their blocks."""
         make = ray.remote(Worker).options(num_cpus=1, num_gpus=self.num_gpus or None)
@@ -156,7 +156,7 @@ class RayEngine:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RayPlan:
     """What an actor needs to know.
 
     Attributes:
@@ -177,7 +177,7 @@ class Worker:
         plan: What it needs to know.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: RayPlan) -> None:
         self._scorer = plan.scorer
         self._tables = ParquetTables(plan.parts, start=plan.start)
         self._store = Store(Path(plan.parts.url), self._tables)

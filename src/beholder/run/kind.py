@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
 
 from beholder.errors import ConfigError, RunError
 from beholder.optional import load
+from beholder.registry import installed
 
 if TYPE_CHECKING:
     from beholder.run.plan import RunPlan
@@ -135,7 +135,7 @@ def kinds() -> Iterator[RunKind[Any, Any, Any]]:
         ConfigError: An entry point of the group ``beholder.kinds`` is no ``RunKind``.
     """
     yield from builtin_kinds()
-    for point in sorted(entry_points(group=GROUP), key=lambda one: one.name):
+    for point in sorted(installed(GROUP), key=lambda one: one.name):
         found = point.load()
         if not isinstance(found, RunKind):
             raise ConfigError(f"entry point {point.name!r} of {GROUP}: {point.value} is no RunKind")
