@@ -26,7 +26,16 @@ from beholder.text import SPLITTERS
 
 SOURCE = ROOT / "src/beholder"
 TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-GROUPS = {f"beholder.{kind}" for kind in ("metrics", "embedders", "splitters", "coreferences")}
+GROUPS = {
+    f"beholder.{kind}"
+    for kind in (
+        "metrics",
+        "embedders",
+        "splitters",
+        "coreferences",
+        "annotation_tasks",
+    )
+}
 PLACEHOLDER = re.compile(r"[A-Z][A-Z_.]*")
 """What a reader fills in: ``METRIC``, ``METRIC.VALUE``, ``RUN...``."""
 ENCODERS = {"minilm", "hf", "encoder"}

@@ -123,7 +123,7 @@ def test_one_embedder_serves_several_event_loops_and_many_calls(server: Server) 
         ((429, "application/json", "{}"), TransientError, "HTTP 429"),
         ((503, "text/html", "<h1>busy</h1>"), TransientError, "HTTP 503"),
         ((400, "application/json", '{"error": {"message": "too long"}}'), ItemError, "too long"),
-        ((401, "application/json", "{}"), ConfigError, "wants a key, and none is sent"),
+        ((401, "application/json", "{}"), ConfigError, "needs a key, and none is sent"),
         ((404, "application/json", "{}"), NotThere, "is not there"),
         ((200, "text/html", "<h1>hi</h1>"), TransientError, "not JSON"),
         ((200, "application/json", "{"), TransientError, "not JSON"),
