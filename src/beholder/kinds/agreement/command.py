@@ -133,6 +133,8 @@ def agree(
         raise ConfigError("name a set or a data file with judgments, or a folder with --suite")
     if judgments.judges:
         return _tell_reliability(source, metric, judgments.label, tell.as_json)
+    import msgspec
+
     from beholder.api import Run
     from beholder.data.marks import MARKED
     from beholder.kinds.agreement import agree as benchmark
@@ -183,7 +185,11 @@ def agree(
     found = agreement_tables(report)
     title = f"Agreement: {judged.name}"
     tell_summary(
-        report.to_dict(), found, tell.as_json, drawing.markdown, lambda: summed_up(title, found)
+        msgspec.to_builtins(report.result),
+        found,
+        tell.as_json,
+        drawing.markdown,
+        lambda: summed_up(title, found),
     )
     say_failures(Run(config.out).summary)
     drawing.write(found)

@@ -60,6 +60,8 @@ def hold_against_suite(
     tell: TellGroup,
 ) -> int:
     """Score set after set, then print, write and draw one table; gives the exit code."""
+    import msgspec
+
     from beholder.api import Run
     from beholder.kinds.agreement.agreement_suite import held_against, load_sets, plan_set, together
     from beholder.kinds.agreement.suite_page import measures_table, suite_table, write_suite
@@ -86,7 +88,11 @@ def hold_against_suite(
     table = suite_table(report)
     title = "Agreement of metrics with people"
     tell_summary(
-        report.to_dict(), [table], tell.as_json, markdown, lambda: summed_up(title, [table])
+        msgspec.to_builtins(report.result),
+        [table],
+        tell.as_json,
+        markdown,
+        lambda: summed_up(title, [table]),
     )
     place = tables or config.out / "tables"
     written = write_tables([table, measures_table(report)], place)
