@@ -12,8 +12,9 @@ from PIL import Image
 
 import beholder
 from beholder.errors import RunError
-from beholder.kinds.agreement import agree
+from beholder.kinds.agreement import results
 from beholder.kinds.agreement.people import people
+from beholder.kinds.agreement.results import AgreementResult, StoredMeasure
 from beholder.kinds.scores.page import write_report
 from beholder.records import Item, ItemScore
 from beholder.report.comparison import write_comparison
@@ -41,6 +42,13 @@ def _kept(ids: list[str], gold: list[float], scores: list[float | None]) -> dict
     }  # fmt: skip
 
 
+def stored(folder: Path) -> AgreementResult[StoredMeasure]:
+    """The agreement that a run has."""
+    found = results.read(folder)
+    assert found is not None
+    return found
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     """Twenty items whose scores rise with people's labels, but for the first and the last."""
@@ -51,13 +59,13 @@ def run(tmp_path: Path) -> Path:
     outcomes = [None if s is None else ItemScore({"f1": s}) for s in scores]
     folder = write_run(tmp_path / "run", items, {"posh": outcomes})
     kept = _kept([item.id for item in items], gold, scores)
-    (folder / agree.FILE_NAME).write_text(json.dumps(kept), encoding="utf-8")
+    (folder / results.FILE_NAME).write_text(json.dumps(kept), encoding="utf-8")
     return folder
 
 
 def test_what_is_far_from_people_stands_first_with_the_distance(run: Path) -> None:
     with Store.read(run) as store:
-        found = people(store, agree.read(run) or {})
+        found = people(store, stored(run))
     (section,) = found.sections
     ((label, high, low),) = section.far
     assert label == "posh.f1"
@@ -71,7 +79,7 @@ def test_what_is_far_from_people_stands_first_with_the_distance(run: Path) -> No
 
 def test_scatters_have_a_point_per_datum_and_the_curve_of_mean_labels(run: Path) -> None:
     with Store.read(run) as store:
-        (section,) = people(store, agree.read(run) or {}).sections
+        (section,) = people(store, stored(run)).sections
     plot, length = section.plots
     assert (plot.n, plot.n_shown, len(plot.points), len(plot.curve)) == (19, 19, 19, 8)
     assert (plot.baseline, length.baseline) == (False, True)
@@ -88,14 +96,14 @@ def test_scatters_have_a_point_per_datum_and_the_curve_of_mean_labels(run: Path)
 
 
 def test_many_data_are_drawn_as_an_even_sample(run: Path) -> None:
-    kept = agree.read(run)
-    assert kept is not None
+    kept = json.loads((run / results.FILE_NAME).read_text("utf-8"))
     data = kept["measures"][0]["data"]
     many = 1001
     data |= {"first": [f"i{n % N}" for n in range(many)], "second": [""] * many,
              "gold": [float(n) for n in range(many)], "scores": [[float(n) for n in range(many)]] * 2}  # fmt: skip
+    (run / results.FILE_NAME).write_text(json.dumps(kept), encoding="utf-8")
     with Store.read(run) as store:
-        (section,) = people(store, kept).sections
+        (section,) = people(store, stored(run)).sections
     assert (section.plots[0].n, section.plots[0].n_shown) == (many, 334)
 
 
@@ -114,13 +122,56 @@ def test_the_page_begins_with_people_and_links_the_items(run: Path) -> None:
 def test_a_run_that_nobody_judged_has_no_such_part(tmp_path: Path) -> None:
     page = write_report(lemon_run(tmp_path / "run")).read_text("utf-8")
     assert 'id="people"' not in page
-    assert agree.read(tmp_path / "run") is None
+    assert results.read(tmp_path / "run") is None
 
 
 def test_a_damaged_file_is_named(run: Path) -> None:
-    (run / agree.FILE_NAME).write_text("{")
+    (run / results.FILE_NAME).write_text("{")
     with pytest.raises(RunError, match=r"agreement\.json"):
         write_report(run)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_items": "many"}, r"Expected `int`, got `str` - at `\$\.n_items`"),
+        ({"measures": [{"name": "a"}]}, r"missing required field `metrics`.*\$\.measures\[0\]"),
+    ],
+)
+def test_a_wrong_field_is_named_with_its_path(
+    run: Path, change: dict[str, Any], message: str
+) -> None:
+    path = run / results.FILE_NAME
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | change), encoding="utf-8")
+    with pytest.raises(RunError, match=rf"agreement\.json is damaged: .*{message}"):
+        results.read(run)
+
+
+def test_scores_that_do_not_fit_the_labels_are_named(run: Path) -> None:
+    path = run / results.FILE_NAME
+    kept = json.loads(path.read_text("utf-8"))
+    kept["measures"][0]["data"]["scores"][1].pop()
+    path.write_text(json.dumps(kept), encoding="utf-8")
+    with pytest.raises(RunError, match=r"data\.scores\[1\] has 19 entries, expected 20"):
+        results.read(run)
+
+
+def test_a_file_is_written_with_the_bytes_of_older_versions(run: Path) -> None:
+    path = run / results.FILE_NAME
+    kept = json.loads(path.read_text("utf-8"))
+    measure = kept["measures"][0]
+    for row in measure["metrics"]:  # the order of the fields is that of the file
+        categories, n_sources, reason = (row.pop(name) for name in ("categories", "n_sources", "reason"))  # fmt: skip
+        row |= {"n_undefined": 2, "n_sources": n_sources, "reason": reason}
+        row |= {"categories": categories | {"é": {"agreement": 0.25, "n": 3}}, "cluster": None}
+    order = ("name", "metrics", "differences", "paired", "data")
+    kept["measures"] = [{name: measure[name] for name in order}]
+    kept["extra"] = {"posh": {"model_spearman": None}}
+    names = ("format", "set", "n_items", "n_resamples", "signatures", "measures", "extra")
+    text = json.dumps({name: kept[name] for name in names}, ensure_ascii=False) + "\n"
+    path.write_text(text, encoding="utf-8")
+    results.write(run, stored(run))
+    assert path.read_text("utf-8") == text
 
 
 def test_agree_keeps_what_the_page_draws(tmp_path: Path) -> None:
@@ -136,24 +187,21 @@ def test_agree_keeps_what_the_page_draws(tmp_path: Path) -> None:
     data = tmp_path / "d.jsonl"
     data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     beholder.agree(data, ["bleu"], out=tmp_path / "run", resamples=20)
-    kept = agree.read(tmp_path / "run")
-    assert kept is not None
-    found = kept["measures"][0]["data"]
-    assert found["gold"] == [float(n) for n in range(8)]
-    assert found["scores"][1] == [float(n + 1) for n in range(8)]  # the length in words
-    assert found["first"] == [str(n) for n in range(8)]
+    found = stored(tmp_path / "run").measures[0].data
+    assert found.gold == tuple(float(n) for n in range(8))
+    assert found.scores[1] == tuple(float(n + 1) for n in range(8))  # the length in words
+    assert found.first == tuple(str(n) for n in range(8))
     assert 'id="people"' in write_report(tmp_path / "run").read_text("utf-8")
 
 
 def test_hostile_names_of_sets_and_texts_stay_texts(run: Path) -> None:
-    kept = agree.read(run)
-    assert kept is not None
+    kept = json.loads((run / results.FILE_NAME).read_text("utf-8"))
     evil = "".join(PAYLOADS)
     kept |= {"set": evil, "signatures": {"posh": evil}}
     kept["measures"][0]["name"] = evil
     kept["measures"][0]["metrics"][0] |= {"metric": evil, "reason": evil}
     kept["measures"][0]["data"]["first"][0] = evil
-    (run / agree.FILE_NAME).write_text(json.dumps(kept), encoding="utf-8")
+    (run / results.FILE_NAME).write_text(json.dumps(kept), encoding="utf-8")
     page = write_report(run).read_text("utf-8")
     assert page.count("<script") == 2  # the data and our own
     assert "<img" not in page

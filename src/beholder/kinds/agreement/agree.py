@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from beholder import files
 from beholder.errors import ConfigError
 from beholder.kinds.agreement import caparena
 from beholder.kinds.agreement.differences import AgreementDifference, compare
@@ -27,6 +26,15 @@ from beholder.kinds.agreement.measure import (
     used,
 )
 from beholder.kinds.agreement.protocols import Measure
+from beholder.kinds.agreement.results import (
+    AgreementResult,
+    CategoryAgreement,
+    MeasureData,
+    MeasureResult,
+    MetricAgreement,
+    StoredMeasure,
+    write,
+)
 from beholder.metrics import Metric, ValueInfo, metric
 from beholder.run import SCORES, kind
 from beholder.run.scores import ScoreConfig
@@ -36,8 +44,6 @@ from beholder.spec import with_value
 from beholder.stats.checks import Floats
 
 SEED = 12345
-FILE_NAME = "agreement.json"
-FORMAT = 1
 
 
 @dataclass(frozen=True)
@@ -104,24 +110,23 @@ class Row:
         """Metric and value, for people."""
         return f"{self.metric}.{self.value}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON holds them."""
+    def record(self, cluster: int | None) -> MetricAgreement:
+        """The row as results store it, with its cluster."""
         interval = self.found.interval
-        return {
-            "metric": self.metric,
-            "value": self.value,
-            "agreement": self.found.value,
-            "low": interval.low if interval else None,
-            "high": interval.high if interval else None,
-            "n": self.found.n,
-            "n_missing": self.found.n_missing,
-            "n_undefined": self.found.n_undefined,
-            "n_sources": self.found.n_sources,
-            "reason": self.found.reason,
-            "categories": {
-                name: {"agreement": value, "n": n} for name, (value, n) in self.categories.items()
-            },
-        }
+        return MetricAgreement(
+            metric=self.metric,
+            value=self.value,
+            agreement=self.found.value,
+            low=interval.low if interval else None,
+            high=interval.high if interval else None,
+            n=self.found.n,
+            n_missing=self.found.n_missing,
+            n_undefined=self.found.n_undefined,
+            n_sources=self.found.n_sources,
+            reason=self.found.reason,
+            categories={name: CategoryAgreement(*one) for name, one in self.categories.items()},
+            cluster=cluster,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +147,22 @@ class MeasureSection:
     scores: tuple[Floats, ...]
     differences: tuple[AgreementDifference, ...]
     clusters: tuple[int | None, ...]
+
+    @property
+    def result(self) -> StoredMeasure:
+        """The measure as the run stores it."""
+        return StoredMeasure(
+            name=self.data.name,
+            metrics=records(self.rows, self.clusters),
+            differences=tuple(one.record for one in self.differences),
+            paired=self.data.measure.paired,
+            data=MeasureData(
+                self.data.first,
+                self.data.second,
+                _numbers(self.data.gold),
+                tuple(map(_numbers, self.scores)),
+            ),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,36 +185,32 @@ class Report:
     extra: Mapping[str, Mapping[str, float | None]]
     n_resamples: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON holds them."""
-        return {
-            "set": self.name,
-            "n_items": self.n_items,
-            "n_resamples": self.n_resamples,
-            "signatures": dict(self.signatures),
-            "measures": [
-                {
-                    "name": section.data.name,
-                    "metrics": [
-                        {**row.to_dict(), "cluster": cluster}
-                        for row, cluster in zip(section.rows, section.clusters, strict=True)
-                    ],
-                    "differences": [
-                        {
-                            "a": difference.a,
-                            "b": difference.b,
-                            "difference": difference.difference,
-                            "low": difference.interval.low if difference.interval else None,
-                            "high": difference.interval.high if difference.interval else None,
-                            "p": difference.p_value,
-                        }
-                        for difference in section.differences
-                    ],
-                }
-                for section in self.sections
-            ],
-            "extra": {name: dict(figures) for name, figures in self.extra.items()},
-        }
+    @property
+    def stored(self) -> AgreementResult[StoredMeasure]:
+        """The report as the run stores it, with the data of each measure."""
+        return AgreementResult(
+            name=self.name,
+            n_items=self.n_items,
+            n_resamples=self.n_resamples,
+            signatures=dict(self.signatures),
+            measures=tuple(section.result for section in self.sections),
+            extra={name: dict(figures) for name, figures in self.extra.items()},
+        )
+
+    @property
+    def result(self) -> AgreementResult[MeasureResult]:
+        """The report without the data of its measures, as ``--json`` prints it."""
+        stored = self.stored
+        plain = tuple(
+            MeasureResult(name=one.name, metrics=one.metrics, differences=one.differences)
+            for one in stored.measures
+        )
+        return AgreementResult(**{**msgspec.structs.asdict(stored), "measures": plain})
+
+
+def records(rows: Sequence[Row], clusters: Sequence[int | None]) -> tuple[MetricAgreement, ...]:
+    """Rows with their clusters, as results store them."""
+    return tuple(row.record(cluster) for row, cluster in zip(rows, clusters, strict=True))
 
 
 def with_length(metrics: Sequence[MetricValue]) -> list[MetricValue]:
@@ -251,42 +268,12 @@ def agree(
     if judged.name in ("caparena", "caparena_auto"):
         extra = {one.metric.name: _model_level(judged, one, columns) for one in everyone}
     report = Report(judged.name, len(judged.items), sections, signatures, extra, n_resamples)
-    write(run.out, report)
+    write(run.out, report.stored)
     return report
 
 
-def write(folder: Path, report: Report) -> None:
-    """Keep what was found beside the scores, for the page of the run.
-
-    Besides the figures of ``Report.to_dict`` each measure has its ``data``: ids of the texts,
-    labels, and scores per metric, higher meaning better.
-    """
-    found = {"format": FORMAT, **report.to_dict()}
-    for kept, section in zip(found["measures"], report.sections, strict=True):
-        kept["paired"] = section.data.measure.paired
-        kept["data"] = {
-            "first": list(section.data.first),
-            "second": list(section.data.second),
-            "gold": _numbers(section.data.gold),
-            "scores": [_numbers(scores) for scores in section.scores],
-        }
-    text = json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
-    files.write_text(folder / FILE_NAME, text)
-
-
-def read(folder: Path) -> dict[str, Any] | None:
-    """What ``write`` kept in a run; None in a run that was not held against people.
-
-    Raises:
-        RunError: The file is damaged.
-    """
-    if not (folder / FILE_NAME).is_file():
-        return None
-    return files.read_json(folder / FILE_NAME, form=FORMAT, kind="agreement", missing="")
-
-
-def _numbers(values: Floats) -> list[float | None]:
-    return [float(value) if np.isfinite(value) else None for value in values]
+def _numbers(values: Floats) -> tuple[float | None, ...]:
+    return tuple(float(value) if np.isfinite(value) else None for value in values)
 
 
 def _columns(store: Store, name: str) -> dict[str, dict[str, float]]:

@@ -10,16 +10,24 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from beholder.data.marks import MARKED
 from beholder.errors import ConfigError
-from beholder.kinds.agreement.agree import MetricValue, Report, Row, agree, scoring, with_length
+from beholder.kinds.agreement.agree import (
+    MetricValue,
+    Report,
+    Row,
+    agree,
+    records,
+    scoring,
+    with_length,
+)
 from beholder.kinds.agreement.differences import compare
 from beholder.kinds.agreement.granular import MarkedSide, MarkedText, marked_sides
 from beholder.kinds.agreement.load import JudgedSet, load
 from beholder.kinds.agreement.measure import AgreementFound, scored_items
 from beholder.kinds.agreement.protocols import Measure, generic, protocol
+from beholder.kinds.agreement.results import SuiteMeasureResult, SuiteResult
 from beholder.kinds.agreement.sets import SETS
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.run import SCORES, kind
@@ -118,17 +126,15 @@ class SuiteMeasure:
     rows: tuple[Row, ...]
     clusters: tuple[int | None, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON holds them."""
-        return {
-            "set": self.name,
-            "measure": self.measure,
-            "n_items": self.n_items,
-            "metrics": [
-                {**row.to_dict(), "cluster": cluster}
-                for row, cluster in zip(self.rows, self.clusters, strict=True)
-            ],
-        }
+    @property
+    def result(self) -> SuiteMeasureResult:
+        """The measure as ``--json`` prints it."""
+        return SuiteMeasureResult(
+            name=self.name,
+            measure=self.measure,
+            n_items=self.n_items,
+            metrics=records(self.rows, self.clusters),
+        )
 
 
 @dataclass(frozen=True)
@@ -153,14 +159,11 @@ class SuiteReport:
         first = {one.name: one for one in reversed(self.measures)}
         return tuple(one for one in self.measures if first[one.name] is one)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON holds them."""
-        return {
-            "n_resamples": self.n_resamples,
-            "metrics": list(self.metrics),
-            "signatures": self.signatures,
-            "measures": [one.to_dict() for one in self.measures],
-        }
+    @property
+    def result(self) -> SuiteResult:
+        """The report as ``--json`` prints it."""
+        measures = tuple(one.result for one in self.measures)
+        return SuiteResult(self.n_resamples, self.metrics, self.signatures, measures)
 
 
 def load_sets(folder: Path, rows: DataOptions) -> list[JudgedSet]:

@@ -138,7 +138,7 @@ def read_answers(path: str | Path) -> list[AnnotatedAnswer]:
     return found
 
 
-def _rows(path: str | Path, needed: Mapping[str, type]) -> Iterable[tuple[int, dict[str, Any]]]:
+def _rows(path: str | Path, needed: Mapping[str, type]) -> Iterable[tuple[int, Mapping[str, Any]]]:
     n = 0
     for number, row in read_rows(path, str(path)):
         if isinstance(row, DataError):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -31,7 +31,9 @@ from beholder.terminal.printing import (
 )
 
 if TYPE_CHECKING:
+    from beholder.kinds.agreement.agreement_suite import AgreementSuiteConfig
     from beholder.kinds.agreement.load import JudgedSet
+    from beholder.options import DataOptions, JudgeOptions, WorkOptions
     from beholder.run.scores import ScoreConfig
 
 
@@ -109,14 +111,12 @@ def agree(
         out: Run directory of scores; runs/agree-SET if none is named.
     """
     if judgments.suite is not None:
-        from beholder.kinds.agreement.suite_command import configure, hold_against_suite
-
         if source is not None or judgments.judges or judgments.label or judgments.data:
             raise ConfigError(
                 "--suite takes every set of its folder by the set's own protocol, so"
                 " name no set, --data, --label or --judges beside it"
             )
-        suite = configure(
+        suite = _configure(
             judgments.suite,
             metric,
             out,
@@ -126,13 +126,13 @@ def agree(
             control_length=judgments.control == "length",
             n_resamples=judgments.resamples,
         )
-        return hold_against_suite(
-            suite, drawing.tables, not drawing.no_report, drawing.markdown, tell
-        )
+        return _compare_suite(suite, drawing.tables, not drawing.no_report, drawing.markdown, tell)
     if source is None:
         raise ConfigError("name a set or a data file with judgments, or a folder with --suite")
     if judgments.judges:
         return _tell_reliability(source, metric, judgments.label, tell.as_json)
+    import msgspec
+
     from beholder.api import Run
     from beholder.data.marks import MARKED
     from beholder.kinds.agreement import agree as benchmark
@@ -183,7 +183,11 @@ def agree(
     found = agreement_tables(report)
     title = f"Agreement: {judged.name}"
     tell_summary(
-        report.to_dict(), found, tell.as_json, drawing.markdown, lambda: summed_up(title, found)
+        msgspec.to_builtins(report.result),
+        found,
+        tell.as_json,
+        drawing.markdown,
+        lambda: summed_up(title, found),
     )
     say_failures(Run(config.out).summary)
     drawing.write(found)
@@ -262,4 +266,85 @@ def _tell_reliability(
             " --label that is a list of ratings"
         )
     tell_result([asdict(one) for one in found], map(reliability_table, found), as_json)
+    return 0
+
+
+def _configure(
+    folder: Path,
+    metrics: Sequence[str],
+    out: Path | None,
+    tools: Mapping[str, str],
+    options: tuple[DataOptions, JudgeOptions, WorkOptions],
+    **study: Any,
+) -> AgreementSuiteConfig:
+    """What the command asks for; without a metric, all that need neither key nor download.
+
+    Args:
+        folder: Holds the sets.
+        metrics: Texts of the metrics.
+        out: Folder of the runs; runs/suite-FOLDER if None.
+        tools: What metrics take that name none themselves.
+        options: Rows, judges and work.
+        study: Further fields of the configuration.
+    """
+    from beholder.kinds.agreement.agree import asked
+    from beholder.kinds.agreement.agreement_suite import WITHOUT_A_KEY, AgreementSuiteConfig
+    from beholder.run.session import default_out
+
+    return AgreementSuiteConfig(
+        folder,
+        tuple(asked(name, **tools) for name in metrics or WITHOUT_A_KEY),
+        out or default_out(str(folder.resolve()), "suite-"),
+        *options,
+        **study,
+    )
+
+
+def _compare_suite(
+    config: AgreementSuiteConfig,
+    tables: Path | None,
+    page: bool,
+    markdown: str | None,
+    tell: TellGroup,
+) -> int:
+    """Score set after set, then print, write and draw one table; gives the exit code."""
+    import msgspec
+
+    from beholder.api import Run
+    from beholder.kinds.agreement.agreement_suite import held_against, load_sets, plan_set, together
+    from beholder.kinds.agreement.suite_page import measures_table, suite_table, write_suite
+    from beholder.report.markdown import summed_up
+    from beholder.report.study_tables import write_tables
+    from beholder.terminal.progress import TerminalProgress
+
+    sets = load_sets(config.folder, config.rows)
+    for judged in sets:
+        say_left_out(judged.bad_rows)
+    if tell.dry_run:
+        return max(
+            tell_plan(plan_set(judged, config), config.run_of(judged).out) for judged in sets
+        )
+    found = []
+    for number, judged in enumerate(sets, start=1):
+        say(f"set {number} of {len(sets)}: {judged.name}, {len(judged.items):,} judged")
+        with TerminalProgress() as progress:
+            found.append(held_against(judged, config, progress))
+        run = config.run_of(judged).out
+        say_failures(Run(run).summary)
+        close(run, progress)
+    report = together(config, found)
+    table = suite_table(report)
+    title = "Agreement of metrics with people"
+    tell_summary(
+        msgspec.to_builtins(report.result),
+        [table],
+        tell.as_json,
+        markdown,
+        lambda: summed_up(title, [table]),
+    )
+    place = tables or config.out / "tables"
+    written = write_tables([table, measures_table(report)], place)
+    say(f"tables: {place} ({len(written)} files)")
+    if page:
+        say(f"report: {write_suite(report, config.out / 'suite.html')}")
     return 0

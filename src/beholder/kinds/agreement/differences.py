@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from beholder.kinds.agreement.measure import AgreementFound
+from beholder.kinds.agreement.results import MetricDifference
 from beholder.records import Interval
 from beholder.stats.bootstrap import percentile_interval
 from beholder.stats.significance import holm, significance_clusters
@@ -31,6 +32,12 @@ class AgreementDifference:
     difference: float | None
     interval: Interval | None
     p_value: float | None
+
+    @property
+    def record(self) -> MetricDifference:
+        """The difference as results store it."""
+        low, high = (self.interval.low, self.interval.high) if self.interval else (None, None)
+        return MetricDifference(self.a, self.b, self.difference, low, high, self.p_value)
 
 
 def compare(

@@ -1,4 +1,7 @@
-"""``beholder judge-check``: how fit a judge is. Also what ``doctor --judge`` prints."""
+"""``beholder judge-check`` and ``graph-check``: how good a judge is, and scene graphs.
+
+Also what ``doctor --judge`` prints.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, validators
 from rich.markup import escape
 
 from beholder.options import JudgeOptions
 from beholder.rounding import fixed
-from beholder.terminal.printing import say, tell, tell_tables
+from beholder.terminal.groups import AsJson, Data
+from beholder.terminal.printing import say, tell, tell_json, tell_tables
 
 if TYPE_CHECKING:
     from beholder.judges import AnswerStore, Judge
@@ -176,6 +180,48 @@ def _cost(checked: _Checked, per_item: int) -> str:
     if not checked.judging.n_answers:
         return "nothing"
     return "unknown" if checked.cost is None else f"${1000 * per_item * checked.cost / n:,.2f}"
+
+
+def graph_check(
+    data: Data,
+    /,
+    *,
+    rules: Literal["fixed", "reference"] = "reference",
+    parser: str = "builtin",
+    coref: str = "builtin",
+    as_json: AsJson = False,
+) -> None:
+    """Say how right the scene graphs of annotated texts are: elements, and what they hang on.
+
+    Rows have a text and its graph, in the public form of PoSh. Figures are means over texts.
+
+    Example: `beholder graph-check annotated.jsonl --parser spacy:en_core_web_trf`
+
+    Args:
+        data: A .jsonl file of texts with their graphs.
+        rules: Mended rules, or those as published.
+        parser: builtin, or spacy:NAME_OR_PATH for a bigger one.
+        coref: builtin, none, fastcoref or a registered name.
+    """
+    from dataclasses import asdict
+
+    from rich.table import Table
+
+    from beholder.kinds.agreement.annotated import read_graphs, score_annotated
+    from beholder.language.reading import GraphReader
+
+    annotated = read_graphs(data)
+    found = score_annotated(annotated, GraphReader(rules, parser, coref))
+    if as_json:
+        tell_json({kind: asdict(scores) for kind, scores in found.items()})
+        return
+    table = Table("elements", "precision", "recall", "F1", "coreference", "head", "tail")
+    for kind, scores in found.items():
+        shares = [scores.shares.get(name) for name in ("coref", "head", "tail")]
+        cells = [scores.precision, scores.recall, scores.f1, *shares]
+        table.add_row(kind, *("" if value is None else fixed(value, 3) for value in cells))
+    tell_tables(table)
+    tell(f"{len(annotated)} texts")
 
 
 def build(judge: str, base_url: str | None, answers: AnswerStore | None = None) -> Judge:

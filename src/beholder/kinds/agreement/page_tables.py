@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from beholder.kinds.agreement.agree import Report
 from beholder.kinds.agreement.granular import GranularFinding, GranularReport, Share
+from beholder.kinds.agreement.results import (
+    AgreementResult,
+    M,
+    MeasureResult,
+    MetricAgreement,
+    MetricDifference,
+)
 from beholder.report.figures import safe_name
 from beholder.report.tables import show_p, show_signed
 from beholder.tables import Column, Table, interval_cells
@@ -30,49 +36,51 @@ AGREEMENT = (
 """Columns of a metric's agreement under one measure."""
 
 
-def agreement_of(found: Mapping[str, Any], section: Mapping[str, Any]) -> Table:
+def agreement_cells(row: MetricAgreement) -> dict[str, object]:
+    """The cells of ``AGREEMENT`` of one metric."""
+    return {
+        "metric": row.metric,
+        "value": row.value,
+        "agreement": row.agreement,
+        "agreement_low": row.low,
+        "agreement_high": row.high,
+        "cluster": row.cluster,
+        "n": row.n,
+        "n_missing": row.n_missing,
+        "n_undefined": row.n_undefined or None,
+        "reason": row.reason or "",
+    }
+
+
+def agreement_of(found: AgreementResult[M], measure: MeasureResult) -> Table:
     """Agreement of each metric with people under one measure; the length baseline last.
 
     Args:
-        found: ``Report.to_dict`` of the agreement.
-        section: One of its measures.
+        found: The agreement on a set.
+        measure: One of its measures.
     """
     return Table(
-        name=f"agreement-{safe_name(section['name'])}",
-        title=f"{found['set']}: {section['name']}",
+        name=f"agreement-{safe_name(measure.name)}",
+        title=f"{found.name}: {measure.name}",
         columns=AGREEMENT,
-        rows=tuple(
-            {
-                "metric": row["metric"],
-                "value": row["value"],
-                "agreement": row["agreement"],
-                "agreement_low": row["low"],
-                "agreement_high": row["high"],
-                "cluster": row.get("cluster"),
-                "n": row["n"],
-                "n_missing": row["n_missing"],
-                "n_undefined": row.get("n_undefined") or None,
-                "reason": row["reason"] or "",
-            }
-            for row in section["metrics"]
-        ),
+        rows=tuple(map(agreement_cells, measure.metrics)),
         notes=(
-            f"{found['n_items']:,} judged; 95 % intervals over sources, {found['n_resamples']:,}"
+            f"{found.n_items:,} judged; 95 % intervals over sources, {found.n_resamples:,}"
             " resamples.",
-            *([CLUSTERS] if any(row.get("cluster") for row in section["metrics"]) else ()),
-            *(signature for signature in found["signatures"].values() if signature),
+            *([CLUSTERS] if any(row.cluster for row in measure.metrics) else ()),
+            *(signature for signature in found.signatures.values() if signature),
         ),
     )
 
 
-def matrix_of(section: Mapping[str, Any]) -> Table | None:
+def matrix_of(measure: MeasureResult) -> Table | None:
     """Agreement of the row's metric minus the column's, with p; None without differences."""
-    if not section["differences"]:
+    if not measure.differences:
         return None
-    labels = [f"{row['metric']}.{row['value']}" for row in section["metrics"]]
-    found = {(one["a"], one["b"]): one for one in section["differences"]}
+    labels = [row.label for row in measure.metrics]
+    found = {(one.a, one.b): one for one in measure.differences}
     return Table(
-        name=f"differences-{safe_name(section['name'])}",
+        name=f"differences-{safe_name(measure.name)}",
         title="row minus column",
         columns=(
             Column("metric", "row minus column", "text"),
@@ -93,21 +101,21 @@ def matrix_of(section: Mapping[str, Any]) -> Table | None:
     )
 
 
-def _difference(found: Mapping[str, Any] | None) -> str:
-    if found is None or found["difference"] is None:
+def _difference(found: MetricDifference | None) -> str:
+    if found is None or found.difference is None:
         return DASH
-    p = DASH if found["p"] is None else show_p(found["p"])
-    return f"{show_signed(found['difference'])}, p {p}"
+    p = DASH if found.p is None else show_p(found.p)
+    return f"{show_signed(found.difference)}, p {p}"
 
 
 def agreement_tables(report: Report) -> list[Table]:
-    """Per measure its table and the matrix of differences; at last figures without intervals."""
-    found = report.to_dict()
+    """Per measure its table and the matrix of differences; then figures without intervals."""
+    found = report.result
     tables: list[Table] = []
-    for section in found["measures"]:
-        tables += [table for table in (agreement_of(found, section), matrix_of(section)) if table]
-    if found["extra"]:
-        tables.append(_extra(found["extra"]))
+    for measure in found.measures:
+        tables += [table for table in (agreement_of(found, measure), matrix_of(measure)) if table]
+    if found.extra:
+        tables.append(_extra(found.extra))
     return tables
 
 
@@ -127,7 +135,7 @@ def _extra(extra: Mapping[str, Mapping[str, float | None]]) -> Table:
 
 def granular_table(report: GranularReport) -> Table:
     """What each metric finds of the spans that people marked, per side."""
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     part = report.part
     notes = [
         f"{report.n_items:,} judged; 95 % intervals over sources, {report.n_resamples:,}"

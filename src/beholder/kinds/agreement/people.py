@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from beholder.kinds.agreement import agree
+from beholder.kinds.agreement import results
 from beholder.kinds.agreement.page_tables import agreement_of, matrix_of
+from beholder.kinds.agreement.results import (
+    AgreementResult,
+    MeasureData,
+    MetricAgreement,
+    StoredMeasure,
+)
 from beholder.report.numbers import show_tick, ticks
 from beholder.report.sections import PageSection
 from beholder.run.store import Store
@@ -107,7 +112,6 @@ class People:
     Attributes:
         name: The set.
         sections: One per measure.
-        positions: Places in the run of the data that are told of.
     """
 
     name: str
@@ -115,7 +119,7 @@ class People:
 
     @property
     def positions(self) -> list[int]:
-        """Places in the run of all data that are told of, in the order of the page."""
+        """Positions in the run of all listed data, in the order of the page."""
         found = (
             one.position
             for section in self.sections
@@ -127,7 +131,7 @@ class People:
 
 def section(store: Store) -> PageSection | None:
     """The section of the page of a run that was compared with people; None for other runs."""
-    found = agree.read(store.folder)
+    found = results.read(store.folder)
     if found is None:
         return None
     drawn = people(store, found)
@@ -140,44 +144,38 @@ def section(store: Store) -> PageSection | None:
     )
 
 
-def people(store: Store, found: Mapping[str, Any]) -> People:
-    """What the page draws of ``agree.read``.
-
-    Args:
-        store: The run's store.
-        found: What was kept.
-    """
+def people(store: Store, found: AgreementResult[StoredMeasure]) -> People:
+    """What the page draws of the stored agreement of a run."""
     places = {item.id: place for place, item in store.items()}
-    return People(
-        found["set"], [_section(store, found, section, places) for section in found["measures"]]
-    )
+    return People(found.name, [_section(store, found, one, places) for one in found.measures])
 
 
 def _section(
-    store: Store, found: Mapping[str, Any], section: Mapping[str, Any], places: Mapping[str, int]
+    store: Store,
+    found: AgreementResult[StoredMeasure],
+    measure: StoredMeasure,
+    places: Mapping[str, int],
 ) -> PeopleSection:
-    data = section["data"]
-    gold = _floats(data["gold"])
-    scores = [_floats(column) for column in data["scores"]]
-    labels = [f"{row['metric']}.{row['value']}" for row in section["metrics"]]
-    far = []
-    for row, column in zip(section["metrics"], scores, strict=True):
-        if not _is_length(row) and np.isfinite(column).sum() > 2 * _N_FAR:
-            far.append(
-                (f"{row['metric']}.{row['value']}", *_far(store, data, gold, column, places))
-            )
-    plots = [
-        _plot(label, column, gold, _is_length(row))
-        for label, column, row in zip(labels, scores, section["metrics"], strict=True)
-        if np.isfinite(column).sum() > 1
+    gold = _floats(measure.data.gold)
+    columns = [
+        (row, _floats(scores))
+        for row, scores in zip(measure.metrics, measure.data.scores, strict=True)
     ]
-    return PeopleSection(
-        section["name"], agreement_of(found, section), matrix_of(section), plots, far
-    )
+    far = [
+        (row.label, *_far(store, measure.data, gold, scores, places))
+        for row, scores in columns
+        if not _is_length(row) and np.isfinite(scores).sum() > 2 * _N_FAR
+    ]
+    plots = [
+        _plot(row.label, scores, gold, _is_length(row))
+        for row, scores in columns
+        if np.isfinite(scores).sum() > 1
+    ]
+    return PeopleSection(measure.name, agreement_of(found, measure), matrix_of(measure), plots, far)
 
 
-def _is_length(row: Mapping[str, Any]) -> bool:
-    return str(row["metric"]).partition("(")[0] == "length"
+def _is_length(row: MetricAgreement) -> bool:
+    return row.metric.partition("(")[0] == "length"
 
 
 def _floats(values: Sequence[float | None]) -> NDArray[np.float64]:
@@ -216,7 +214,7 @@ def _plot(
 
 def _far(
     store: Store,
-    data: Mapping[str, Any],
+    data: MeasureData,
     gold: NDArray[np.float64],
     scores: NDArray[np.float64],
     places: Mapping[str, int],
@@ -226,17 +224,17 @@ def _far(
     distance = (rankdata(scores[known]) - rankdata(gold[known])) / max(1, len(known) - 1)
     order = np.argsort(-distance, kind="stable")
 
-    def told(chosen: NDArray[np.int64]) -> list[Disagreement]:
+    def first_of(chosen: NDArray[np.int64]) -> list[Disagreement]:
         found: dict[str, Disagreement] = {}
         for place in chosen.tolist():
             datum = int(known[place])
-            text = data["first"][datum]
+            text = data.first[datum]
             if text not in found and len(found) < _N_FAR:  # several people may rate one text
                 at = places.get(text)
                 found[text] = Disagreement(
                     id=text,
                     position=at,
-                    other=data["second"][datum],
+                    other=data.second[datum],
                     label=float(gold[datum]),
                     score=float(scores[datum]),
                     share=float(distance[place]),
@@ -244,6 +242,6 @@ def _far(
                 )
         return list(found.values())
 
-    high = told(order[distance[order] > 0][: 8 * _N_FAR])
-    low = told(order[::-1][distance[order[::-1]] < 0][: 8 * _N_FAR])
+    high = first_of(order[distance[order] > 0][: 8 * _N_FAR])
+    low = first_of(order[::-1][distance[order[::-1]] < 0][: 8 * _N_FAR])
     return high, low

@@ -10,10 +10,9 @@ from __future__ import annotations
 import csv
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from beholder.kinds.agreement.published_files import read_columns, read_json, read_lines
 from beholder.records import Item
@@ -205,7 +204,7 @@ def docci_test_sxs(folder: Path) -> Iterator[Item]:
         yield _side_by_side(row["image"], row["DOCCI"], row["IIW"], answers, "DOCCI")
 
 
-def _answers(row: dict[str, Any]) -> dict[str, str]:
+def _answers(row: Mapping[str, str]) -> dict[str, str]:
     """Answers by label; the published keys are such as ``metrics/Human Like``."""
     return {
         label: row[f"metrics/{question}"]

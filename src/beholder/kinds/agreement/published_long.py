@@ -7,6 +7,7 @@ which columns it needs and takes names for them.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,20 +27,20 @@ def longcap_arena(folder: Path) -> Iterator[Item]:
     A row has ``file_name``, ``refs``, ``cand`` and ``score`` (0..1). The three scores of a caption
     are brought together; not every caption has all three.
     """
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    references: dict[tuple[str, str], tuple[str, ...]] = {}
+    scores: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for ending, question in LONGCAP_QUESTIONS.items():
         for row in parquet_rows(folder, f"test.{ending}-*.parquet"):
-            whole = found.setdefault(
-                (row["file_name"], row["cand"]), {"refs": tuple(row["refs"]), "scores": {}}
-            )
-            whole["scores"][question] = float(row["score"])
-    for number, ((image, caption), whole) in enumerate(found.items()):
+            key = (row["file_name"], row["cand"])
+            references.setdefault(key, tuple(row["refs"]))
+            scores[key][question] = float(row["score"])
+    for number, ((image, caption), judged) in enumerate(scores.items()):
         yield Item(
             id=f"{image}#{number}",
             candidate=caption,
-            references=whole["refs"],
+            references=references[image, caption],
             images=(image,),
-            judgments=whole["scores"],
+            judgments=judged,
         )
 
 
@@ -82,11 +83,10 @@ def detailverifybench_synthetic(folder: Path) -> Iterator[Item]:
         )
 
 
-def _test_lines(folder: Path, name: str) -> list[dict[str, Any]]:
-    """Lines of a file that lies in the folder or, as downloaded whole, in ``data``."""
+def _test_lines(folder: Path, name: str) -> Any:
+    """Lines of a file in the folder, or in its ``data`` if the repository was downloaded."""
     inside = folder / "data"
-    found: list[dict[str, Any]] = read_lines(inside if (inside / name).is_file() else folder, name)
-    return found
+    return read_lines(inside if (inside / name).is_file() else folder, name)
 
 
 def _untagged(text: str, name: str) -> tuple[str, list[list[int]]]:

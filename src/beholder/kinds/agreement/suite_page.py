@@ -8,9 +8,8 @@ from pathlib import Path
 from markupsafe import Markup
 
 from beholder import files
-from beholder.kinds.agreement.agree import Row
 from beholder.kinds.agreement.agreement_suite import SuiteMeasure, SuiteReport
-from beholder.kinds.agreement.page_tables import AGREEMENT, CLUSTERS
+from beholder.kinds.agreement.page_tables import AGREEMENT, CLUSTERS, agreement_cells
 from beholder.kinds.agreement.sets import SETS
 from beholder.report.pages import content_hash, environment, styles
 from beholder.report.study_tables import html
@@ -75,25 +74,9 @@ _COLUMNS = (Column("measure", "measure", "text"), *AGREEMENT)
 
 def _rows(measure: SuiteMeasure) -> list[dict[str, object]]:
     return [
-        _row(measure, row, cluster)
-        for row, cluster in zip(measure.rows, measure.clusters, strict=True)
+        {"set": measure.name, "measure": measure.measure, **agreement_cells(row)}
+        for row in measure.result.metrics
     ]
-
-
-def _row(measure: SuiteMeasure, row: Row, cluster: int | None) -> dict[str, object]:
-    return {
-        "set": measure.name,
-        "measure": measure.measure,
-        "metric": row.metric,
-        "value": row.value,
-        "agreement": row.found.value,
-        **interval_cells("agreement", row.found.interval),
-        "cluster": cluster,
-        "n": row.found.n,
-        "n_missing": row.found.n_missing,
-        "n_undefined": row.found.n_undefined or None,
-        "reason": row.found.reason or "",
-    }
 
 
 @dataclass(frozen=True)

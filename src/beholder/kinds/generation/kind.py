@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from beholder.run.rows.rows import RowsConfig
 
 _PAGE = "beholder.kinds.generation.page:write_made"
-_SUBJECT = "beholder.kinds.generation.subject:draw_made"
+_SUBJECT = "beholder.kinds.generation.page:draw_made"
 
 ROWS: RunKind[RowsConfig, None, Written] = RunKind(
     name=ROWS_NAME,
@@ -24,9 +24,9 @@ ROWS: RunKind[RowsConfig, None, Written] = RunKind(
     styles=("plain_page.css", "made.css"),
     subject_pages={"item": _SUBJECT},
     commands=(
-        Command("caption", "beholder.kinds.generation.commands.caption:caption", place=10),
-        Command("classify", "beholder.kinds.generation.commands.classify:classify", place=11),
-        Command("translate", "beholder.kinds.generation.commands.translate:translate", place=12),
+        Command("caption", "beholder.kinds.generation.commands:caption", place=10),
+        Command("classify", "beholder.kinds.generation.commands:classify", place=11),
+        Command("translate", "beholder.kinds.generation.commands:translate", place=12),
     ),
 )
 REVIEWS: RunKind[Any, None, Written] = RunKind(
@@ -38,5 +38,5 @@ REVIEWS: RunKind[Any, None, Written] = RunKind(
     templates="beholder.kinds.generation",
     styles=("plain_page.css", "made.css"),
     subject_pages={"picture": _SUBJECT},
-    commands=(Command("review", "beholder.kinds.generation.commands.review:review", place=9),),
+    commands=(Command("review", "beholder.kinds.generation.commands:review", place=9),),
 )

@@ -23,6 +23,7 @@ from beholder.run.store import Store
 from beholder.run.subjects import KINDS, SubjectKind
 from beholder.run.thumbs import thumb
 from beholder.tables import Column, Table, estimate_cells
+from beholder.web.subject_pages import Drawn, SeenSubject
 
 S = TypeVar("S")
 
@@ -244,3 +245,12 @@ def _failed(log: manifest.RunLog, failures: Sequence[tuple[str, str, str]]) -> T
     return Table(
         "failures", "Failures", columns, rows, notes=(f"and {more:,} more",) if more else ()
     )
+
+
+def draw_made(seen: SeenSubject) -> Drawn:
+    """The subject with what each system wrote."""
+    snapshot = seen.view.snapshot
+    systems = snapshot.log.settings["systems"]
+    kind = snapshot.subjects[seen.kind].kind
+    made = subject_of(seen.store, systems, kind, seen.position, seen.subject)
+    return "made_item.html.j2", {"subject": made, "pictures": seen.pictures}

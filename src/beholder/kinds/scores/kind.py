@@ -21,7 +21,7 @@ KIND: RunKind[ScoreConfig, Iterable[Item | DataError], list[DataError]] = RunKin
     page="beholder.kinds.scores.page:write_report",
     has_systems=True,
     figures="beholder.report.figures:write_figures",
-    subject_pages={"item": "beholder.kinds.scores.subject:draw_item"},
+    subject_pages={"item": "beholder.kinds.scores.page:draw_item"},
     commands=(Command("score", "beholder.kinds.scores.command:score", place=1),),
     functions={"score": "beholder.kinds.scores.door:score"},
     templates="beholder.kinds.scores",

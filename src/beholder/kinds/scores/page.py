@@ -8,31 +8,52 @@ run nothing but the script and the style sheet that stand in the page, by their 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from markupsafe import Markup
 
-from beholder import files
+from beholder import files, stats
 from beholder.kinds.scores.frequent import Frequent, frequent
-from beholder.kinds.scores.groups import Breakdown, breakdowns
 from beholder.records import Estimate, ItemScore
 from beholder.report import charts
 from beholder.report.item_script import item_script
 from beholder.report.load import MetricColumns, RunData, load
 from beholder.report.numbers import show_number
 from beholder.report.pages import content_hash, environment, styles
-from beholder.report.payload import MAX_BYTES, MAX_ITEMS, item_data
+from beholder.report.payload import MAX_BYTES, MAX_ITEMS, encode_item, item_data, page_json
 from beholder.report.sections import extra_sections
 from beholder.report.study_tables import html
 from beholder.report.tables import show_interval
 from beholder.run import manifest
 from beholder.run.manifest import ValueLog
 from beholder.run.store import Store
+from beholder.web.subject_pages import Drawn, SeenSubject
 
 _SCRIPTS = Path(__file__).parent / "scripts"
 _N_EXTREME = 8
 _SNIPPET = 180
+
+
+MAX_ROWS = 30
+"""Groups of a column that are shown; the largest ones."""
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A metric's headline by one group column.
+
+    Attributes:
+        column: Name of the group column.
+        rows: Group and mean with interval, the best first.
+        n_left_out: Groups beyond ``MAX_ROWS``.
+    """
+
+    column: str
+    rows: list[tuple[str, Estimate]]
+    n_left_out: int
 
 
 @dataclass(frozen=True)
@@ -195,3 +216,53 @@ def _extremes(store: Store, metric: MetricColumns, positions: list[int]) -> list
 def _snippet(text: str) -> str:
     words = " ".join(text[: 2 * _SNIPPET].split())
     return words if len(words) <= _SNIPPET else words[: _SNIPPET - 1] + "…"
+
+
+def breakdowns(run: RunData, metric: MetricColumns, sources: Sequence[bytes]) -> list[Breakdown]:
+    """One breakdown per group column that tells items apart.
+
+    Args:
+        run: The run.
+        metric: One of its metrics.
+        sources: What each item describes; intervals resample these, as in the run's summary.
+    """
+    column_of_scores = metric.columns[metric.headline.name]
+    known = np.isfinite(column_of_scores)
+    positions, scores = metric.positions[known].tolist(), column_of_scores[known]
+    found = []
+    for column, labels in run.groups.items():
+        members: dict[str, list[int]] = {}
+        for place, position in enumerate(positions):
+            label = labels[position]
+            if label is not None:
+                members.setdefault(label, []).append(place)
+        if not members:
+            continue
+        largest = sorted(members, key=lambda label: (-len(members[label]), label))[:MAX_ROWS]
+        rows = [
+            (
+                label,
+                stats.mean_interval(
+                    scores[members[label]],
+                    clusters=[sources[positions[place]] for place in members[label]],
+                ),
+            )
+            for label in largest
+        ]
+        rows.sort(
+            key=lambda row: row[1].mean, reverse=metric.headline.higher_is_better is not False
+        )
+        found.append(Breakdown(column, rows, len(members) - len(largest)))
+    return found
+
+
+def draw_item(seen: SeenSubject) -> Drawn:
+    """The item as the static report draws it."""
+    asked = seen.view.snapshot.of_kind(seen.kind)
+    names = [one.name for one in asked]
+    encoded = encode_item(seen.store, names, seen.position, seen.pictures)
+    data = page_json([(one.name, one.values) for one in asked], [encoded])
+    return "item.html.j2", {
+        "data": Markup(data),  # noqa: S704  # escaped for a script element by `page_json`
+        "judgments": seen.subject.judgments,
+    }

@@ -15,10 +15,115 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from beholder.kinds.agreement.suites import wording
 from beholder.text import RuleSplitter
 
 Kind: TypeAlias = Literal["breaking", "preserving"]
+
+NUMBERS = (
+    "one", "two", "three", "four", "five", "six",
+    "seven", "eight", "nine", "ten", "eleven", "twelve",
+)  # fmt: skip
+
+COLOURS = (
+    "red", "orange", "yellow", "green", "blue", "purple", "pink", "brown",
+    "black", "white", "gray", "grey", "gold", "silver", "beige", "turquoise",
+)  # fmt: skip
+
+
+def _both_ways(pairs: dict[str, str]) -> dict[str, str]:
+    return pairs | {second: first for first, second in pairs.items()}
+
+
+OPPOSITES = _both_ways(
+    {
+        "left": "right",
+        "top": "bottom",
+        "above": "below",
+        "upper": "lower",
+        "front": "back",
+        "foreground": "background",
+        "vertical": "horizontal",
+        "vertically": "horizontally",
+        "inside": "outside",
+        "near": "far",
+        "north": "south",
+        "east": "west",
+        "up": "down",
+    }
+)
+
+CONTRACTIONS = _both_ways(
+    {
+        "it is": "it's",
+        "that is": "that's",
+        "there is": "there's",
+        "he is": "he's",
+        "she is": "she's",
+        "they are": "they're",
+        "we are": "we're",
+        "you are": "you're",
+        "is not": "isn't",
+        "are not": "aren't",
+        "was not": "wasn't",
+        "were not": "weren't",
+        "does not": "doesn't",
+        "do not": "don't",
+        "did not": "didn't",
+        "has not": "hasn't",
+        "have not": "haven't",
+        "cannot": "can't",
+        "could not": "couldn't",
+        "would not": "wouldn't",
+    }
+)
+
+SAME = _both_ways(
+    {
+        "couch": "sofa",
+        "large": "big",
+        "small": "little",
+        "photo": "photograph",
+        "picture": "image",
+        "sidewalk": "pavement",
+        "rock": "stone",
+        "rocks": "stones",
+        "woods": "forest",
+        "circular": "round",
+        "nearly": "almost",
+        "partially": "partly",
+        "beside": "next to",
+        "numerous": "many",
+        "behind it": "at its back",
+        "begins": "starts",
+        "visible": "to be seen",
+        "appears to be": "seems to be",
+        "consists of": "is made of",
+        "multiple": "several",
+    }
+)
+"""Words that stand for each other in descriptions of what is seen."""
+
+SPELLINGS = _both_ways(
+    {
+        "gray": "grey",
+        "color": "colour",
+        "colors": "colours",
+        "colored": "coloured",
+        "colorful": "colourful",
+        "center": "centre",
+        "centered": "centred",
+        "toward": "towards",
+        "meter": "metre",
+        "meters": "metres",
+        "theater": "theatre",
+        "jewelry": "jewellery",
+        "mustache": "moustache",
+        "pajamas": "pyjamas",
+    }
+)
+
+DIGITS = _both_ways({word: str(number) for number, word in enumerate(NUMBERS[1:], start=2)})
+"""Numbers from two on: "one" is often no number."""
 
 _SPLITTER = RuleSplitter()
 _NAMED = re.compile(r"(?<=\bthe )\w{3,}|(?<=\ba )\w{3,}|(?<=\ban )\w{3,}", re.IGNORECASE)
@@ -104,29 +209,27 @@ def swap_numbers(text: str, rng: np.random.Generator, other: str = "") -> str:
     def change(match: re.Match[str]) -> str:
         word = match.group()
         if not word.isdigit():
-            return _another(word, wording.NUMBERS, rng)
+            return _another(word, NUMBERS, rng)
         low, high = 10 ** (len(word) - 1), 10 ** len(word)
         drawn = int(rng.integers(low, high - 1))
         return str(drawn + (drawn >= int(word)))
 
-    return re.sub(rf"\b(?:\d{{1,9}}|{'|'.join(wording.NUMBERS)})\b", change, text, flags=re.I)
+    return re.sub(rf"\b(?:\d{{1,9}}|{'|'.join(NUMBERS)})\b", change, text, flags=re.I)
 
 
 def swap_colours(text: str, rng: np.random.Generator, other: str = "") -> str:
     """Each colour word becomes another one."""
-    return _word_pattern(wording.COLOURS).sub(
-        lambda match: _another(match.group(), wording.COLOURS, rng), text
-    )
+    return _word_pattern(COLOURS).sub(lambda match: _another(match.group(), COLOURS, rng), text)
 
 
 def swap_directions(text: str, rng: np.random.Generator, other: str = "") -> str:
     """Left becomes right, above becomes below, and so on."""
-    return _replace(text, wording.OPPOSITES)
+    return _replace(text, OPPOSITES)
 
 
 def exchange_colours(text: str, rng: np.random.Generator, other: str = "") -> str:
     """Two neighbouring colours change places."""
-    found = list(_word_pattern(wording.COLOURS).finditer(text))
+    found = list(_word_pattern(COLOURS).finditer(text))
     return _exchange(text, _different(pairwise(found)), rng)
 
 
@@ -175,7 +278,7 @@ def reorder_mildly(text: str, rng: np.random.Generator, other: str = "") -> str:
 
 def contract(text: str, rng: np.random.Generator, other: str = "") -> str:
     """It is becomes it's and the other way round."""
-    return _replace(text, wording.CONTRACTIONS)
+    return _replace(text, CONTRACTIONS)
 
 
 def lower_case(text: str, rng: np.random.Generator, other: str = "") -> str:
@@ -190,17 +293,17 @@ def strip_punctuation(text: str, rng: np.random.Generator, other: str = "") -> s
 
 def same_words(text: str, rng: np.random.Generator, other: str = "") -> str:
     """Some words become others that mean the same."""
-    return _replace(text, wording.SAME)
+    return _replace(text, SAME)
 
 
 def spelling(text: str, rng: np.random.Generator, other: str = "") -> str:
     """American spellings become British and the other way round."""
-    return _replace(text, wording.SPELLINGS)
+    return _replace(text, SPELLINGS)
 
 
 def digits(text: str, rng: np.random.Generator, other: str = "") -> str:
     """Two becomes 2 and the other way round, up to twelve."""
-    return _replace(text, wording.DIGITS)
+    return _replace(text, DIGITS)
 
 
 def preface(text: str, rng: np.random.Generator, other: str = "") -> str:

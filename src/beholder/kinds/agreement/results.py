@@ -1,0 +1,194 @@
+"""Results of agreement as typed records, and ``agreement.json``, which keeps them in a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from beholder import files
+from beholder.errors import RunError
+
+FILE_NAME = "agreement.json"
+FORMAT = 1
+
+
+class CategoryAgreement(Struct, frozen=True):
+    """Agreement within one category, over n data."""
+
+    agreement: float
+    n: int
+
+
+class MetricAgreement(Struct, frozen=True, kw_only=True):
+    """One metric under one measure.
+
+    Attributes:
+        metric: Canonical name.
+        value: Name of its value.
+        agreement: The agreement; None if it is undefined.
+        low: Lower end of its interval; None without an interval.
+        high: Upper end.
+        n: Data used.
+        n_missing: Data without a score.
+        n_undefined: Data whose correlation within their source is undefined; 0 in old files.
+        n_sources: Sources resampled.
+        reason: Why there is no value or no interval.
+        categories: Agreement within each category, if the measure has categories.
+        cluster: Number of the group that is not significantly different from its best; None
+            without agreement or resamples, and in old files.
+    """
+
+    metric: str
+    value: str
+    agreement: float | None
+    low: float | None
+    high: float | None
+    n: int
+    n_missing: int
+    n_undefined: int = 0
+    n_sources: int
+    reason: str | None
+    categories: dict[str, CategoryAgreement]
+    cluster: int | None = None
+
+    @property
+    def label(self) -> str:
+        """Metric and value, for people."""
+        return f"{self.metric}.{self.value}"
+
+
+class MetricDifference(Struct, frozen=True):
+    """Agreement of metric ``a`` minus that of ``b``, with its interval and corrected p."""
+
+    a: str
+    b: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+
+
+class MeasureResult(Struct, frozen=True, kw_only=True):
+    """All metrics under one measure: the length of the candidate last, then their differences."""
+
+    name: str
+    metrics: tuple[MetricAgreement, ...]
+    differences: tuple[MetricDifference, ...]
+
+
+class MeasureData(Struct, frozen=True):
+    """The data behind one measure; all tuples but ``scores`` have one entry per datum.
+
+    Attributes:
+        first: Ids of the scored texts.
+        second: Ids of the texts they are compared with, or "".
+        gold: Human labels.
+        scores: Per metric its scores, higher is better; None for a datum without a score.
+    """
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    gold: tuple[float | None, ...]
+    scores: tuple[tuple[float | None, ...], ...]
+
+
+class StoredMeasure(MeasureResult, frozen=True, kw_only=True):
+    """A measure as ``agreement.json`` has it: with its data, and whether it compares pairs."""
+
+    paired: bool = False
+    data: MeasureData
+
+
+M = TypeVar("M", bound=MeasureResult)
+
+
+class AgreementResult(Struct, Generic[M], frozen=True, kw_only=True, rename={"name": "set"}):
+    """Agreement of several metrics with people on one set.
+
+    Attributes:
+        name: The set.
+        n_items: Judged items.
+        n_resamples: Bootstrap resamples.
+        signatures: How each metric's scores were made.
+        measures: The first is the headline.
+        extra: Figures without an interval, per metric.
+    """
+
+    name: str
+    n_items: int
+    n_resamples: int
+    signatures: dict[str, str]
+    measures: tuple[M, ...]
+    extra: dict[str, dict[str, float | None]]
+
+
+class SuiteMeasureResult(Struct, frozen=True, kw_only=True, rename={"name": "set"}):
+    """All metrics of a suite under one measure of one set."""
+
+    name: str
+    measure: str
+    n_items: int
+    metrics: tuple[MetricAgreement, ...]
+
+
+class SuiteResult(Struct, frozen=True):
+    """Agreement of many metrics with people on many sets; signatures by metric and then set."""
+
+    n_resamples: int
+    metrics: tuple[str, ...]
+    signatures: dict[str, dict[str, str]]
+    measures: tuple[SuiteMeasureResult, ...]
+
+
+def write(folder: Path, result: AgreementResult[StoredMeasure]) -> None:
+    """Write ``agreement.json`` into a run."""
+    plain = {"format": FORMAT, **msgspec.to_builtins(result)}
+    text = json.dumps(plain, ensure_ascii=False, allow_nan=False) + "\n"
+    files.write_text(folder / FILE_NAME, text)
+
+
+def read(folder: Path) -> AgreementResult[StoredMeasure] | None:
+    """Read ``agreement.json`` of a run; None if the run has none.
+
+    Raises:
+        RunError: The file is damaged; names the file and the field.
+    """
+    path = folder / FILE_NAME
+    if not path.is_file():
+        return None
+    found = files.read_json(path, form=FORMAT, kind="agreement", missing="")
+    try:
+        result = msgspec.convert(found, AgreementResult[StoredMeasure])
+    except msgspec.ValidationError as error:
+        raise RunError(
+            f"{path} is damaged: {error}; run the same command again, which writes it again"
+        ) from error
+    for place, measure in enumerate(result.measures):
+        _check_lengths(path, f"$.measures[{place}]", measure)
+    return result
+
+
+def _check_lengths(path: Path, where: str, measure: StoredMeasure) -> None:
+    """Scores, labels and ids must fit each other: the page pairs them by place."""
+    data, n = measure.data, len(measure.data.gold)
+    wrong = next(
+        (
+            f"{where}.data.{name} has {length} entries, expected {expected}"
+            for name, length, expected in (
+                ("first", len(data.first), n),
+                ("second", len(data.second), n),
+                ("scores", len(data.scores), len(measure.metrics)),
+                *((f"scores[{i}]", len(column), n) for i, column in enumerate(data.scores)),
+            )
+            if length != expected
+        ),
+        None,
+    )
+    if wrong:
+        raise RunError(
+            f"{path} is damaged: {wrong}; run the same command again, which writes it again"
+        )

@@ -1,0 +1,285 @@
+"""The commands in which judges write texts: caption, classify, translate, review."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from beholder.errors import ConfigError, DataError
+from beholder.terminal.groups import Data, ItemRunGroup, OutFile, RunGroup, RunOut
+from beholder.terminal.printing import (
+    close,
+    say,
+    say_left_out,
+    tell,
+    tell_json,
+    tell_plan,
+    too_many,
+)
+
+if TYPE_CHECKING:
+    from beholder.run.rows.askers import RowAsker, RowColumns
+    from beholder.run.rows.engine import Written
+    from beholder.terminal.groups import FinishGroup
+    from beholder.terminal.progress import TerminalProgress
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class WritingGroup:
+    """What is written.
+
+    Attributes:
+        language: Language to write in.
+        words: Most words: 40, 30-40, or median (of references), median:FILE.
+        context: What the collection is; told to the model.
+        system_column: Group column that names the system.
+        dataset: What group.dataset is to be, to tell captions of several lengths apart.
+    """
+
+    language: str = "English"
+    words: str = "20-200"
+    context: str = ""
+    system_column: str = "system"
+    dataset: str = ""
+
+
+def caption(
+    data: Data,
+    /,
+    *,
+    out: OutFile,
+    judge: tuple[str, ...] = (),
+    writing: WritingGroup = WritingGroup(),
+    run: ItemRunGroup = ItemRunGroup(),
+) -> int:
+    """Have models describe pictures; run it again to go on after an interruption.
+
+    Rows keep their references, groups and judgments; each gets a candidate per judge.
+
+    Example: `beholder caption photos/ --judge openai:gpt-4.1 -o captions.jsonl`
+
+    Args:
+        data: A folder of pictures, or a .jsonl, .csv, .tsv or .parquet file.
+        out: JSONL file to write, ready for beholder score.
+        judge: openai:MODEL or NAME=SPEC, a system each; repeatable.
+    """
+    from beholder.data.read import good_rows
+    from beholder.run.rows.askers import CaptionRow, RowColumns
+    from beholder.run.rows.inputs import read_pictured, word_limits
+
+    if data == "-" and writing.words == "median":
+        raise ConfigError("--words median reads the data twice; name a file instead of -")
+    read = read_pictured(data, run.rows)
+    limits = word_limits(writing.words, good_rows(read, run.rows, [], name=data))
+    systems = {
+        name: CaptionRow(spec, writing.language, limits, writing.context)
+        for name, spec in _by_system(judge).items()
+    }
+    say(f"captions of {limits[0]} to {limits[1]} words in {writing.language}")
+    columns = RowColumns(system=writing.system_column, named_dataset=writing.dataset)
+    return _make_rows(data, out, systems, columns, run)
+
+
+def classify(
+    data: Data,
+    /,
+    *,
+    out: OutFile,
+    categories: Path,
+    judge: str | None = None,
+    by: Literal["picture", "candidate", "reference"] = "picture",
+    column: str = "category",
+    run: ItemRunGroup = ItemRunGroup(),
+) -> int:
+    """Sort pictures or texts into your categories: at most two each, at most one rated High.
+
+    Rows stay as they are and get a group column: the one category that fits, "several" or "none".
+
+    Example: `beholder classify photos/ --categories categories.json --judge openai:gpt-4.1
+    -o sorted.jsonl`
+
+    Args:
+        data: A folder of pictures, or a .jsonl, .csv, .tsv or .parquet file.
+        out: JSONL file to write, ready for beholder score.
+        categories: JSON file of the categories: {"name": "what it means"}.
+        judge: Judge, such as openai:MODEL.
+        by: What is sorted.
+        column: Group column to write.
+    """
+    from beholder.run.rows.askers import ClassifyRow, RowColumns
+
+    meanings = _categories(categories)
+    named = _by_system([judge] if judge else [])
+    systems = {name: ClassifyRow(spec, meanings, by) for name, spec in named.items()}
+    columns = RowColumns(category=column)
+    return _make_rows(data, out, systems, columns, run)
+
+
+def _categories(path: Path) -> dict[str, str]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(str(path), f"cannot be read: {error}") from error
+    named = isinstance(found, dict) and found
+    if not named or not all(isinstance(meaning, str) for meaning in found.values()):
+        raise DataError(str(path), 'expected {"name": "what it means", ...}')
+    return dict(found)
+
+
+def translate(
+    data: Data,
+    /,
+    *,
+    out: OutFile,
+    source: Annotated[str, Parameter(name="--from")],
+    target: Annotated[str, Parameter(name="--to")],
+    judge: str | None = None,
+    column: str = "language",
+    run: ItemRunGroup = ItemRunGroup(),
+) -> int:
+    """Translate candidate and references clause by clause, which keeps the shape of speech.
+
+    Example: `beholder translate captions.jsonl --from Hindi --to English --judge openai:gpt-4.1
+    -o english.jsonl`
+
+    Args:
+        data: A .jsonl, .csv, .tsv or .parquet file.
+        out: JSONL file to write, ready for beholder score.
+        source: Language of the texts.
+        target: Language to write in.
+        judge: Judge, such as openai:MODEL.
+        column: Group column that names the language.
+    """
+    from beholder.run.rows.askers import RowColumns, TranslateRow
+
+    named = _by_system([judge] if judge else [])
+    systems = {name: TranslateRow(spec, source, target) for name, spec in named.items()}
+    columns = RowColumns(language=column)
+    return _make_rows(data, out, systems, columns, run)
+
+
+def review(
+    pictures: Data,
+    /,
+    *,
+    judge: str,
+    out: RunOut = None,
+    language: tuple[str, ...] = ("en",),
+    words: int = 80,
+    images: Path | None = None,
+    run: RunGroup = RunGroup(),
+) -> int:
+    """Write five kinds of reviews per picture, and the page that tells people how to rank them.
+
+    Example: `beholder review photos/ --judge openai:gpt-4.1 --language en`
+
+    Args:
+        pictures: Folder, or file with a row per picture.
+        judge: Judge that sees, such as openai:MODEL.
+        out: Run directory; runs/review-NAME if none is named.
+        language: Language to write in; repeatable.
+        words: Words per review, about.
+        images: Folder that image paths are relative to, where it is another than that of the data.
+    """
+    from beholder.files import write_text
+    from beholder.kinds.generation.instructions import INSTRUCTIONS, annotation_instructions
+    from beholder.kinds.generation.kind import REVIEWS
+    from beholder.kinds.generation.reviews import KINDS, ReviewsConfig
+    from beholder.run import kind
+    from beholder.run.session import default_out
+    from beholder.terminal.progress import TerminalProgress
+
+    config = ReviewsConfig(
+        pictures,
+        out or default_out(pictures, "review-"),
+        judge,
+        language,
+        words,
+        images,
+        rows=run.rows,
+        judging=run.judging,
+        work=run.work.found(),
+    )
+    if run.finish.dry_run:
+        return tell_plan(kind.plan(REVIEWS, config), config.out)
+    with TerminalProgress() as progress:
+        written = kind.run(REVIEWS, config, progress)
+    for code in INSTRUCTIONS:
+        page = annotation_instructions(len(KINDS), code)
+        write_text(config.out / f"instructions-{code}.html", page)
+    announce = say if run.finish.as_json else tell
+    announce(f"{written.n_written} sets of {len(KINDS)} reviews: {written.path}")
+    say(f"instructions for annotators: {config.out}/instructions-en.html, -ja.html")
+    say(f"rank them: beholder rank {written.path} --images {config.folder}")
+    return _close_made(written, config.out, progress, run.finish)
+
+
+def _make_rows(
+    data: str,
+    out: Path,
+    systems: Mapping[str, RowAsker],
+    columns: RowColumns,
+    run: ItemRunGroup,
+) -> int:
+    """Run the systems over the rows and print what came out; returns the exit code."""
+    from beholder.kinds.generation.kind import ROWS
+    from beholder.run import kind
+    from beholder.run.rows.rows import RowsConfig
+    from beholder.terminal.progress import TerminalProgress
+
+    config = RowsConfig(data, out, systems, columns, run.rows, run.judging, run.work.found())
+    if run.finish.dry_run:
+        return tell_plan(kind.plan(ROWS, config), config.run)
+    with TerminalProgress() as progress:
+        written = kind.run(ROWS, config, progress)
+    say(f"{written.n_written} rows written to {config.out}")
+    if written.outside:
+        say(
+            f"some pictures lie outside {config.out.parent}, so their paths are absolute: score"
+            " them with --media-root FOLDER"
+        )
+    return _close_made(written, config.run, progress, run.finish)
+
+
+def _close_made(
+    written: Written, run: Path, progress: TerminalProgress, finish: FinishGroup
+) -> int:
+    """Print what was skipped and what failed; returns the exit code."""
+    from beholder.run import manifest
+
+    say_left_out(written.bad_rows)
+    log = manifest.read(run)
+    if finish.as_json:
+        tell_json(manifest.content(run))
+    for name, result in manifest.results(log).items():
+        for caution in result.cautions:
+            say(f"{name}: {caution}")
+    failures = [f"{name} ({system}): {why.message}" for name, system, why in written.failures]
+    return close(run, progress, problems=too_many(failures, finish.allow_failed), did="made")
+
+
+def _by_system(judges: Sequence[str]) -> dict[str, str]:
+    """Spec per name: ``NAME=SPEC`` gives the name, otherwise it is the model's.
+
+    Raises:
+        ConfigError: Two judges have one name.
+    """
+    from beholder.spec import tool, with_label
+
+    found: dict[str, str] = {}
+    for text in judges:
+        label, parsed = with_label(text)
+        judge = tool(parsed)
+        name, made = label or judge.argument or judge.name, str(judge)
+        if name in found:
+            raise ConfigError(
+                f"two judges are called {name!r}; name them, such as --judge first={made}"
+            )
+        found[name] = made
+    return found

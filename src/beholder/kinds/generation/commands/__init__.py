@@ -1,1 +1,0 @@
-"""The commands that have judges write texts."""
