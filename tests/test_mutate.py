@@ -44,8 +44,9 @@ def test_every_line_that_is_not_drawn_is_in_its_file() -> None:
         assert entry["reason"]
 
 
-def test_a_seed_draws_the_same_changes_from_every_package() -> None:
-    drawn = draw(PACKAGES, 22, seed=1)
-    assert drawn == draw(PACKAGES, 22, seed=1)
-    assert drawn != draw(PACKAGES, 22, seed=2)
-    assert {mutant.package for mutant in drawn} == set(PACKAGES)
+def test_a_seed_draws_the_same_changes_from_each_package() -> None:
+    some = PACKAGES[:3]
+    drawn = draw(some, 6, seed=1)
+    assert drawn == draw(some, 6, seed=1)
+    assert drawn != draw(some, 6, seed=2)
+    assert {mutant.package for mutant in drawn} == set(some)

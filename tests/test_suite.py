@@ -11,7 +11,6 @@ TESTS = Path(__file__).parent
 OURS = ("beholder", "benchmarks", "tools", "training")
 PRIVATE = {
     "kinds/bidirectional/test_bidirectional_tables.py": "the names of raters, of which a study tells the number",
-    "cluster/test_ray_runs.py": "an actor is asked what Ray asks it, without a cluster",
     "language/test_language_dialects.py": "where trees end cannot be seen in the trees",
     "language/test_language_network.py": "blocks of random weights, held against the formulas",
     "narratives/test_narrative_parts.py": "a flow by hand, which the program would have to find",

@@ -26,6 +26,8 @@ from toy.without import PLOTS, without
 if "reader" not in BACKENDS.names():
     BACKENDS.register("reader")(Reader)
 
+pytestmark = pytest.mark.slow  # whole studies
+
 METRICS = ["dcscore(direction='both')", "bleu", "rouge", "token_f1"]
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}$x^2$\u202e</style>"
 
@@ -200,7 +202,6 @@ def test_the_command_writes_tables_figures_and_a_page_that_needs_nothing(
 
 
 @pytest.mark.usefixtures("few_resamples")
-@pytest.mark.slow  # a whole study
 def test_without_matplotlib_tables_and_page_are_made_and_the_page_says_what_lacks(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,7 +218,6 @@ def test_without_matplotlib_tables_and_page_are_made_and_the_page_says_what_lack
 
 
 @pytest.mark.usefixtures("few_resamples")
-@pytest.mark.slow  # draws all figures twice
 def test_json_holds_every_table_and_the_page_is_the_same_each_time(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
