@@ -14,7 +14,7 @@ PRIVATE = {
     "cluster/test_ray_runs.py": "an actor is asked what Ray asks it, without a cluster",
     "language/test_language_dialects.py": "where trees end cannot be seen in the trees",
     "language/test_language_network.py": "blocks of random weights, held against the formulas",
-    "narratives/test_narrative_parts.py": "a flow by hand, which the program would have to find",
+    "kinds/narratives/test_narrative_parts.py": "a flow by hand, which the program would have to find",
     "report/test_report_graphs.py": "wrapping and grouping by hand; a drawing shows pixels",
     "text/test_order.py": "the stored ratios, by which the mean is calculated by hand",
 }
