@@ -13,7 +13,7 @@ PRIVATE = {
     "kinds/bidirectional/test_bidirectional_tables.py": "the names of raters, of which a study tells the number",
     "language/test_language_dialects.py": "where trees end cannot be seen in the trees",
     "language/test_language_network.py": "blocks of random weights, held against the formulas",
-    "narratives/test_narrative_parts.py": "a flow by hand, which the program would have to find",
+    "kinds/narratives/test_narrative_parts.py": "a flow by hand, which the program would have to find",
     "report/test_report_graphs.py": "wrapping and grouping by hand; a drawing shows pixels",
     "metrics/accord/test_order.py": "the stored ratios, by which the mean is calculated by hand",
 }

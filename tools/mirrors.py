@@ -39,14 +39,14 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "metrics/posh",
         "test_metric_contract.py report/test_report_scene_graph.py report/test_report_marking.py",
     ),
-    "stats": ("stats", "narratives/test_study.py cli/test_commands.py"),
+    "stats": ("stats", "kinds/narratives/test_study.py cli/test_commands.py"),
     "stats/bootstrap.py": ("stats/test_bootstrap.py", "stats"),
     "stats/compare.py": ("stats/test_pairwise.py stats/test_pairwise_protocol.py", "stats"),
     "stats/threeway.py": ("stats/test_pairwise.py stats/test_pairwise_protocol.py", "stats"),
     "stats/strengths.py": ("stats/test_pairwise.py stats/test_pairwise_protocol.py", "stats"),
     "stats/ties.py": ("stats/test_correlation.py", "stats"),
     "stats/correlation.py": ("stats/test_correlation.py stats/test_pairwise.py", "stats"),
-    "stats/intraclass.py": ("stats/test_intraclass.py", "stats narratives/test_study.py"),
+    "stats/intraclass.py": ("stats/test_intraclass.py", "stats kinds/narratives/test_study.py"),
     "stats/reliability.py": ("stats/test_rater_agreement.py stats/test_intraclass.py", "stats"),
     "stats/kappa.py": ("stats/test_rater_agreement.py", "stats"),
     "stats/krippendorff.py": ("stats/test_rater_agreement.py", "stats"),
@@ -55,8 +55,14 @@ MIRRORS: dict[str, tuple[str, str]] = {
     "stats/spans.py": ("stats/test_spans_alerts.py", "stats"),
     "stats/alerts.py": ("stats/test_spans_alerts.py", "stats"),
     "kinds/narratives": (
-        "narratives run/test_study_parts.py",
-        "run/test_store.py cli/test_narrate.py report/test_narrate_page.py",
+        "kinds/narratives/test_coherence.py kinds/narratives/test_extraction.py "
+        "kinds/narratives/test_judging.py kinds/narratives/test_measuring.py "
+        "kinds/narratives/test_narrative_parts.py kinds/narratives/test_order_of_time.py "
+        "kinds/narratives/test_people.py kinds/narratives/test_study.py "
+        "kinds/narratives/test_topics.py kinds/narratives/test_vectors.py "
+        "run/test_study_parts.py",
+        "run/test_store.py kinds/narratives/test_narrate.py kinds/narratives/test_narrate_page.py "
+        "kinds/narratives/test_narrate_runs.py",
     ),
     "kinds/ranking": (
         "kinds/ranking/test_rankers.py kinds/ranking/test_ranking_protocol.py",

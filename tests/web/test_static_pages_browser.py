@@ -13,7 +13,7 @@ import pytest
 
 import beholder
 from beholder.backends import BACKENDS
-from beholder.kinds.agreement import agree
+from beholder.kinds.agreement import results
 from beholder.kinds.bidirectional.observe import observe
 from beholder.kinds.bidirectional.page import write_bidirectional
 from beholder.kinds.bidirectional.settings import StudySettings
@@ -65,7 +65,7 @@ def people_page(folder: Path) -> Path:
                "differences": [{"a": "posh.f1", "b": "length.f1", "difference": 0.1, "p": 0.5}]}  # fmt: skip
     kept = {"format": 1, "set": "own", "n_items": 20, "n_resamples": 10, "signatures": {},
             "extra": {}, "measures": [section]}  # fmt: skip
-    (run / agree.FILE_NAME).write_text(json.dumps(kept), encoding="utf-8")
+    (run / results.FILE_NAME).write_text(json.dumps(kept), encoding="utf-8")
     return write_report(run)
 
 
