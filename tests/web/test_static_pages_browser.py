@@ -62,7 +62,8 @@ def people_page(folder: Path) -> Path:
     data = {"first": [str(n) for n in range(20)], "second": [""] * 20,
             "gold": [float(n % 7) for n in range(20)], "scores": [[n / 20 for n in range(20)]] * 2}  # fmt: skip
     section = {"name": "spearman", "metrics": [row, {**row, "metric": "length"}], "data": data,
-               "differences": [{"a": "posh.f1", "b": "length.f1", "difference": 0.1, "p": 0.5}]}  # fmt: skip
+               "differences": [{"a": "posh.f1", "b": "length.f1", "difference": 0.1, "low": 0.0,
+                                "high": 0.2, "p": 0.5}]}  # fmt: skip
     kept = {"format": 1, "set": "own", "n_items": 20, "n_resamples": 10, "signatures": {},
             "extra": {}, "measures": [section]}  # fmt: skip
     (run / results.FILE_NAME).write_text(json.dumps(kept), encoding="utf-8")
