@@ -105,7 +105,7 @@ def main() -> None:
         say(f"beholder: {error.filename or 'a file'}: {error.strerror or error}")
         sys.exit(2)
     except KeyboardInterrupt:
-        say("beholder: interrupted; run the same command again to go on")
+        say("beholder: interrupted; run the same command again to resume")
         sys.exit(130)
     finally:
         for command in outside:  # so that a second call in this process starts fresh

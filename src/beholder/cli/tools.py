@@ -73,7 +73,7 @@ def graph(
 
     Args:
         text: An English description; - reads standard input.
-        rules: Mended rules, or those as published.
+        rules: The corrected rules, or those as published.
         parser: builtin, or spacy:NAME_OR_PATH for a bigger one.
         coref: builtin, none or fastcoref.
         svg: Also draw it into this SVG file.
@@ -118,13 +118,13 @@ def sample(
     """Draw the pictures of a study: at random, per category, or both; the same seed draws the same.
 
     Pictures are drawn with all their rows. The random set gets the category random, with which
-    beholder bidirectional compares the others; a picture stands in one set alone.
+    beholder bidirectional compares the others; a picture is in one set only.
 
     Example: `beholder sample sorted.jsonl --n 200 --per-category 100 --rated High -o study.jsonl`
 
     Args:
         data: A folder of pictures, or a .jsonl, .csv, .tsv or .parquet file.
-        out: JSONL file to write; files of annotators stand beside it, NAME.annotator-1.jsonl.
+        out: JSONL file to write; the files of annotators are beside it, NAME.annotator-1.jsonl.
     """
     from collections import Counter
     from dataclasses import replace

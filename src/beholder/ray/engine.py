@@ -88,7 +88,7 @@ class RayEngine:
                 self._map(ray, plan, deque(_blocks(work, size)), means.work.workers, done)
             except ray.exceptions.RayError as error:
                 raise RunError(
-                    f"the cluster could not go on: {error}; what was finished is kept: run the"
+                    f"the cluster failed: {error}; what was finished is kept: run the"
                     " same command again"
                 ) from error
 

@@ -40,7 +40,7 @@ def score(
         judge: Judge for the metrics that ask one and do not name one.
         embedder: Embedder for the metrics that do not name one.
         out: Run directory, on this machine; None as for ``beholder.score``.
-        progress: Hears how the run goes on.
+        progress: Receives the progress of the run.
         options: As for ``beholder.score``; ``workers`` are the actors, by default one per CPU of
             the cluster.
 
@@ -51,7 +51,7 @@ def score(
         ConfigError: A metric, tool or option is wrong.
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
         MissingExtraError: Ray is not installed.
-        RunError: The run directory is busy or holds another run, or the cluster cannot go on.
+        RunError: The run directory is busy or holds another run, or the cluster fails.
     """
     require("ray", extra="ray", purpose="beholder.ray.score")
     data = sys.modules.get("ray.data")  # who has a data set of Ray has imported it

@@ -25,7 +25,7 @@ class MetricColumns:
         signature: How the numbers are made.
         values: What it gives; the first is the headline.
         positions: (n,) positions of the scored items, ascending.
-        columns: (n,) scores by value name; NaN where an item lacks the value.
+        columns: (n,) scores by value name; NaN if an item has no such value.
         failures: Reason by position.
         result: Means with intervals; None while the run is not complete.
     """

@@ -1,4 +1,4 @@
-"""Where units stand in a text: cut it so that overlapping and nested spans can all be drawn."""
+"""The places of units in a text: it is cut so that overlapping and nested spans can all be drawn."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def mark(text: str, units: Sequence[Unit], side: Side, reference_index: int = 0)
         text: The candidate or one reference.
         units: All units of the item; a piece's keys are positions in it.
         side: Which side the text is of.
-        reference_index: Which reference it is. A unit that names none stands in the first.
+        reference_index: Which reference it is. A unit that names none belongs to the first.
     """
     spans = [
         (key, span)

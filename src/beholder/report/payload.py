@@ -42,7 +42,7 @@ class ItemData:
     """The embedded items.
 
     Attributes:
-        json: The page's data, ready to stand in a script element.
+        json: The page's data, safe inside a script element.
         positions: Positions of the items in it, ascending.
     """
 
@@ -59,7 +59,7 @@ def item_data(
     media_root: Path | None = None,
     first: Sequence[int] = (),
 ) -> ItemData:
-    """Choose items and encode them, the most telling first, until the page is full.
+    """Choose items and encode them, the most informative first, until the page is full.
 
     Args:
         store: The run's store.
@@ -94,7 +94,7 @@ def item_data(
 
 
 def picture_uri(item: Item, root: Path, room: int) -> str:
-    """The first picture of an item, small, as an address; empty where there is none to show.
+    """The first picture of an item, small, as an address; empty if there is none to show.
 
     Args:
         item: The item.
@@ -246,7 +246,7 @@ def _plain(value: Any) -> Any:
 
 
 def choose(n_items: int, lists: Sequence[Iterable[int]], limit: int) -> list[int]:
-    """Positions to show, the most telling first.
+    """Positions to show, the most informative first.
 
     The lists (worst, best, failed, ...) take turns, together with an even sample over all items,
     so each has about the same share; a short list leaves its share to the others.

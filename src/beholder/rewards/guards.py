@@ -81,4 +81,4 @@ class RepetitionGuard(RewardGuard):
 
 
 GUARDS = (LengthGuard(), RepetitionGuard())
-"""Those that ``reward`` has where none are named."""
+"""Those that ``reward`` has if none are named."""

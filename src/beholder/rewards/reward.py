@@ -79,7 +79,7 @@ def reward(
 class Reward:
     """What a trainer calls. Use ``reward``.
 
-    Built-in analysis works in processes of its own, so that the trainer's loop goes on meanwhile;
+    Built-in analysis works in processes of its own, so that the trainer's loop continues meanwhile;
     judges behind an endpoint are waited for in the caller's loop. References that were read once
     are kept.
 
@@ -127,7 +127,7 @@ class Reward:
             columns: Columns of the data set, a list each, and what else the trainer hands over.
 
         Returns:
-            A reward for each, from the lowest to the highest value; None where there is none.
+            A reward for each, from the lowest to the highest value; None if there is none.
 
         Raises:
             ConfigError: The column of references is missing.
@@ -148,7 +148,7 @@ class Reward:
 
         Returns:
             For each completion a reward for each token: -1 for all of a text that could not be
-            scored by its own fault; None where there is no score for another reason.
+            scored by its own fault; None if there is no score for another reason.
         """
         items = self._items(completions, columns)
         outcomes = await self._scorer.score(items)
@@ -366,7 +366,7 @@ def shifted(offsets: Offsets, by: int) -> list[tuple[int, int]]:
 
 
 def by_token(score: ItemScore, offsets: Offsets) -> list[float]:
-    """A reward for each token, from -1 (all that stands there is wrong) to 1 (all is right).
+    """A reward for each token, from -1 (all findings there are wrong) to 1 (all is right).
 
     A unit of the candidate with granular score s (0 wrong, 1 right) gives 2 s - 1 to each token
     that its spans touch; a token of several units has their mean, one of none has 0.

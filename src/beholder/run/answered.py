@@ -50,7 +50,7 @@ class CostRow:
 
 
 def answers(folder: Path, keys: Sequence[str]) -> dict[str, GivenAnswer]:
-    """The answers that a run has, by key; none where no judge was asked.
+    """The answers that a run has, by key; none if no judge was asked.
 
     Raises:
         RunError: The store cannot be read.

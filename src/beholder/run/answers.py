@@ -29,7 +29,7 @@ def run_answers(
         folder: The run directory.
         cache: File or database of the shared cache, or None for no cache.
         max_cost: US dollars that all starts of this run together may spend; None for no limit.
-        heard: Told the tokens of each answer that was asked for now.
+        heard: Receives the tokens of each new answer.
 
     Raises:
         RunError: A file cannot be opened, or the database cannot be reached.

@@ -55,7 +55,7 @@ class Board:
     Attributes:
         metric: Canonical name.
         value: The value that ranks.
-        higher_is_better: Its direction; None for a value that has none, which ranks nobody.
+        higher_is_better: Its direction; None for a value that has none, which is not ranked.
         standings: Per system.
         n_sources: Sources (pictures, videos) that all systems with a score have a score for.
         n_all_sources: Sources that any system describes.

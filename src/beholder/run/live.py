@@ -36,7 +36,7 @@ WORKERS = 4
 """Default maximum of worker processes; the caller needs cores, too."""
 
 CONCURRENCY = 64
-"""Texts that wait for judges at once where nothing else is said."""
+"""Texts that wait for judges at once by default."""
 
 _STAND_IN = "A dog."
 

@@ -48,7 +48,7 @@ class PartsPlace:
         return PartsPlace, (self.url,)  # connections stay here
 
     def names(self, folder: str) -> list[str]:
-        """Names of the Parquet files of a folder, in order; none where there is no folder.
+        """Names of the Parquet files of a folder, in order; none if there is no folder.
 
         Raises:
             RunError: It cannot be looked at.
@@ -95,7 +95,7 @@ class PartsPlace:
         """Some columns of a file.
 
         Raises:
-            RunError: It cannot be read, or lacks a column.
+            RunError: It cannot be read, or a column is missing.
         """
         files, root = self._found
         with self._told(name), pq.ParquetFile(f"{root}/{name}", filesystem=files) as file:

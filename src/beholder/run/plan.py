@@ -120,7 +120,7 @@ class _Counting:
             self._asker.check(subject)
             self._asker.check_tools(subject, self._tools)
             if self.planned.judge is not None:
-                run_sync(self._asker.evaluate(subject, self._tools))  # asks nobody, counts
+                run_sync(self._asker.evaluate(subject, self._tools))  # sends no request, counts
                 if self._tally.n_calls:
                     run_sync(self._asker.evaluate(subject, self._tools_most))
         except ItemError as error:

@@ -31,7 +31,7 @@ class Coefficient:
     Attributes:
         name: Which.
         value: None where it is not defined.
-        interval: Its interval, where there is one.
+        interval: Its interval, if there is one.
         reason: Why there is no value.
     """
 

@@ -111,7 +111,7 @@ def run_scores(
 
 
 def fitting_metric(data: str, rows: DataOptions, *, judge: bool) -> tuple[str, str]:
-    """The metric for a data set where none is named, and why.
+    """The metric for a data set if none is named, and why.
 
     Raises:
         ConfigError: None fits without more.

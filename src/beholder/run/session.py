@@ -2,7 +2,7 @@
 
 Every kind of run has the same steps: take the subjects, add the askers, begin, map,
 close. ``map`` is the only loop that asks: it skips what is finished, turns errors into failures,
-keeps each outcome the moment it arrives, and tells the progress.
+keeps each outcome the moment it arrives, and reports the progress.
 """
 
 from __future__ import annotations

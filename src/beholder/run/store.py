@@ -63,7 +63,7 @@ class Store:
         """
         if (folder / PARTS_NAME).is_file():
             raise RunError(
-                f"{folder} holds a run in parts; go on with it with --engine ray, or choose"
+                f"{folder} holds a run in parts; resume it with --engine ray, or choose"
                 " another run directory with -o"
             )
         with to_write(folder) as connection:
@@ -86,7 +86,7 @@ class Store:
             new = not (folder / PARTS_NAME).is_file()
             if new and (folder / FILE_NAME).is_file():
                 raise RunError(
-                    f"{folder} holds a run in one file; go on with it without --engine ray, or"
+                    f"{folder} holds a run in one file; resume it without --engine ray, or"
                     " choose another run directory with -o"
                 )
             yield cls(folder, ParquetTables.to_write(folder, place))

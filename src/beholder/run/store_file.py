@@ -20,7 +20,7 @@ from beholder.sqlite_file import PatientConnection, connect
 FORMAT = 2
 FILE_NAME = "store.sqlite"
 PARTS_NAME = "parts.json"
-"""Stands in the folder of a run in parts, whose store holds answers of judges alone."""
+"""In the folder of a run in parts, whose store holds answers of judges alone."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS subjects (
@@ -121,7 +121,7 @@ def to_write(folder: Path) -> Iterator[sqlite3.Connection]:
             if _version(connection, folder) == 1:
                 raise RunError(
                     f"{folder} holds a run of format 1, which is read (report, compare) but not"
-                    " gone on with; choose another run directory with -o"
+                    " resumed; choose another run directory with -o"
                 )
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
@@ -220,12 +220,12 @@ def _connect_to_read(folder: Path) -> sqlite3.Connection:
                 f"{folder} holds a run that was killed, on a disk that cannot be written; copy the"
                 " folder to where it can, and read it there"
             ) from error
-    return _connect(folder, "mode=ro&immutable=1")  # nobody writes: it could not make its log
+    return _connect(folder, "mode=ro&immutable=1")  # no one writes: it could not make its log
 
 
 def _close_whole(connection: sqlite3.Connection) -> None:
     """Leave one file that can be read anywhere."""
-    with suppress(sqlite3.DatabaseError, UnicodeDecodeError):  # somebody reads it, or it is damaged
+    with suppress(sqlite3.DatabaseError, UnicodeDecodeError):  # someone reads it, or it is damaged
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()

@@ -32,7 +32,7 @@ def summarise(store: Store, asked: ScheduledAsker, judging: Judging | None = Non
     Args:
         store: The outcomes.
         asked: What was asked of which.
-        judging: How sure the judges of the run were of their grades; None where none was asked.
+        judging: How sure the judges of the run were of their grades; None if none was asked.
     """
     name, n = asked.name, asked.n
     corpus = bool(asked.asker.corpus_values)

@@ -143,8 +143,8 @@ class ToolGroup:
     """What metrics take that name none themselves.
 
     Attributes:
-        judge: Judge where none is named: openai:MODEL, hf:MODEL, vllm:MODEL or 'panel(A, B)'.
-        embedder: Embedder where none is named: static, ordered, minilm, st:NAME or openai:MODEL.
+        judge: Judge if none is named: openai:MODEL, hf:MODEL, vllm:MODEL or 'panel(A, B)'.
+        embedder: Embedder if none is named: static, ordered, minilm, st:NAME or openai:MODEL.
     """
 
     judge: str | None = None
@@ -191,7 +191,7 @@ class EngineGroup:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class TellGroup:
-    """What a command tells.
+    """What a command prints.
 
     Attributes:
         dry_run: Check all input and say what would be asked; nothing is asked or written.
@@ -266,7 +266,7 @@ class VoteJudgeGroup(JudgeGroup):
 @Parameter(name="*")
 @dataclass(frozen=True)
 class StorylineRunGroup:
-    """What every run over storylines is told, as ``Run``."""
+    """Options of every run over storylines, as ``Run``."""
 
     rows: StorylineDataGroup = field(default_factory=StorylineDataGroup)
     judging: VoteJudgeGroup = field(default_factory=VoteJudgeGroup)

@@ -140,7 +140,7 @@ def too_many(failures: Sequence[str], allowed: int) -> list[str]:
     return [
         *(visible(failure) for failure in failures[:_SHOWN]),
         f"{len(failures)} failed{more} (--allow-failed {allowed}); the same command tries again"
-        " what a second try may mend, and asks for nothing else",
+        " what a second try may fix, and asks nothing else",
     ]
 
 

@@ -28,7 +28,7 @@ class TerminalProgress:
     """A bar with counts of scored, failed and reused and the rates; a ``run.session.Progress``.
 
     Args:
-        clock: Tells seconds.
+        clock: Returns seconds.
 
     Attributes:
         scored_now: Scored by this start of the run.
@@ -94,7 +94,7 @@ class TerminalProgress:
 
     @property
     def tokens_in_words(self) -> str:
-        """Tokens of this start, and how many a second; empty where no judge answered."""
+        """Tokens of this start, and how many a second; empty if no judge answered."""
         if self.tokens == Usage():
             return ""
         read, wrote = self._rates(Usage(), self.seconds)

@@ -1,7 +1,7 @@
 """Pages served on this machine: the viewer of runs, annotation in the browser.
 
 ``make_app(routes, settings)`` is one guarded application; ``serve`` listens. All that a request
-must pass (host, access, forged posts, rate, size) stands in ``guard``; what pages share in
+must pass (host, access, forged posts, rate, size) is in ``guard``; what pages share in
 ``pages``.
 """
 

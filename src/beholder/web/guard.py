@@ -1,6 +1,6 @@
 """What every request must pass before a page sees it, and what every answer carries.
 
-In this order: the host is ours, the browser is not too fast, the request is small enough, somebody
+In this order: the host is ours, the browser is not too fast, the request is small enough, someone
 is known to us, and a request that changes something comes from a page of ours.
 """
 
@@ -35,7 +35,7 @@ HEADER = "x-csrf-token"
 """The mark against forged posts is a field of a form or a header of a request."""
 
 SIGN_IN = "/sign-in"
-"""Where the page posts to that asks whether to go on as somebody else."""
+"""Where the page posts to that asks whether to continue as someone else."""
 
 _SAFE = frozenset({"GET", "HEAD"})
 _ALLOWED = _SAFE | {"POST"}
@@ -141,7 +141,7 @@ class Guard:
         if len(scope["path"]) > _LONGEST_PATH:
             return _text(414, f"an address has at most {_LONGEST_PATH:,} characters")
         address = scope["client"][0] if scope.get("client") else ""
-        # Somebody's browsers share an address; who has a token has a pace of his own.
+        # Someone's browsers share an address; each token has its own rate.
         token = cookies.get(self._settings.access_cookie, "")
         who = self._settings.who(token) if token else None
         offered = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token")
@@ -167,7 +167,7 @@ class Guard:
         """What a wrong token gets. A right one is never slowed down by wrong ones."""
         if not self._tries.take(address):
             return _text(429, "too many tries; wait a minute", {"retry-after": "60"})
-        return _text(403, "nobody has this token; see what the server printed at its start")
+        return _text(403, "no one has this token; see what the server printed at its start")
 
     def _let_in(self, scope: Scope, token: str, named: str, who: str | None) -> Response:
         """Move a token from the address into a cookie.
@@ -186,11 +186,11 @@ class Guard:
         return self._keep(token, target)
 
     async def _sign_in(self, scope: Scope, body: bytes) -> Response:
-        """Go on as somebody else, which a page of ours has asked."""
+        """Continue as someone else, after a page of ours has asked."""
         form = await _form(scope, body)
         token = form.get("token", "")
         if self._settings.who(token) is None:
-            raise HTTPException(403, "nobody has this token any more; open the link again")
+            raise HTTPException(403, "no one has this token any more; open the link again")
         path, _, query = form.get("to", "/").partition("?")
         return self._keep(token, _target(unquote(path), query))
 
@@ -233,7 +233,7 @@ def _go_on(target: str) -> HTMLResponse:
     """A page that leads to another at once."""
     to = html.escape(target, quote=True)
     return HTMLResponse(
-        f'{_HEAD}<meta http-equiv="refresh" content="0;url={to}"><a href="{to}">Go on</a>'
+        f'{_HEAD}<meta http-equiv="refresh" content="0;url={to}"><a href="{to}">Continue</a>'
     )
 
 
@@ -248,9 +248,9 @@ def _ask_first(mark: str, token: str, target: str, names: tuple[str, str]) -> HT
     return HTMLResponse(
         f'{_HEAD}<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<main><h1>Sign in as {named}?</h1>"
-        f"<p>You are signed in as {who}. This link belongs to {named}: if you go on, what you do in"
+        f"<p>You are signed in as {who}. This link belongs to {named}: if you continue, what you do in"
         f" this browser is saved under that name.</p>"
-        f'<form method="post" action="{SIGN_IN}">{hidden}<button>Go on as {named}</button></form>'
+        f'<form method="post" action="{SIGN_IN}">{hidden}<button>Continue as {named}</button></form>'
         f'<p><a href="/">Stay signed in as {who}</a></p></main>'
     )
 

@@ -1,7 +1,7 @@
 """What the viewer knows of a run: numbers, verdicts and groups of all subjects as columns.
 
 The only place of the viewer that reads a store as a whole. Columns are made once and made again
-when the run goes on; a page reads from the store the few subjects that it shows.
+when the run is resumed; a page reads from the store the few subjects that it shows.
 """
 
 from __future__ import annotations
@@ -321,7 +321,7 @@ def _with_tabled(
             column = verdicts.setdefault(name, np.zeros(len(one.state), dtype=np.int32))
             if item not in at:
                 raise RunError(
-                    f"{folder / UNITS} tells of {item!r}, which the run does not hold; run the same"
+                    f"{folder / UNITS} contains {item!r}, which the run does not have; run the same"
                     " command again to write it"
                 )
             column[at[item]] = count

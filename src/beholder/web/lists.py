@@ -42,7 +42,7 @@ class Listing:
 
     @property
     def n_pages(self) -> int:
-        """Number of pages; one where nothing matches."""
+        """Number of pages; one if nothing matches."""
         return max(1, math.ceil(len(self.positions) / PAGE))
 
     def beside(self, position: int) -> tuple[int | None, int | None, int | None]:

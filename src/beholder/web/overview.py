@@ -57,7 +57,7 @@ class AskedOverview:
     Attributes:
         columns: All that is known.
         values: Its values.
-        histogram: Of the headline; None where nothing was scored.
+        histogram: Of the headline; None if nothing was scored.
         verdicts: Those to look at first.
         groups: Per group column its largest values: name, number of subjects, mean headline.
         failures: Reasons with counts, the most frequent first; empty while the run is made.

@@ -57,7 +57,7 @@ def error_page(request: Request, error: Exception) -> Response:
 
 def crash_page(request: Request, error: Exception) -> Response:
     """A bug: the place in the code goes to the terminal, not to the browser."""
-    words = "This is a bug; the terminal in which beholder runs tells where."
+    words = "This is a bug; the terminal in which beholder runs shows where."
     return page(request, "error.html.j2", {"title": "A bug", "words": words}, status=500)
 
 

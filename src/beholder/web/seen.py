@@ -110,7 +110,7 @@ class AskedQuestion:
     Attributes:
         asker: Who put it.
         messages: Role and words of each message; None where the run kept the answer alone.
-        answer: What came back, or None where nothing did.
+        answer: What came back, or None if nothing did.
     """
 
     asker: str
@@ -118,7 +118,7 @@ class AskedQuestion:
     answer: GivenAnswer | None
 
     def mentions(self, words: str) -> bool:
-        """Whether words stand in the question or the answer, in any case of letters."""
+        """Whether words occur in the question or the answer, in any case of letters."""
         wanted = words.casefold()
         said = self.answer.said if self.answer else ()
         texts = [text for _, text in self.messages or ()] + list(said)
@@ -149,7 +149,7 @@ def questions_of(view: RunView, kind: str, position: int) -> list[AskedQuestion]
 def _noted(
     asker: str, questions: object, keys: object
 ) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...] | None]]:
-    """What an outcome says of its questions; runs of before prompts were kept know keys alone."""
+    """What an outcome says of its questions; runs from before prompts were stored know keys only."""
     if isinstance(questions, list):
         for one in questions:
             yield asker, one["key"], tuple((role, text) for role, text in one["messages"])

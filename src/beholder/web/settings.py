@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from beholder.errors import ConfigError
 
 OWNER = "owner"
-"""Who comes with the token of the server, or over loopback where none is asked for."""
+"""Who comes with the token of the server, or over loopback if none is asked for."""
 
 
 ACCESS = "beholder_access"
@@ -40,12 +40,12 @@ class Settings:
     Attributes:
         host: Address to listen at.
         port: Port; 0 lets the system choose a free one.
-        token: Who comes from another machine must bring it. On loopback nobody is asked unless one
+        token: Who comes from another machine must bring it. On loopback no token is required unless one
             is given; elsewhere one is made if none is given.
         names: Names besides addresses by which browsers may call the server from other machines.
         people: Gives the name of whoever holds a personal token, or None: annotators' links.
         secret: Key of the marks against forged posts. One that is kept lets a page that was open
-            before a restart go on.
+            before a restart continue.
         max_body: Bytes of a request at most.
         body_seconds: Within which a request's body must arrive.
         header_seconds: Within which a request's header must arrive.
@@ -71,7 +71,7 @@ class Settings:
         if not 0 <= self.port <= 65535:
             raise ConfigError(f"port {self.port}: expected 0 to 65535")
         if self.token is not None and len(self.token) < 16:
-            raise ConfigError("token: expected 16 characters or more, so that nobody guesses it")
+            raise ConfigError("token: expected 16 characters or more, so that it cannot be guessed")
         if self.token is None and not is_loopback(self.host):
             object.__setattr__(self, "token", secrets.token_urlsafe(24))
 
@@ -91,7 +91,7 @@ class Settings:
         return self.token is None
 
     def who(self, token: str) -> str | None:
-        """Whose a token is: ``OWNER``, a name, or None for nobody's."""
+        """Whose a token is: ``OWNER``, a name, or None for no one's."""
         if self.token is not None and hmac.compare_digest(token.encode(), self.token.encode()):
             return OWNER
         return self.people(token)

@@ -33,7 +33,7 @@ def units_of(
         run: A run of scores whose findings are proposed to annotators.
 
     Raises:
-        ConfigError: The rows lack what is judged, the task takes no proposals, or the run has none.
+        ConfigError: The rows do not have what is judged, the task takes no proposals, or the run has none.
         DataError: The file cannot be read, or a row is wrong and may not be skipped.
         RunError: The folder is not a run of scores.
     """
@@ -82,7 +82,7 @@ def _with(task: Task, unit: AnnotationUnit, found: ItemScore | None) -> Annotati
     for part, value in ({} if found is None else task.proposals(unit, found)).items():
         try:
             task.check(unit, part, value)
-        except ItemError:  # a span without a word, which nobody could have marked
+        except ItemError:  # a span without a word, which no one could have marked
             continue
         proposed[part] = value
     return replace(unit, prefill=proposed)

@@ -148,7 +148,7 @@ class _Pages:
         sent_by = request.headers.get(PAGE_KEY, "").encode()
         if position is None or not hmac.compare_digest(
             sent_by, self._key(who, position).encode()
-        ):  # somebody else has signed in since the page was opened
+        ):  # someone else has signed in since the page was opened
             error = "the page that sent this belongs to another annotator or another unit"
             return JSONResponse({"error": error, "who": who}, 412)
         try:

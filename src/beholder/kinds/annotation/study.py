@@ -225,7 +225,7 @@ class AnnotationStudy:
         return {row.annotator: row.token for row in self._rows("annotators", "place")}
 
     def annotator_of(self, token: str) -> str | None:
-        """The annotator of a personal token; None if it is nobody's."""
+        """The annotator of a personal token; None if it is no one's."""
         return next((row.annotator for row in self._rows("annotators", "place", token=token)), None)
 
     def n_units(self) -> int:

@@ -126,7 +126,7 @@ def _drawn(study: Study, folder: Path) -> dict[str, str]:
 
     files.make_folder(folder)
     drawn = {}
-    # Letters are left to the reader's fonts, which know scripts that matplotlib's font lacks.
+    # Letters are left to the reader's fonts, which cover scripts that matplotlib's font does not.
     with rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         for name, figure in figures(study):
@@ -163,5 +163,5 @@ def _shortened(table: Table) -> Table:
         if seen[place] <= MAX_ROWS:
             shown.append(row)
     n_more = len(table.rows) - len(shown)
-    more = (f"{n_more:,} more rows stand in tables/{table.name}.csv.",) if n_more else ()
+    more = (f"{n_more:,} more rows are in tables/{table.name}.csv.",) if n_more else ()
     return replace(table, rows=tuple(shown), notes=(*table.notes, *more))

@@ -36,7 +36,7 @@ _NOTES = (
     " supports. Omission: share of the reference units that no unit under test matches, verified or"
     " not; it is not 1 − recall, which also credits what the text adds.",
     "Rates are means over texts; pooled ones count every unit once for each text it"
-    " is held against. Intervals resample pictures.",
+    " is compared with. Intervals resample pictures.",
 )
 
 

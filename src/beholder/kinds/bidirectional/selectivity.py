@@ -23,7 +23,7 @@ ALL = "all"
 MERGING = (
     "A person's and a model's unit are the same content when each was matched to the other,"
     " and so are units in the same words; people's units are merged through the models' units that"
-    " equal both. No judge was asked anew."
+    " equal both. No judge was asked again."
 )
 MAX_SUBJECTS = 200
 _CATEGORY = Column("category", "Category", "text")
@@ -233,7 +233,7 @@ def _subjects(group: PairGroup) -> Iterator[Cells]:
         ours, theirs = people.get(name, {}), models.get(name, {})
         images = list(ours | theirs)
         gaps = [ours.get(image, 0.0) - theirs.get(image, 0.0) for image in images]
-        gaps += [0.0] * (n_images - len(images))  # pictures where nobody mentions it
+        gaps += [0.0] * (n_images - len(images))  # pictures if no one mentions it
         found = stats.mean_interval(gaps)
         yield {
             "subject": name,

@@ -230,7 +230,7 @@ def judge(
     hybrid: Annotated[HybridOptions, FLAT] = HybridOptions(),
     run: StorylineRunGroup = StorylineRunGroup(),
 ) -> int:
-    """Have judges rate whole sequences from 1 to 10; run it again to go on.
+    """Have judges rate whole sequences from 1 to 10; run it again to resume.
 
     Example: `beholder narrate judge stories.jsonl --judge openai:gpt-4.1 --by captions`
 

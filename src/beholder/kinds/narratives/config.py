@@ -27,7 +27,7 @@ Part: TypeAlias = Literal["captions", "sight", "hybrid", "transitions", "coheren
 PARTS: tuple[Part, ...] = ("captions", "sight", "hybrid", "transitions", "coherence")
 
 CONCURRENCY = 16
-"""Storylines judged at once, where nobody says otherwise: each holds all its pictures."""
+"""Storylines judged at once, if no one says otherwise: each holds all its pictures."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class RatingCondition:
         by: What the judge sees.
         judge: Spec of the judge.
         examples: Whether it is shown rated storylines of the collection.
-        name: What tables call it; the judge is named where there are several.
+        name: What tables call it; the judge is named if there are several.
     """
 
     by: Method

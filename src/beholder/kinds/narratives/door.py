@@ -61,7 +61,7 @@ def extract(
     how: Extraction | None = None,
     rows: DataOptions | None = None,
 ) -> Extractions:
-    """Extract storylines from a collection of pictures; asks nobody.
+    """Extract storylines from a collection of pictures; asks no one.
 
     Args:
         pictures: A folder, or a file with a row per picture.
@@ -126,7 +126,7 @@ def compare(
         human: Name of the human source.
         out: Run directory. None takes ``runs/`` and the name of the file, or a new temporary folder
             for storylines given in Python.
-        progress: Hears how the run goes on.
+        progress: Receives the progress of the run.
         options: Those of every door; see ``beholder.score``.
 
     Returns:

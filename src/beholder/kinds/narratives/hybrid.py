@@ -22,7 +22,7 @@ class HybridCheck:
     """Ratings against those by sight, over the mean of judges of each narrative.
 
     Attributes:
-        narratives: ``looked at``: the combined ratings; they contain what they are held against.
+        narratives: ``looked at``: the combined ratings; they contain what they are compared with.
             ``held out``: narratives that were looked at, each predicted from its captions on a
             scale learned from the others. ``not looked at``: predicted ratings, where sight was
             asked of all narratives beside.

@@ -371,7 +371,7 @@ def votes_of(outcome: Outcome, n_parts: int, judges: int) -> list[list[Vote]]:
         judges: Judges that were to vote.
     """
     rows = outcome.detail.get("votes")
-    if rows is None and isinstance(outcome, ItemFailure):  # an error of ours: nobody came to vote
+    if rows is None and isinstance(outcome, ItemFailure):  # an error of ours: no one came to vote
         return [[Vote(seat, failure=outcome) for seat in range(judges)] for _ in range(n_parts)]
     return [[Vote.from_row(row) for row in votes] for votes in rows or ()]
 

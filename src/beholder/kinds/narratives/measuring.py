@@ -62,7 +62,7 @@ class MeasureCoherence(Asker[Storyline]):
     """Coherence of a storyline, and its distance (DTW) to the nearest human one.
 
     Human storylines have no distance: theirs to themselves would be 0. The outcome's detail holds
-    the steps and the alignment, a failure's the alignment where there is one.
+    the steps and the alignment, a failure's the alignment if there is one.
 
     Attributes:
         collection: Digest of the pictures that theta is scaled over.
@@ -88,7 +88,7 @@ class MeasureCoherence(Asker[Storyline]):
         "raw", "scale of theta: raw, or minmax over the collection"
     )
     topics: str | None = param(None, "labels:NAME, clusters, clusters:umap or None")
-    human: str = param("human", "source of the storylines that the others are held against")
+    human: str = param("human", "source of the storylines that the others are compared with")
     collection: str = ""
     pictures: EmbeddedPictures | None = field(default=None, compare=False, repr=False)
     people: tuple[Storyline, ...] = field(default=(), compare=False, repr=False)

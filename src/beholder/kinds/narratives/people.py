@@ -97,11 +97,11 @@ class PeopleVotes(Asker[Storyline]):
         """What people said of it.
 
         Raises:
-            ItemError: Nobody rated it.
+            ItemError: No one rated it.
         """
         parts = self.votes.get(subject.id)
         if parts is None:
-            raise ItemError("nobody rated it")
+            raise ItemError("no one rated it")
         means = [fmean(known) for votes in parts if (known := values(votes))]
         detail = {"votes": [[asdict(vote) for vote in votes] for votes in parts]}
         return ItemScore({"rating": fmean(means)}, signature=self.signature(), detail=detail)

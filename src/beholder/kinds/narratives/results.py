@@ -156,7 +156,7 @@ def _n_repeated(storylines: Sequence[Storyline]) -> int:
 
 
 def _by_model(config: NarrateConfig) -> dict[str, dict[str, str]]:
-    """Per way of seeing, the way of each judge by its spec; nothing where there is one judge."""
+    """Per way of seeing, the way of each judge by its spec; nothing if there is one judge."""
     found: dict[str, dict[str, str]] = {}
     for way in config.ways if len(config.judges) > 1 else ():
         by = f"{way.by} with examples" if way.examples else way.by

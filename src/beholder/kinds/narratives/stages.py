@@ -143,7 +143,7 @@ class StageFindings:
         seen: Positions that hybrid judging looks at.
         spent: What each stage took.
         judges: Identity of the judge of each stage.
-        pictures: The collection that was measured in; None where nothing was measured.
+        pictures: The collection that was measured in; None if nothing was measured.
     """
 
     inputs: Inputs
@@ -169,7 +169,7 @@ class StageFindings:
         }
 
     def table(self, method: str) -> list[list[float]]:
-        """(n, K) votes of a method; NaN where there is none."""
+        """(n, K) votes of a method; NaN if there is none."""
         found = self.votes()[method]
         nobody = [float("nan")] * self.n_judges
         return [

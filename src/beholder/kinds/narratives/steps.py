@@ -17,7 +17,7 @@ StepRow: TypeAlias = tuple[str, Sequence[float | None], Sequence[float] | None]
 """Source, mean vote per step (None where it failed), theta per step (None where not measured)."""
 
 Breaks: TypeAlias = Sequence[BreakKind] | None
-"""What breaks in one step; None where no judge told."""
+"""What breaks in one step; None if no judge told."""
 
 
 def steps_table(rows: Sequence[StepRow], human: str = "human") -> dict[str, Any]:

@@ -47,7 +47,7 @@ def run_ranking(
         The results, and the rows that were skipped.
 
     Raises:
-        ConfigError: An option is wrong, or a judge lacks a required operation.
+        ConfigError: An option is wrong, or a judge does not support a required operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
         RunError: The folder is busy or holds another run, or the run cannot be resumed.
         KeyboardInterrupt: Passed on, after everything finished was stored.
@@ -78,7 +78,7 @@ def plan_ranking(config: RankConfig) -> RunPlan:
     """Read all input and estimate the requests of the run; asks and writes nothing.
 
     Raises:
-        ConfigError: An option is wrong, or a judge lacks a required operation.
+        ConfigError: An option is wrong, or a judge does not support a required operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
     with TemporaryDirectory() as folder:

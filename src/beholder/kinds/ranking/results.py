@@ -169,7 +169,7 @@ class RankingTables(Struct, frozen=True):
         n_judged: Images with a best pair.
         n_kept: Images at the threshold.
         reasons: Images without a best pair, counted by reason.
-        n_incomplete: Rankings of annotators that lack a rank.
+        n_incomplete: Rankings of annotators with a missing rank.
         n_with_ties: Rankings of annotators with ties.
         n_texts: Images by their number of texts.
         human: Agreement of the best pairs.

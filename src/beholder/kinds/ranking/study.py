@@ -104,7 +104,7 @@ class RankedImage:
             return None
         if len(self.people) < 2:
             return f"{len(self.people)} of {len(self.reviews.ranks)} annotators ranked every text"
-        return "no two annotators tell the texts apart"
+        return "no two annotators distinguish the texts"
 
 
 def study_tables(

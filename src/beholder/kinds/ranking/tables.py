@@ -197,7 +197,7 @@ def _lengths(ranking: Ranking) -> Table:
         columns=tuple(columns),
         rows=tuple(rows),
         notes=(
-            "Means over all texts of a language. Tokens are those of each model that tells them,"
+            "Means over all texts of a language. Tokens are those of each model that reports them,"
             " over the texts that it scored: the same text has different numbers in two models, and"
             " in two languages.",
         ),

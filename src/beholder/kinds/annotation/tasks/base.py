@@ -125,7 +125,7 @@ class Task(ABC):
             rows: What ``read`` returned.
 
         Raises:
-            ConfigError: The rows lack what is judged; names the first and what it needs.
+            ConfigError: The rows do not have what is judged; names the first and what it needs.
         """
 
     @abstractmethod
@@ -155,7 +155,7 @@ class Task(ABC):
         return 0
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
-        """What a judgment lacks, for the annotator; None if it is whole."""
+        """What is missing from a judgment, for the annotator; None if it is complete."""
         left = [one.words for one in self.parts(unit) if not self.is_whole(state.get(one.name))]
         return f"{self.unanswered}: {', '.join(left)}" if left else None
 
