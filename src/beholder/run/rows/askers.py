@@ -172,7 +172,7 @@ class ClassifyRow(RowAsker):
     """The category of an item becomes a group column.
 
     A single category names the group. Two that both clearly apply are ``several``, none is
-    ``none``; both with their ratings stand in ``meta.categories``.
+    ``none``; both with their ratings are in ``meta.categories``.
 
     Raises:
         ConfigError: There is no category, one has a name that means something else, or ``by`` names
@@ -343,7 +343,7 @@ class VaryRow(RowAsker):
 
 
 def category_of(parts: Sequence[GeneratedText]) -> str:
-    """The one category, or what is said where there is not one."""
+    """The one category, or the value for none or several."""
     return parts[0].text if len(parts) == 1 else SEVERAL if parts else NONE
 
 

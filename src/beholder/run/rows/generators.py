@@ -31,7 +31,7 @@ class GeneratedText:
 
     Attributes:
         text: What the judge wrote or chose.
-        label: Which of the texts it is; empty where there is but one.
+        label: Which of the texts it is; empty for a single text.
         source: The words it was made of, or empty.
     """
 
