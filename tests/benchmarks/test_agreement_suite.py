@@ -173,7 +173,7 @@ def test_pictures_lie_beside_the_files_of_a_set(folder: Path) -> None:
 
 def test_too_few_resamples_could_tell_nothing_apart(folder: Path) -> None:
     # Three metrics, two tests against the best: 2 * 2 / (n + 1) < 0.05 from n = 80 on.
-    with pytest.raises(ConfigError, match="resamples=79: too few to tell 3 metrics apart; take 80"):
+    with pytest.raises(ConfigError, match="resamples=79: too few to separate 3 metrics; take 80"):
         config(folder, "bleu", "ter", n_resamples=79)
     assert config(folder, "bleu", "ter", n_resamples=80).n_resamples == 80
     assert 2 * 2 / 81 < 0.05 <= 2 * 2 / 80

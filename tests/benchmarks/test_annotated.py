@@ -176,5 +176,5 @@ def test_a_row_that_is_no_answer_is_named(row: object, message: str, tmp_path: P
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="holds no rows"):
+    with pytest.raises(DataError, match="contains no rows"):
         read_answers(write(tmp_path / "a.jsonl"))

@@ -248,9 +248,10 @@ def _ask_first(mark: str, token: str, target: str, names: tuple[str, str]) -> HT
     return HTMLResponse(
         f'{_HEAD}<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<main><h1>Sign in as {named}?</h1>"
-        f"<p>You are signed in as {who}. This link belongs to {named}: if you continue, what you do in"
-        f" this browser is saved under that name.</p>"
-        f'<form method="post" action="{SIGN_IN}">{hidden}<button>Continue as {named}</button></form>'
+        f"<p>You are signed in as {who}. This link belongs to {named}: if you continue, what you"
+        f" do in this browser is saved under that name.</p>"
+        f'<form method="post" action="{SIGN_IN}">{hidden}<button>Continue as {named}</button>'
+        f"</form>"
         f'<p><a href="/">Stay signed in as {who}</a></p></main>'
     )
 

@@ -149,7 +149,7 @@ def questions_of(view: RunView, kind: str, position: int) -> list[AskedQuestion]
 def _noted(
     asker: str, questions: object, keys: object
 ) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...] | None]]:
-    """What an outcome says of its questions; runs from before prompts were stored know keys only."""
+    """The questions of an outcome; of runs from before prompts were stored only their keys."""
     if isinstance(questions, list):
         for one in questions:
             yield asker, one["key"], tuple((role, text) for role, text in one["messages"])

@@ -40,8 +40,8 @@ class Settings:
     Attributes:
         host: Address to listen at.
         port: Port; 0 lets the system choose a free one.
-        token: Who comes from another machine must bring it. On loopback no token is required unless one
-            is given; elsewhere one is made if none is given.
+        token: Required from other machines. On loopback no token is required unless one is given;
+            elsewhere one is made if none is given.
         names: Names besides addresses by which browsers may call the server from other machines.
         people: Gives the name of whoever holds a personal token, or None: annotators' links.
         secret: Key of the marks against forged posts. One that is kept lets a page that was open

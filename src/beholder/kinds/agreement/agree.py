@@ -1,4 +1,4 @@
-"""How far metrics agree with people on a set: scored once, kept in a run, compared pairwise."""
+"""How well metrics agree with people on a set: scored once, stored in a run, compared pairwise."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SEED = 12345
 
 @dataclass(frozen=True)
 class MetricValue:
-    """A metric to hold against people.
+    """A metric to compare with people.
 
     Attributes:
         metric: The metric.
@@ -60,17 +60,17 @@ class MetricValue:
 
     @property
     def label(self) -> str:
-        """The metric as it was asked for."""
+        """The metric as the user wrote it."""
         return self.metric.name if self.value is None else f"{self.metric.name}.{self.value}"
 
     @property
     def info(self) -> ValueInfo:
-        """The value, with its direction; the headline where none was named."""
+        """The value, with its direction; the headline unless one was named."""
         known = {value.name: value for value in self.metric.values}
         return self.metric.values[0] if self.value is None else known[self.value]
 
     def value_for(self, measure: Measure) -> ValueInfo:
-        """The value that is held against a measure's labels."""
+        """The value that is compared with the labels of a measure."""
         known = {value.name: value for value in self.metric.values}
         return self.info if self.value is not None else known.get(measure.prefers or "", self.info)
 
@@ -138,8 +138,8 @@ class MeasureSection:
         rows: Per metric, the length baseline last.
         scores: (n,) per row, for plots.
         differences: Per pair of metrics.
-        clusters: Per row, the number of the group that cannot be told from its best; None where
-            there is no agreement, or no resample.
+        clusters: Per row, the number of the group that is not significantly different from its
+            best; None without agreement or without resamples.
     """
 
     data: Data
@@ -214,7 +214,7 @@ def records(rows: Sequence[Row], clusters: Sequence[int | None]) -> tuple[Metric
 
 
 def with_length(metrics: Sequence[MetricValue]) -> list[MetricValue]:
-    """The metrics, and the length of the candidate, which is always held against people, too."""
+    """The metrics, and the length of the candidate as the baseline."""
     named = any(one.metric.registered_name == "length" for one in metrics)
     return [*metrics] if named else [*metrics, MetricValue(metric("length"))]
 
@@ -235,16 +235,16 @@ def agree(
     n_resamples: int = 1000,
     seed: int = SEED,
 ) -> Report:
-    """Score what is missing, then hold every metric against the labels.
+    """Score what is missing, then compare every metric with the labels.
 
-    The length of the candidate is always held against them too, as the last row.
+    The length of the candidate is always compared too, as the last row.
 
     Args:
         judged: Items with judgments.
         measures: What to measure.
         metrics: The metrics.
         config: Where the scores are kept and how they are made; its metrics are replaced.
-        progress: Hears how the scoring goes on.
+        progress: Receives the progress of the scoring.
         control_length: Partial length out of correlations.
         n_resamples: Bootstrap resamples over sources; 0 for no intervals.
         seed: Seed of the resampling.
@@ -308,10 +308,10 @@ def _section(
 def _on_common_data(
     data: Data, rows: Sequence[Row], scores: Sequence[Floats], n_resamples: int, seed: int
 ) -> list[AgreementFound]:
-    """What each reaches on the data that all can use; one that reached nothing hinders no other."""
+    """Agreement on the data that all metrics can use; those without agreement are ignored."""
     reached = [x for row, x in zip(rows, scores, strict=True) if row.found.value is not None]
     common = np.ones(len(data.gold), dtype=bool)
-    while True:  # a text less can leave a correlation within its source undefined
+    while True:  # without one text, a correlation within its source may become undefined
         usable = [np.isfinite(used(data, np.where(common, x, np.nan))) for x in reached]
         shared = common & np.array(usable).reshape(len(reached), len(common)).all(axis=0)
         if (shared == common).all():

@@ -1,7 +1,7 @@
-"""Many sets of human judgments against many metrics: what the table of a metric's paper holds.
+"""Many metrics compared with many sets of human judgments: the table of a metric's paper.
 
-Each set is a run of its own below one folder, so that a suite goes on where it was. Each measure is
-the set's own (``benchmarks.protocols``); only metrics under one measure are compared.
+Each set is a separate run below one folder, so that an interrupted suite resumes. Each set has its
+own measures (``protocols``); only metrics under one measure are compared.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ WITHOUT_A_KEY = (
     "token_f1",
     "cosine",
 )
-"""What is held against people where no metric is named: all that need neither key nor download."""
+"""The metrics of a suite by default: all that need neither a key nor a download."""
 
 _DATA = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".csv", ".tsv", ".parquet")
 _ALPHA = 0.05
@@ -62,7 +62,7 @@ _ALPHA = 0.05
 
 @dataclass(frozen=True)
 class AgreementSuiteConfig:
-    """What a suite holds against what, and where it keeps it.
+    """Sets and metrics of a suite, and where it stores the scores.
 
     Attributes:
         folder: Holds the sets: data files with judgments, and folders of published files that are
@@ -77,7 +77,7 @@ class AgreementSuiteConfig:
         n_resamples: Bootstrap resamples over sources; 0 for no intervals and no clusters.
 
     Raises:
-        ConfigError: No metric could be told from another with so few resamples.
+        ConfigError: With so few resamples no difference of metrics can be significant.
     """
 
     folder: Path
@@ -96,7 +96,7 @@ class AgreementSuiteConfig:
         least = math.floor(2 * tests / _ALPHA)
         if 0 < self.n_resamples < least:
             raise ConfigError(
-                f"resamples={self.n_resamples}: too few to tell {tests + 1} metrics apart; take"
+                f"resamples={self.n_resamples}: too few to separate {tests + 1} metrics; take"
                 f" {least} or more, or 0 for no intervals"
             )
 
@@ -117,7 +117,8 @@ class SuiteMeasure:
         measure: The measure; the first of a set is its headline.
         n_items: Judged items.
         rows: Per metric of the suite, in order.
-        clusters: Per row, the group that cannot be told from its best; None without agreement.
+        clusters: Per row, the group that is not significantly different from its best; None without
+            agreement.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""One's own annotations: how right scene graphs are, and a judge's answers about presence.
+"""Your own annotations: accuracy of scene graphs, and of a judge's answers about presence.
 
-The forms of the files and what the figures mean stand in ``docs/posh.md``.
+``docs/posh.md`` describes the files and the figures.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from beholder.stats.alerts import AlertF1
 
 @dataclass(frozen=True)
 class AnnotatedGraph:
-    """A text whose scene graph people made.
+    """A text with a scene graph by people.
 
     Attributes:
         text: The text.
@@ -42,7 +42,7 @@ class AnnotatedGraph:
 
 @dataclass(frozen=True)
 class ElementScores:
-    """How right the elements of one kind are; None where there is nothing to take a share of.
+    """Accuracy of the elements of one kind; None for a share of nothing.
 
     Attributes:
         precision: Share of the found elements that people have, too.
@@ -84,7 +84,7 @@ class AnnotatedAnswer:
 
 @dataclass(frozen=True)
 class Verification:
-    """How well grades tell what is there from what is not, by people's answers.
+    """How well grades separate present from absent units, by human answers.
 
     Attributes:
         n: Units.
@@ -152,11 +152,11 @@ def _rows(path: str | Path, needed: Mapping[str, type]) -> Iterable[tuple[int, M
         n += 1
         yield number, row
     if not n:
-        raise DataError(str(path), "holds no rows")
+        raise DataError(str(path), "contains no rows")
 
 
 def verification(judge: Judge, answers: Sequence[AnnotatedAnswer]) -> dict[str, Verification]:
-    """Hold a judge against people's answers.
+    """Compare a judge with human answers.
 
     Returns:
         By name: ``mistakes``, ``omissions``, and ``overall``; a side without units is left out.
@@ -177,7 +177,7 @@ def verification(judge: Judge, answers: Sequence[AnnotatedAnswer]) -> dict[str, 
 
 
 async def _graded(judge: Judge, answers: Sequence[AnnotatedAnswer]) -> list[float]:
-    """The grades that are known, and the judge's where none is; one operation a text."""
+    """The known grades, and the judge's for the rest; one operation per text."""
     grades = {i: float(a.grade) for i, a in enumerate(answers) if a.grade is not None}
     by_text: dict[str, list[int]] = {}
     for i, answer in enumerate(answers):
@@ -195,7 +195,7 @@ async def _graded(judge: Judge, answers: Sequence[AnnotatedAnswer]) -> list[floa
 
 
 def score_annotated(annotated: Sequence[AnnotatedGraph], reader: GraphReader) -> GraphScores:
-    """Make the graphs of annotated texts and hold them against people's; means over texts.
+    """Make the graphs of annotated texts and compare them with the human ones; means over texts.
 
     Raises:
         ItemError: A text is not English.
@@ -209,7 +209,7 @@ def score_annotated(annotated: Sequence[AnnotatedGraph], reader: GraphReader) ->
 
 
 def compare_graphs(gold: PublishedGraph, found: PublishedGraph) -> GraphScores:
-    """Hold one graph of a text against people's.
+    """Compare one graph of a text with the human one.
 
     Elements are matched one to one by the characters that they share in the text, as many as can
     be; elements without characters by equal words.

@@ -36,8 +36,8 @@ def agreement(
             (keys of ``scores``), ``winner`` (``model1``, ``model2``; ``equal``, ``skip`` and
             ``bad`` are ties) and ``cluster``.
         scores: Per generation its score, or a mapping with its ``f1``; higher is better.
-        auto: Battles of CapArena-Auto, whose ``cluster`` is the baseline: models are held against
-            each other by their mean net wins (:func:`net_wins`) instead of Elo ratings.
+        auto: Battles of CapArena-Auto, whose ``cluster`` is the baseline: models are compared
+            by their mean net wins (:func:`net_wins`) instead of Elo ratings.
 
     Returns:
         ``caption_overall``, ``caption_{cluster}`` (blanks as underscores), ``model_spearman`` and

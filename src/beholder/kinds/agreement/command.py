@@ -1,4 +1,4 @@
-"""``beholder agree``: how far metrics agree with people, or judges with each other."""
+"""``beholder agree``: how well metrics agree with people, or judges with each other."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ if TYPE_CHECKING:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class JudgmentGroup:
-    """What people said, and how metrics are held against it.
+    """Human judgments, and how metrics are compared with them.
 
     Attributes:
         data: Folder or file of a known set; hf: fetches it from the hub.
-        label: A judgment of your own data; repeatable. All numeric ones if none is named.
+        label: A judgment of your own data; repeatable. By default all numeric ones.
         kind: The correlation, for labels of your own.
         control: Partial the length out of correlations.
         resamples: Bootstrap resamples over sources; 0 for no intervals.
         judges: Reliability between the metrics of a run, or of raters.
-        suite: Folder with many sets, each held against all metrics by its own protocol; scores are
-            kept in --out, a run a set.
+        suite: Folder with many sets; all metrics are compared with each by its own protocol.
+            Scores are stored in --out, one run per set.
 
     Raises:
         ConfigError: The number of resamples is negative.
@@ -72,7 +72,7 @@ class JudgmentGroup:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class DrawingGroup(TablesGroup):
-    """What is written besides the scores.
+    """Files to write besides the scores.
 
     Attributes:
         tables: Folder to write every table into, as CSV, JSON and LaTeX.
@@ -99,7 +99,7 @@ def agree(
     drawing: DrawingGroup = DrawingGroup(),
     tell: TellGroup = TellGroup(),
 ) -> int:
-    """Hold metrics against human judgments by the set's own protocol; scores are kept.
+    """Compare metrics with human judgments by the set's own protocol; scores are stored.
 
     Example: `beholder agree flickr8k_expert --data sets -m cider -m meteor`
 
@@ -108,7 +108,7 @@ def agree(
     Args:
         source: A known set, a data file with judgments, or (--judges) a run; nothing with --suite.
         metric: A metric, such as cider or token_f1.recall; repeatable.
-        out: Run directory of scores; runs/agree-SET if none is named.
+        out: Run directory of scores; by default runs/agree-SET.
     """
     if judgments.suite is not None:
         if source is not None or judgments.judges or judgments.label or judgments.data:
@@ -204,7 +204,7 @@ def agree(
 
 
 def _folder(data: str) -> Path | None:
-    """Where the pictures of a set are looked for if nothing is said."""
+    """Default folder of the pictures of a set."""
     path = Path(data)
     return path.parent if path.is_file() else path if path.is_dir() else None
 
@@ -218,7 +218,7 @@ def _agree_on_spans(
     drawing: DrawingGroup,
     tell: TellGroup,
 ) -> int:
-    """Hold units of metrics against the spans that people marked."""
+    """Compare units of metrics with the spans that people marked."""
     from beholder.api import Run
     from beholder.kinds.agreement.granular import granular
     from beholder.kinds.agreement.measure import scored_items
@@ -277,13 +277,13 @@ def _configure(
     options: tuple[DataOptions, JudgeOptions, WorkOptions],
     **study: Any,
 ) -> AgreementSuiteConfig:
-    """What the command asks for; without a metric, all that need neither key nor download.
+    """The configuration of a suite; by default all metrics that need neither key nor download.
 
     Args:
         folder: Holds the sets.
         metrics: Texts of the metrics.
         out: Folder of the runs; runs/suite-FOLDER if None.
-        tools: What metrics take that name none themselves.
+        tools: Tools of the metrics that name none.
         options: Rows, judges and work.
         study: Further fields of the configuration.
     """
@@ -307,7 +307,7 @@ def _compare_suite(
     markdown: str | None,
     tell: TellGroup,
 ) -> int:
-    """Score set after set, then print, write and draw one table; gives the exit code."""
+    """Score set after set, then print, write and draw one table; returns the exit code."""
     import msgspec
 
     from beholder.api import Run

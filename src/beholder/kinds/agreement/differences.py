@@ -1,4 +1,4 @@
-"""Metrics held against each other under one measure, by resamples that are aligned between them."""
+"""Metrics compared under one measure, with the same resamples for all."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class AgreementDifference:
 def compare(
     labels: Sequence[str], found: Sequence[AgreementFound], n_resamples: int
 ) -> tuple[list[AgreementDifference], list[int | None]]:
-    """Differences of all pairs, and which metrics cannot be told from the best, next best ...
+    """Differences of all pairs, and clusters of metrics that are not significantly different.
 
     Args:
         labels: Names of the metrics.

@@ -1,4 +1,4 @@
-"""``beholder.agree``: how far metrics agree with people."""
+"""``beholder.agree``: how well metrics agree with people."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def agree(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> AgreementReport:
-    """Hold metrics against human judgments by the set's own protocol; scores are kept.
+    """Compare metrics with human judgments by the set's own protocol; scores are stored.
 
     Args:
         source: A known set, or a data file with judgments.
@@ -58,7 +58,7 @@ def agree(
         control_length: Partial the length out of correlations.
         resamples: Bootstrap resamples over sources; 0 for no intervals.
         out: Run directory of the scores. None takes ``runs/agree-`` and the name of the set.
-        progress: Hears how the scoring goes on.
+        progress: Receives the progress of the scoring.
         options: Those of every door; see ``beholder.score``.
 
     Returns:

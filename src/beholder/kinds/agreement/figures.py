@@ -32,8 +32,8 @@ def write_agreement_figures(
 
     Args:
         report: The agreement.
-        folder: Folder for the files, made if need be.
-        formats: Endings that matplotlib knows.
+        folder: Folder for the files, created if missing.
+        formats: Formats of matplotlib.
 
     Returns:
         The files.
@@ -63,7 +63,7 @@ def scatter_figure(panels: Sequence[tuple[str, Floats, Floats]], label: str) -> 
     """Scores against labels, one panel a metric, with the mean score per label.
 
     Args:
-        panels: Per metric its name, (n,) scores with NaN where there is none, (n,) labels.
+        panels: Per metric its name, (n,) scores with NaN if missing, (n,) labels.
         label: What the labels are.
     """
     from matplotlib.figure import Figure  # loads slowly

@@ -1,4 +1,4 @@
-"""Do a metric's findings stand where people marked mistakes and omissions?
+"""Are the findings of a metric where people marked mistakes and omissions?
 
 The protocol of DOCENT's granular judgments, as its authors' evaluation code has it
 (``evaluate_posh_granular.py`` in github.com/amith-ananthram/posh): words without punctuation are
@@ -9,8 +9,8 @@ thresholds, this one all. As the best one is chosen on the same labels, the figu
 bound: the held-out one beside it is not, and the area under the ROC curve needs no threshold.
 
 DetailVerifyBench is read with its own tokens, and has means over texts beside (its
-``calculate_metrics.py`` in github.com/zyx-hhnkh/DetailVerifyBench: 0 where a share is not defined,
-an IoU of 1 where nothing is marked and nothing alerts). Of DOCCI-Critique the parts are sentences,
+``calculate_metrics.py`` in github.com/zyx-hhnkh/DetailVerifyBench: 0 if a share is undefined,
+an IoU of 1 without marks and alerts). Of DOCCI-Critique the parts are sentences,
 and one is as wrong as the worst unit in it.
 """
 
@@ -123,7 +123,7 @@ class MarkedText:
         source: What the text describes.
         gold: Marked spans, as ranges of parts.
         labels: (n_parts,) 1 where marked.
-        scores: (n_parts,) low meaning wrong; infinity where no unit stands.
+        scores: (n_parts,) low means wrong; infinity without a unit.
         n_units: Units of the metric with a place and a score.
     """
 
@@ -170,7 +170,7 @@ def marked_sides(
     Args:
         judged: Items whose ``mistakes`` and ``omissions`` are lists of character ranges.
         config: The run that keeps the scores, with its metrics.
-        progress: Hears how the scoring goes on.
+        progress: Receives the progress of the scoring.
         seed: Seed of random scores.
 
     Raises:
@@ -216,13 +216,13 @@ def granular(
     n_resamples: int = 1000,
     seed: int = SEED,
 ) -> GranularReport:
-    """Score what is missing, then hold each metric's units against the marked spans.
+    """Score what is missing, then compare the units of each metric with the marked spans.
 
     Args:
         judged: Items whose ``mistakes`` and ``omissions`` are lists of character ranges.
         metrics: The metrics; one that gives no units with places and scores is refused.
         config: Where the scores are kept and how they are made; its metrics are replaced.
-        progress: Hears how the scoring goes on.
+        progress: Receives the progress of the scoring.
         n_resamples: Bootstrap resamples over sources.
         seed: Seed of resampling, folds and random scores.
 

@@ -56,7 +56,7 @@ def judge_check(
     """Is a judge fit to judge? 200 questions with known answers, repeats, bias, cost and time.
 
     Nothing is taken from the cache: what is measured is the judge. Several judges stand side by
-    side; `builtin` is a good measure for others. With --answers judges are held against these
+    side; `builtin` is a good measure for others. With --answers judges are compared with these
     alone: F1 of mistakes and omissions.
 
     Example: `beholder judge-check builtin openai:gpt-4.1-mini`
@@ -191,7 +191,7 @@ def graph_check(
     coref: str = "builtin",
     as_json: AsJson = False,
 ) -> None:
-    """Say how right the scene graphs of annotated texts are: elements, and what they hang on.
+    """Measure scene graphs against those of annotated texts: elements, and their attachment.
 
     Rows have a text and its graph, in the public form of PoSh. Figures are means over texts.
 
@@ -199,7 +199,7 @@ def graph_check(
 
     Args:
         data: A .jsonl file of texts with their graphs.
-        rules: Mended rules, or those as published.
+        rules: Corrected rules, or those as published.
         parser: builtin, or spacy:NAME_OR_PATH for a bigger one.
         coref: builtin, none, fastcoref or a registered name.
     """

@@ -156,12 +156,12 @@ def used(data: Data, scores: Floats) -> Floats:
     """What each datum counts with.
 
     Of a ``ranking`` Spearman's correlation of scores and labels within its source, by its rater;
-    else its score. NaN where there is none, as in the protocol of :mod:`beholder.kinds.ranking`: a
+    else its score. NaN if undefined, as in the protocol of :mod:`beholder.kinds.ranking`: a
     correlation that is not defined is left out and counted, and is not 0.
 
     Args:
         data: The data of the measure.
-        scores: (n,) scores; NaN where there is none.
+        scores: (n,) scores; NaN if missing.
     """
     if data.measure.kind != "ranking":
         return scores
@@ -181,7 +181,7 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> Agr
 
     Args:
         data: The data of the measure.
-        scores: (n,) higher is better; NaN where there is none.
+        scores: (n,) higher is better; NaN if missing.
         n_resamples: Bootstrap resamples over sources; 0 for no interval.
         seed: Seed of the resampling.
     """

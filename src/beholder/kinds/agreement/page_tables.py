@@ -19,8 +19,8 @@ from beholder.tables import Column, Table, interval_cells
 
 DASH = "\N{EN DASH}"
 CLUSTERS = (
-    "Cluster 1: the best and what the paired bootstrap over sources cannot tell from it (p of 0.05,"
-    " Holm-corrected); cluster 2: the same of the rest."
+    "Cluster 1: the best and what is not significantly different by the paired"
+    " bootstrap over sources (p of 0.05, Holm-corrected); cluster 2: the same of the rest."
 )
 
 AGREEMENT = (

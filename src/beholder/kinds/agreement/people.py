@@ -1,4 +1,4 @@
-"""How far metrics agree with people, for the page of a run that was held against them."""
+"""How well metrics agree with people, for the page of a run of ``agree``."""
 
 from __future__ import annotations
 

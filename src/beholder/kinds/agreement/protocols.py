@@ -1,4 +1,4 @@
-"""What is asked of a metric on each set: which labels, which coefficient, what is left out."""
+"""The measures of each set: labels, coefficient, exclusions."""
 
 from __future__ import annotations
 

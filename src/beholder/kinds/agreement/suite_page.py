@@ -50,8 +50,8 @@ def suite_table(report: SuiteReport) -> Table:
 def _tested(report: SuiteReport) -> tuple[str, ...]:
     return (
         f"95 % intervals over sources, {report.n_resamples:,} resamples.",
-        "★: the best of its column, and what the paired bootstrap over sources cannot tell from it"
-        " (p of 0.05, Holm-corrected); the last column counts them.",
+        "★: the best of its column, and what is not significantly different by the paired"
+        " bootstrap over sources (p of 0.05, Holm-corrected); the last column counts them.",
     )
 
 

@@ -112,10 +112,10 @@ def wiki_imagereview(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     """Wiki-ImageReview: five reviews of a picture, ranked 1 (best) to 5 by three people.
 
     Each review keeps its ranks by the two people who agree best, as ``ranks``, negated so that
-    more is better (by those of each pair, where several agree equally well); none where no two
+    more is better (by those of each pair, if several agree equally well); none if no two
     people can be compared. Published at
     huggingface.co/datasets/naist-nlp/Wiki-ImageReview1.0 with the columns of its card, whose
-    licence is "other": the reviews stand under OpenAI's terms of use, each picture under its own
+    licence is "other": OpenAI's terms of use apply to the reviews, and each picture has its own
     licence.
     """
     reviews = reviews_from_row(row, default_id=str(number))

@@ -33,7 +33,8 @@ def units_of(
         run: A run of scores whose findings are proposed to annotators.
 
     Raises:
-        ConfigError: The rows do not have what is judged, the task takes no proposals, or the run has none.
+        ConfigError: The rows do not have what is judged, the task takes no proposals, or the run
+            has none.
         DataError: The file cannot be read, or a row is wrong and may not be skipped.
         RunError: The folder is not a run of scores.
     """

@@ -37,9 +37,9 @@ class WritingGroup:
     Attributes:
         language: Language to write in.
         words: Most words: 40, 30-40, or median (of references), median:FILE.
-        context: What the collection is; told to the model.
+        context: What the collection is; part of the prompt.
         system_column: Group column that names the system.
-        dataset: What group.dataset is to be, to tell captions of several lengths apart.
+        dataset: Value of group.dataset, to separate captions of several lengths.
     """
 
     language: str = "English"
@@ -58,7 +58,7 @@ def caption(
     writing: WritingGroup = WritingGroup(),
     run: ItemRunGroup = ItemRunGroup(),
 ) -> int:
-    """Have models describe pictures; run it again to go on after an interruption.
+    """Have models describe pictures; run it again to resume after an interruption.
 
     Rows keep their references, groups and judgments; each gets a candidate per judge.
 
@@ -109,7 +109,7 @@ def classify(
         out: JSONL file to write, ready for beholder score.
         categories: JSON file of the categories: {"name": "what it means"}.
         judge: Judge, such as openai:MODEL.
-        by: What is sorted.
+        by: What to classify.
         column: Group column to write.
     """
     from beholder.run.rows.askers import ClassifyRow, RowColumns
@@ -175,17 +175,17 @@ def review(
     images: Path | None = None,
     run: RunGroup = RunGroup(),
 ) -> int:
-    """Write five kinds of reviews per picture, and the page that tells people how to rank them.
+    """Write five kinds of reviews per picture, and the page of instructions for ranking them.
 
     Example: `beholder review photos/ --judge openai:gpt-4.1 --language en`
 
     Args:
         pictures: Folder, or file with a row per picture.
-        judge: Judge that sees, such as openai:MODEL.
-        out: Run directory; runs/review-NAME if none is named.
+        judge: Vision model, such as openai:MODEL.
+        out: Run directory; by default runs/review-NAME.
         language: Language to write in; repeatable.
         words: Words per review, about.
-        images: Folder that image paths are relative to, where it is another than that of the data.
+        images: Folder that image paths are relative to, if not that of the data.
     """
     from beholder.files import write_text
     from beholder.kinds.generation.instructions import INSTRUCTIONS, annotation_instructions

@@ -1,4 +1,4 @@
-"""The page that tells annotators how to rank, in the language of the texts."""
+"""Instructions for annotators as a page, in the language of the texts."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Block:
 
     Attributes:
         system: Name of the system.
-        parts: The texts; empty where nothing fits or nothing came out.
+        parts: The texts; empty if nothing fits or it failed.
         failure: Why nothing came out, or None.
     """
 

@@ -1,4 +1,4 @@
-"""Texts to be ranked: reviews of five kinds per picture, by a judge that sees."""
+"""Texts to be ranked: reviews of five kinds per picture, by a vision model."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def score(
     run: ItemRunGroup = ItemRunGroup(),
     where: EngineGroup = EngineGroup(),
 ) -> int:
-    """Score a data set; run the same command again to go on after an interruption.
+    """Score a data set; run the same command again to resume after an interruption.
 
     Example: `beholder score descriptions.jsonl -m headline -m vcs -o runs/first`
 
@@ -78,7 +78,7 @@ def score(
     n_failed = sum(result.n_failed for result in made.summary.values())
     if n_failed > run.finish.allow_failed:
         problems.append(
-            f"{n_failed} failed (--allow-failed {run.finish.allow_failed}); the reasons stand in"
+            f"{n_failed} failed (--allow-failed {run.finish.allow_failed}); for the reasons see"
             " the summary"
         )
 

@@ -32,7 +32,7 @@ def score(
     engine: Engine | None = None,
     **options: Unpack[Options],
 ) -> Run:
-    """Score a data set, or go on with a run that was interrupted.
+    """Score a data set, or resume an interrupted run.
 
     Args:
         data: A data file, a folder of pictures with texts beside them, a run directory (its items
@@ -46,7 +46,7 @@ def score(
             ``st:NAME``, ``openai:MODEL``.
         out: Run directory. None takes ``runs/`` and the name of the data file, or a new temporary
             folder for items given in Python.
-        progress: Hears how the run goes on.
+        progress: Receives the progress of the run.
         engine: Where the work is done, such as ``beholder.ray.RayEngine()``; None for this machine.
         options: Those of every door: ``limit``, ``skip_bad_rows``, ``media_root`` (which rows),
             ``base_url``, ``temperature``, ``prompts``, ``batch``, ``judge_options`` (how judges are

@@ -74,7 +74,7 @@ class PassedGate:
 
     Attributes:
         gate: The gate.
-        mean: The mean of its value; None where no item has it, which misses every gate.
+        mean: The mean of its value; None if no item has it, which misses every gate.
     """
 
     gate: Gate

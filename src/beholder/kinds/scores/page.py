@@ -1,8 +1,8 @@
 """``report.html``: a run as one page that opens offline and asks the network for nothing.
 
 The page is the same, byte for byte, for the same run. Texts, ids and names of the data are never
-trusted: templates escape them, the script only ever sets text, and a content security policy lets
-run nothing but the script and the style sheet that stand in the page, by their hashes.
+trusted: templates escape them, the script only sets text, and a content security policy allows only
+the script and the style sheet of the page, by their hashes.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def _section(
 
 
 def _frequent(store: Store, run: RunData, metric: MetricColumns) -> list[Frequent]:
-    """Lists of findings, for a metric that tells units of scene graphs."""
+    """Lists of findings, for a metric with units of scene graphs."""
     first = next((store.score(metric.name, int(p)) for p in metric.positions[:1]), None)
     if not isinstance(first, ItemScore) or first.detail.get("view") != "scene_graph":
         return []
@@ -219,7 +219,7 @@ def _snippet(text: str) -> str:
 
 
 def breakdowns(run: RunData, metric: MetricColumns, sources: Sequence[bytes]) -> list[Breakdown]:
-    """One breakdown per group column that tells items apart.
+    """One breakdown per group column.
 
     Args:
         run: The run.

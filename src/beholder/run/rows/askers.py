@@ -343,7 +343,7 @@ class VaryRow(RowAsker):
 
 
 def category_of(parts: Sequence[GeneratedText]) -> str:
-    """The one category, or the default if there is not exactly one."""
+    """The one category, or the value for none or several."""
     return parts[0].text if len(parts) == 1 else SEVERAL if parts else NONE
 
 

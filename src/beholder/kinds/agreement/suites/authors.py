@@ -1,8 +1,8 @@
-"""Texts by several authors about one source: does a metric know which tell of the same?
+"""Texts by several authors about one source: does a metric know which describe the same one?
 
 After the multiple-author test set of the VCS paper. For each pair of authors and each source of
 both, the one author's text is the reference of the other's text about it, and of the other's texts
-about further sources. A metric that looks through the ways of authors puts the first above the
+about further sources. A metric that ignores the style of authors puts the first above the
 others.
 """
 
@@ -78,7 +78,7 @@ def comparisons(
     Args:
         items: A text each, as candidate, with pictures or a video; group column ``author``.
         author: The column that names who wrote it.
-        others: Other sources that each text is held against, at most.
+        others: Other sources that each text is compared with, at most.
         seed: Of the order in which others are taken.
 
     Raises:

@@ -1,4 +1,4 @@
-"""``beholder suite``: what metrics make of texts that are known to be good or bad.
+"""``beholder suite``: metrics on texts that are known to be good or bad.
 
 Two suites after the VCS paper: versions of texts, and texts of several authors.
 """
@@ -39,10 +39,10 @@ Metrics: TypeAlias = Annotated[tuple[str, ...], Parameter(alias="-m")]
 @Parameter(name="*")
 @dataclass(frozen=True)
 class SuiteGroup:
-    """What both suites are told.
+    """Options of both suites.
 
     Attributes:
-        seed: Of what is drawn at random.
+        seed: Seed of random draws.
         resamples: Bootstrap resamples over what is described; 0 is too few.
 
     Raises:
@@ -72,7 +72,7 @@ def comparison(
     suite: SuiteGroup = SuiteGroup(),
     as_json: AsJson = False,
 ) -> int:
-    """Make valid and invalid versions of long texts and tell how often a metric tells them apart.
+    """Make valid and invalid versions of long texts; report how often a metric separates them.
 
     Example: `beholder suite comparison descriptions.jsonl -m vcs -m bleu --writer openai:gpt-4.1`
 
@@ -80,8 +80,8 @@ def comparison(
         data: A data file; each row's first reference is varied, or its candidate without one.
         metric: A metric, such as vcs or token_f1.recall; repeatable.
         writer: Judge that writes further valid versions: paraphrase, style, tense, summary,
-            expansion. Without one there are those that rules make.
-        out: Run directory; runs/comparison-NAME if none is named.
+            expansion. Without one, rules make all versions.
+        out: Run directory; by default runs/comparison-NAME.
     """
     from beholder.kinds.agreement.suites.files import run_comparison
     from beholder.kinds.agreement.suites.tables import comparison_tables
@@ -110,7 +110,7 @@ def authors(
     suite: SuiteGroup = SuiteGroup(),
     as_json: AsJson = False,
 ) -> int:
-    """Tell how often a metric knows that texts of two authors are about the same video or picture.
+    """Report how often a metric matches texts of two authors about the same video or picture.
 
     Example: `beholder suite authors texts.jsonl -m vcs -m meteor --author system`
 
@@ -118,8 +118,8 @@ def authors(
         data: A data file with a text a row, its image or video, and who wrote it.
         metric: A metric, such as vcs or token_f1.recall; repeatable.
         author: Group column that names who wrote a text.
-        others: Other videos that each text is held against, at most.
-        out: Run directory; runs/authors-NAME if none is named.
+        others: Other videos that each text is compared with, at most.
+        out: Run directory; by default runs/authors-NAME.
     """
     from beholder.kinds.agreement.suites.files import run_authors
     from beholder.kinds.agreement.suites.tables import authors_tables

@@ -35,7 +35,7 @@ class KindRow:
         validity: ``valid`` or ``invalid``.
         score: Mean of the metric's value.
         accuracy: Share of versions of the other validity, of the same text, that stand on the right
-            side of it; ties count half. None where there is none.
+            side of it; ties count half. None without any.
         n_failed: Versions without a score.
     """
 
@@ -122,7 +122,7 @@ def results(
 
     Args:
         run: The run directory.
-        metrics: Metrics of the run, each with the value to hold against the versions.
+        metrics: Metrics of the run, each with the value to compare.
         n_resamples: Bootstrap resamples, over what is described.
     """
     with Store.read(run) as store:

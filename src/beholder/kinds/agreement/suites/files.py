@@ -23,12 +23,12 @@ from beholder.run.session import Progress
 
 @dataclass(frozen=True)
 class SuiteConfig:
-    """What to hold metrics against.
+    """Data and metrics of a suite.
 
     Attributes:
         scores: Data, run directory and work; its metrics are those of ``metrics``.
-        metrics: The metrics, each with the value that is held against the texts.
-        seed: Of what is drawn at random.
+        metrics: The metrics, each with the value to compare.
+        seed: Seed of random draws.
         resamples: Bootstrap resamples over what is described.
     """
 
@@ -59,7 +59,7 @@ def run_comparison(
 
     Args:
         config: Data, metrics and run directory.
-        progress: Hears how it goes on.
+        progress: Receives the progress.
         writer: Judge that writes further valid versions, into ``versions.jsonl`` of the run
             directory; None leaves those that rules make.
 
@@ -87,9 +87,9 @@ def run_authors(
 
     Args:
         config: Data, metrics and run directory.
-        progress: Hears how it goes on.
+        progress: Receives the progress.
         author: The group column that names who wrote a text.
-        others: Other sources that each text is held against, at most.
+        others: Other sources that each text is compared with, at most.
 
     Returns:
         The table of each metric, and the rows that were left out.

@@ -184,7 +184,7 @@ def delete(text: str, rng: np.random.Generator, other: str = "") -> str:
 
 
 def repeat(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """The first third of the sentences told again at the end."""
+    """The first third of the sentences repeated at the end."""
     found = sentences(text)
     return " ".join(found + found[: max(1, len(found) // 3)])
 
