@@ -43,7 +43,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_asks_nothing_twice(
 
     first = command(*score, "out", at=10, folder=tmp_path)
     assert first.code == 130, first.err
-    assert "interrupted; run the same command again to go on" in first.err
+    assert "interrupted; run the same command again to resume" in first.err
     assert "Traceback" not in first.err
     assert 10 <= len(first.keys) < n_asked
     assert json.loads((tmp_path / "out" / "run.json").read_text())["status"] == "interrupted"

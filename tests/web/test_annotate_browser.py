@@ -397,7 +397,7 @@ def test_an_act_is_never_kept_under_another_name(
         ben.get_by_text("You are signed in as anna").wait_for()
         anna.keyboard.press("7")
         saved(anna)  # asking changes nothing yet
-        ben.get_by_role("button", name="Go on as ben").click()
+        ben.get_by_role("button", name="Continue as ben").click()
         ben.get_by_text("Hello, ben").wait_for()
         anna.keyboard.press("2")
         problem = anna.get_by_role("alert")
@@ -410,7 +410,7 @@ def test_an_act_is_never_kept_under_another_name(
         states = [study.state(who, study.assigned(who)[2]) for who in ("anna", "ben")]
         assert states == [{"rating": 7}, {}]
         ben.goto(f"{address}/?token={links['anna']}")
-        ben.get_by_role("button", name="Go on as anna").click()
+        ben.get_by_role("button", name="Continue as anna").click()
         ben.get_by_text("Hello, anna").wait_for()
         saved(anna)  # by itself, as the page is hers again
         assert anna.locator("#problem").is_hidden()

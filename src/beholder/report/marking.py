@@ -1,4 +1,4 @@
-"""The places of units in a text: it is cut so that overlapping and nested spans can all be drawn."""
+"""The places of units in a text, cut so that overlapping and nested spans can all be drawn."""
 
 from __future__ import annotations
 

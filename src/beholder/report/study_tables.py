@@ -41,7 +41,8 @@ class TerminalTable:
     """A table for a console: names are never broken, whatever its width.
 
     If the columns do not fit, they are split into several tables, each with the names of its rows.
-    If no column fits beside the names, each name is on a separate line above its row. Print it with ``crop=False``: a name may be longer than the console.
+    If no column fits beside the names, each name is on a separate line above its row.
+    Print it with ``crop=False``: a name may be longer than the console.
     """
 
     table: Table

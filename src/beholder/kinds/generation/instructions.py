@@ -31,13 +31,13 @@ INSTRUCTIONS = {
             "The numbers are places in an order, not marks. Use every place from 1 to {n} exactly"
             " once; no two reviews share a place.",
         ),
-        order="Compare two reviews by the first question. Only if they are equal in it, go on to"
-        " the next one.",
+        order="Compare two reviews by the first question. Only if they are equal in it, continue"
+        " with the next one.",
         criteria=(
             ("Truth", "Is everything it says correct?"),
             ("Fit", "Does it speak of this image, of what can be seen in it?"),
             ("Detail", "Does it name particular features of the image?"),
-            ("Objectivity", "Does it describe and give grounds, more than tell a taste?"),
+            ("Objectivity", "Does it describe and give reasons, rather than state a taste?"),
             ("Language", "Is it well-formed and easy to read?"),
         ),
         rules_title="While you rank",
@@ -53,7 +53,7 @@ INSTRUCTIONS = {
         example="Review A is right and detailed. Review B is right and says little. Review C is"
         " well written and names a bridge that is not there. C comes last, because truth counts"
         " before everything else; A comes before B, because both are true and fit the image, and"
-        " A tells more.",
+        " A says more.",
     ),
     "ja": PageWords(
         title="画像レビューの順位づけ",

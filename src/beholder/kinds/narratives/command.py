@@ -212,8 +212,8 @@ def extract(
         )
     if not made.learned:
         say(
-            f"beholder: {made.embedder} vectors tell looks, not meaning; clip:NAME or npz:FILE"
-            " brings learned ones"
+            f"beholder: {made.embedder} vectors represent appearance, not meaning; use"
+            " clip:NAME or npz:FILE for learned ones"
         )
     say(f"{made.found[0].signature}\nsequences: {out}")
 

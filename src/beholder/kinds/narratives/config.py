@@ -72,7 +72,7 @@ class CaptionOptions:
         min_words: Fewest words of a caption.
         max_words: Most words of a caption.
         language: Language of captions.
-        connections: Whether to tell as well what may connect a picture to others of a story.
+        connections: Whether captions also say what may connect a picture to others of a story.
     """
 
     judge: str | None = None

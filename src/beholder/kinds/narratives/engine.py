@@ -29,11 +29,11 @@ from beholder.run.subjects import FRAME, STORYLINE
 def run_narratives(
     config: NarrateConfig, progress: Progress, given: Inputs | None = None
 ) -> tuple[dict[str, Any], list[DataError]]:
-    """Judge and measure what a run still lacks, and write the study.
+    """Judge and measure what is missing from a run, and write the study.
 
     Args:
         config: The run.
-        progress: Hears how it goes on, picture by picture and storyline by storyline.
+        progress: Receives the progress, picture by picture and storyline by storyline.
         given: What the run works on, if it has been read already.
 
     Returns:
@@ -42,7 +42,7 @@ def run_narratives(
     Raises:
         ConfigError: An option is wrong, or a judge cannot do what is asked.
         DataError: Rows are wrong and may not be skipped, or there are none.
-        RunError: The folder is busy or holds another run, or the run cannot go on.
+        RunError: The folder is busy or holds another run, or the run fails.
         KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
     inputs = given or read_inputs(config)

@@ -64,7 +64,7 @@ class Extractions:
         bad_rows: Rows that were left out.
         unusable: Why pictures have no vector.
         embedder: Identity of the embedder.
-        learned: Whether its vectors tell meaning, and not looks alone.
+        learned: Whether its vectors represent meaning, not only appearance.
     """
 
     found: tuple[Extracted, ...]

@@ -77,7 +77,7 @@ def choose(captions: ArrayLike, share: float, rule: Rule) -> list[int]:
 
     Args:
         captions: (n, K) ratings by captions; NaN is missing. A narrative without any rating is
-            looked at first: captions have told nothing of it.
+            looked at first: captions say nothing about it.
         share: 0..1 of the narratives; rounded up.
         rule: ``uncertain``: where judges disagree most. ``top``: the best rated.
 

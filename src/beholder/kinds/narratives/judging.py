@@ -47,7 +47,7 @@ class Vote:
         value: 1 to 10, higher is better; None when there is none.
         reason: The judge's own words.
         failure: Why there is no value.
-        breaks: What breaks in the step, of ``BREAK_KINDS``; None where that was not told.
+        breaks: What breaks in the step, of ``BREAK_KINDS``; None if that was not reported.
     """
 
     judge: int
@@ -101,7 +101,7 @@ class JudgeAsker(Asker[S]):
 
 @dataclass(frozen=True)
 class CaptionFrame(JudgeAsker[Frame]):
-    """A judge that sees writes the caption of a picture; one that the data bring comes first.
+    """A vision model writes the caption of a picture, unless the data contain one.
 
     The caption is ``detail["caption"]``.
 
@@ -122,7 +122,7 @@ class CaptionFrame(JudgeAsker[Frame]):
     max_words: int = param(200, "words at most")
     language: str = param("English", "language to write in")
     connections: bool = param(
-        False, "whether to tell as well what may connect a picture to others of a story"
+        False, "whether captions also say what may connect a picture to others of a story"
     )
     all_given: bool = field(default=False, compare=False)
 
@@ -136,7 +136,7 @@ class CaptionFrame(JudgeAsker[Frame]):
 
     @property
     def looks(self) -> bool:
-        """Whether a picture may lack its caption."""
+        """Whether a picture may have no caption."""
         return not self.all_given
 
     def identities(self, tools: Tools) -> dict[str, str]:

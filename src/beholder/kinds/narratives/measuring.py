@@ -102,7 +102,7 @@ class MeasureCoherence(Asker[Storyline]):
     def prepare(self, subjects: Iterable[Storyline]) -> Self:
         """Find the human storylines, and what all numbers depend on."""
         people = tuple(storyline for storyline in subjects if storyline.source == self.human)
-        whole = self.scale == "minmax" or self.topics is not None  # theta hangs on all pictures
+        whole = self.scale == "minmax" or self.topics is not None  # theta depends on all pictures
         paths = [[frame.id for frame in one.frames] for one in people]
         told = [self.collection if whole else None, paths]
         return replace(self, people=people, data=digest(told))

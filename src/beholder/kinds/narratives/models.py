@@ -1,7 +1,7 @@
 """Several judges over the same narratives: how they agree, how they rank sources, side by side.
 
 A judge here is a model; the repeats of one model are its votes. Their agreement says that models
-agree with each other, which the repeats of one model cannot tell.
+agree with each other, which the repeats of one model cannot show.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class PeopleVotes(Asker[Storyline]):
                 reason = f"expected a text 'id' and an object {what!r} by annotator"
                 raise DataError(path, reason, line=line)
             if name in told:
-                raise DataError(path, f"{name!r} stands there twice", line=line, field="id")
+                raise DataError(path, f"{name!r} occurs twice", line=line, field="id")
             if name in parts:
                 wrapped = said if what == "steps" else {who: [one] for who, one in said.items()}
                 told[name] = {

@@ -303,7 +303,7 @@ def _hybrid(config: NarrateConfig, found: StageFindings) -> tuple[Hybrid | None,
 
 
 def _notes(hybrid: Hybrid | None, storylines: Sequence[Storyline]) -> list[str]:
-    """What to be careful with beside what the tables tell themselves."""
+    """Cautions besides those of the tables."""
     back = {one.id: len(steps) for one in storylines if (steps := steps_back(one.frames))}
     notes = [] if hybrid is None else [_hybrid_note(hybrid, len(storylines))]
     if back:
@@ -320,7 +320,7 @@ def _hybrid_note(hybrid: Hybrid, n: int) -> str:
     """What hybrid ratings stand on, as a caution beside the tables that hold them."""
     held_out = next(check for check in hybrid.checks if check.narratives == "held out")
     facts = (
-        f"on {held_out.n} narratives that were held out their error against sight is"
+        f"on {held_out.n} held-out narratives their error against sight is"
         f" {held_out.error:.2f} points, that of giving each the mean"
         f" {held_out.error_of_mean or 0.0:.2f}"
     )

@@ -1,4 +1,4 @@
-"""How storylines are extracted and rated: what runs and commands are told, without the work."""
+"""How storylines are extracted and rated: the options of runs and commands, without the work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Extraction:
     Attributes:
         method: How a path is found.
         replications: Extractions per task; each but the first takes another order of the pictures
-            whose dates leave it open, and random ones draw anew.
+            whose dates leave it open, and random ones draw again.
         alternatives: Storylines that differ from each other (maxmin).
         min_difference: Share of inner pictures in which alternatives must differ.
         window: Longest step in positions (maxmin, maps).

@@ -37,7 +37,7 @@ from beholder.records import ItemFailure
 
 
 def judged(config: NarrateConfig) -> tuple[str, ...]:
-    """Stages that ask a judge, in the order in which they are told."""
+    """Stages that ask a judge, in the order in which they are reported."""
     return ("caption", *(way.name for way in config.ways), "transitions")
 
 

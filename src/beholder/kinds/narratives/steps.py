@@ -17,7 +17,7 @@ StepRow: TypeAlias = tuple[str, Sequence[float | None], Sequence[float] | None]
 """Source, mean vote per step (None where it failed), theta per step (None where not measured)."""
 
 Breaks: TypeAlias = Sequence[BreakKind] | None
-"""What breaks in one step; None if no judge told."""
+"""What breaks in one step; None if no judge reported it."""
 
 
 def steps_table(rows: Sequence[StepRow], human: str = "human") -> dict[str, Any]:
@@ -54,7 +54,7 @@ def steps_table(rows: Sequence[StepRow], human: str = "human") -> dict[str, Any]
 
 
 def told_by(votes: Sequence[Breaks]) -> Breaks:
-    """What breaks in a step: the kinds that more than half of the judges that told name."""
+    """What breaks in a step: the kinds named by more than half of the judges that reported any."""
     told = [kinds for kinds in votes if kinds is not None]
     named = Counter(kind for kinds in told for kind in kinds)
     return [kind for kind in BREAK_KINDS if 2 * named[kind] > len(told)] if told else None
@@ -70,7 +70,7 @@ def breaks_table(
         human: Name of the human source; it comes first.
 
     Returns:
-        ``sources``: per source the steps that were told of and those that were not, and per kind
+        ``sources``: per source the steps with and without a report, and per kind
         how many steps break (``counts``) and their share (``shares``); a step can break in several
         ways. ``comparisons``: per kind and pair of sources the difference of the mean share over
         narratives, with Mann-Whitney's p, a narrative counting once, and Holm's correction over

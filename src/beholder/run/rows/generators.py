@@ -31,8 +31,8 @@ class GeneratedText:
 
     Attributes:
         text: What the judge wrote or chose.
-            label: Which of the texts it is; empty for a single text.
-            source: The words it was made of, or empty.
+        label: Which of the texts it is; empty for a single text.
+        source: The words it was made of, or empty.
     """
 
     text: str

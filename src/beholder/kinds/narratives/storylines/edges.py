@@ -1,7 +1,7 @@
 """The steps a path may take: theta of each picture with those that may come before it, in tiles.
 
 A tile covers some targets and all their sources, so that a layer of a dynamic programme is a few
-operations on contiguous arrays. Tiles are kept while they fit a budget, else made anew each time.
+operations on contiguous arrays. Tiles are kept while they fit a budget, otherwise made again.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def states(
         reuse: How many of them may be used.
 
     Raises:
-        ConfigError: More topics are asked for than there are, or too many are told apart.
+        ConfigError: More topics are asked for than there are, or too many are distinguished.
     """
     masks, into = _topic_moves(n, topics, cover)
     n_counts = 1 if used is None else reuse + 1

@@ -45,13 +45,13 @@ def chronology(
     first: int | None = None,
     last: int | None = None,
 ) -> Chronology:
-    """A whole order of pictures that contains all that their dates tell.
+    """A whole order of pictures that is consistent with their dates.
 
-    Without dates, and where the dates tell no two pictures apart, the order of the file is the
-    order of time, and no seed changes it. Else each picture stands in the middle of the days it can
-    mean, those that stand together in the order of the file; with a seed it stands anywhere in its
-    days. An end takes the days it can mean so that as many pictures as possible lie between the
-    ends: the first its earliest, the last its latest.
+    Without dates, or if the dates distinguish no two pictures, the order of the file is the order
+    of time, and no seed changes it. Otherwise each picture is placed in the middle of the days that
+    its date allows, and pictures with the same days in the order of the file; with a seed it is
+    placed on any of its days. The ends are placed so that as many pictures as possible lie between
+    them: the first on its earliest day, the last on its latest.
 
     Args:
         frames: n pictures.
@@ -85,7 +85,7 @@ class KnownDays:
 def steps_back(frames: Sequence[Frame]) -> list[int]:
     """Steps of a path, from 0, whose second picture is before its first by their dates.
 
-    Dates that overlap, and pictures without one, tell of no step back.
+    Dates that overlap, and pictures without one, show no step back.
     """
     return [
         at
@@ -117,7 +117,7 @@ def known_days(frames: Sequence[Frame], embeddings: ArrayLike, spread: bool) -> 
     if len(counts) > 1:
         told = ", ".join(f"{counts[p]} by {p}" for p in ("year", "month", "day") if counts[p])
         note += (
-            f"; they are dated to different precision ({told}): dates that overlap tell no order"
+            f"; they are dated to different precision ({told}): dates that overlap give no order"
         )
     if days[:, 0].max() <= days[:, 1].min():
         note += "; no date is before another: the order of the file is the order of time"

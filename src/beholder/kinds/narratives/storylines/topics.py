@@ -83,7 +83,7 @@ def spread_labels(
         tol=1e-6,
     )
     with warnings.catch_warnings():
-        # A picture without a labelled neighbour anywhere has 0 / 0 shares: told apart just below.
+        # A picture without a labelled neighbour anywhere has 0 / 0 shares: distinguished below.
         warnings.simplefilter("ignore", RuntimeWarning)
         model.fit(space.vectors.astype(np.float64), codes)
     memberships = np.nan_to_num(np.asarray(model.label_distributions_, dtype=np.float64))
