@@ -58,14 +58,12 @@ def environment(*folders: Path, **filters: Callable[..., str]) -> Environment:
         folders: Of templates besides the report's own; they are searched first.
         filters: By name, besides ``visible`` and ``fixed``.
     """
-    return _environment(folders, tuple(template_folders()), tuple(filters.items()))
+    return _environment(folders, tuple(filters.items()))
 
 
 @cache
 def _environment(
-    folders: tuple[Path, ...],
-    _shared: tuple[Path, ...],  # other kinds of work: other templates
-    filters: tuple[tuple[str, Callable[..., str]], ...],
+    folders: tuple[Path, ...], filters: tuple[tuple[str, Callable[..., str]], ...]
 ) -> Environment:
     made = Environment(
         loader=FunctionLoader(partial(_source, folders)),
