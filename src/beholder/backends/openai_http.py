@@ -12,8 +12,10 @@ import json
 import math
 import os
 import re
+import ssl
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from functools import cache
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -236,6 +238,7 @@ class Connection:
                 **({"authorization": f"Bearer {key}"} if key else {}),
             },
             timeout=self._timeout,
+            verify=_certificates(),
             limits=httpx2.Limits(),  # how many calls run at once is the adaptive limit's business
             follow_redirects=False,
         )
@@ -243,6 +246,12 @@ class Connection:
             yield client
         finally:
             await client.aclose()
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """The system's certificates; reading them takes longer than many a request."""
+    return httpx2.create_ssl_context()
 
 
 def is_official(base_url: str) -> bool:

@@ -8,14 +8,13 @@ from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from threadpoolctl import threadpool_limits
-
 from beholder.errors import ConfigError, ItemError
 from beholder.language import dialects, model, normalise
 from beholder.language.depth import bound_depth
 from beholder.language.document import Document, Word
 from beholder.language.hyphens import join_hyphens
 from beholder.language.lemmas import lemma
+from beholder.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -74,8 +73,7 @@ def _parse_window(nlp: Language, name: str, texts: Sequence[str]) -> list[Docume
         check_script(text)
     paragraphs = [normalise.paragraphs(text) for text in texts]
     flat = (paragraph.text for some in paragraphs for paragraph in some)
-    # The products are small: more threads only wait for each other.
-    with _vocabulary_bounded(nlp), threadpool_limits(1):
+    with _vocabulary_bounded(nlp), one_blas_thread():
         docs = nlp.pipe(flat, batch_size=_BATCH)
         return [
             _document(text, [(p, next(docs)) for p in some], name)

@@ -122,8 +122,7 @@ def write_comparison(
     style = styles("page.css")
     names = [store.folder.name for store in (a, b)]
     root = media_root or manifest.data_folder(a.folder)
-    templates = environment()
-    templates.filters.update(number=show_number, signed=show_signed)
+    templates = environment(number=show_number, signed=show_signed)
     page = templates.get_template("comparison.html.j2").render(
         style=style,
         style_hash=content_hash(style),

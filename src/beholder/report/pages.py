@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,12 +51,20 @@ def _source(folders: Sequence[Path], name: str) -> str:
     return _found(name, [*folders, *template_folders()]).read_text(encoding="utf-8")
 
 
-def environment(*folders: Path) -> Environment:
-    """Templates that escape every text, with the filters ``visible`` and ``fixed``.
+def environment(*folders: Path, **filters: Callable[..., str]) -> Environment:
+    """Templates that escape every text; the same one again for the same arguments, compiled once.
 
     Args:
-        folders: Of templates besides the report's own; they are looked into first.
+        folders: Of templates besides the report's own; they are searched first.
+        filters: By name, besides ``visible`` and ``fixed``.
     """
+    return _environment(folders, tuple(filters.items()))
+
+
+@cache
+def _environment(
+    folders: tuple[Path, ...], filters: tuple[tuple[str, Callable[..., str]], ...]
+) -> Environment:
     made = Environment(
         loader=FunctionLoader(partial(_source, folders)),
         autoescape=True,
@@ -64,7 +72,7 @@ def environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(visible=visible, fixed=fixed)
+    made.filters.update({"visible": visible, "fixed": fixed, **dict(filters)})
     return made
 
 

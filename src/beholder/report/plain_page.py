@@ -20,8 +20,7 @@ def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **v
     """
     style = styles(*style_sheets)
     style += extra
-    templates = environment()
-    templates.filters.update(number=_number, interval=_interval)
+    templates = environment(number=_number, interval=_interval)
     return templates.get_template(template).render(
         style=style, style_hash=content_hash(style), **values
     )

@@ -187,8 +187,7 @@ def html(table: Table) -> Markup:
 
     Values of a column with a scale are drawn on it, too.
     """
-    templates = environment()
-    templates.filters.update(cell=show_cell, range=show_range, bar=_bar, number=show_number)
+    templates = environment(cell=show_cell, range=show_range, bar=_bar, number=show_number)
     drawn = templates.get_template("table.html.j2").render(table=table)
     return Markup(drawn)  # noqa: S704  # escaped by the template
 

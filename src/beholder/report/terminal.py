@@ -135,8 +135,7 @@ def to_html(score: ItemScore) -> str:
     Args:
         score: What a metric found. Without its ``item`` there are no texts to draw.
     """
-    templates = environment()
-    templates.filters.update(number=show_number, label=label)
+    templates = environment(number=show_number, label=label)
     verdicts = by_tone(unit.verdict for unit in score.units)
     return templates.get_template("notebook.html.j2").render(
         score=score,

@@ -25,9 +25,13 @@ from beholder.web.lists import pair
 
 _HERE = Path(__file__).parent
 _STATUS = {403: "Not allowed", 404: "Not found"}
-TEMPLATE = environment(_HERE / "templates")
-TEMPLATE.filters.update(
-    number=show_number, interval=show_interval, signed=show_signed, two=two, whole=whole
+TEMPLATE = environment(
+    _HERE / "templates",
+    number=show_number,
+    interval=show_interval,
+    signed=show_signed,
+    two=two,
+    whole=whole,
 )
 TEMPLATE.globals.update(
     differences=differences, as_json=json.dumps, pair=pair, tables={"html": html}

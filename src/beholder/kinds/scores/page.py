@@ -146,8 +146,7 @@ def render(
     )
     style = styles("page.css")
     script = item_script((_SCRIPTS / "items.js").read_text(encoding="utf-8"))
-    templates = environment()
-    templates.filters.update(number=show_number, interval=show_interval)
+    templates = environment(number=show_number, interval=show_interval)
     return templates.get_template("page.html.j2").render(
         run=run,
         extra=extra,

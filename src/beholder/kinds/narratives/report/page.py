@@ -100,8 +100,7 @@ def _render(folder: Path, study: Mapping[str, Any], log: manifest.RunLog) -> str
     tables = {table.name: table for table in study_tables(study)}
     lacking = no_figures()
     drawn_figures = {} if lacking else figures(folder, study)
-    templates = environment()
-    templates.filters.update(number=_number, two=two, whole=whole)
+    templates = environment(number=_number, two=two, whole=whole)
     return templates.get_template("narrate.html.j2").render(
         log=log,
         name=log.data.source,
