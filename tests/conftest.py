@@ -92,11 +92,15 @@ def blank_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     figures = pytest.importorskip("matplotlib.figure")
 
-    def savefig(self: object, target: Any, *, format: str | None = None, **_: Any) -> None:
+    drawn = figures.Figure.savefig
+
+    def savefig(self: object, target: Any, *, format: str | None = None, **options: Any) -> None:
         if isinstance(target, str | Path):
             Path(target).write_bytes(_BLANK[format or Path(target).suffix[1:]])
         elif hasattr(target, "write"):
-            target.write(_BLANK[format or "png"])  # else a page of matplotlib's PdfPages
+            target.write(_BLANK[format or "png"])
+        else:  # a page of matplotlib's PdfPages
+            drawn(self, target, format=format, **options)
 
     monkeypatch.setattr(figures.Figure, "savefig", savefig)
 

@@ -220,7 +220,17 @@ def examples_of(command: App, name: str) -> Iterator[tuple[str, str]]:
             yield from examples_of(command[sub], f"{name} {sub}".strip())
 
 
-SLOW_COMMANDS = {"agree", "bidirectional", "narrate extract", "report", "steps", "suite authors"}
+SLOW_COMMANDS = {
+    "agree",
+    "caption",
+    "classify",
+    "review",
+    "bidirectional",
+    "narrate extract",
+    "report",
+    "steps",
+    "suite authors",
+}
 """Commands whose examples draw many figures or study a whole set; each has tests of its own."""
 
 

@@ -20,7 +20,6 @@ from toy.reviewer import write_reviews
 Row = Mapping[str, Any]
 N_PHOTOS = 48
 N_SORTED = 500
-N_PEOPLE = 12
 """Rows that a study is drawn from; their pictures are those of the collection again."""
 MARK = {"kind": "attribute", "severity": "major"}
 _CUES = ("A boat lies at a pier.", "Two people walk to it.", "They sail out under a grey sky.")
@@ -136,8 +135,8 @@ def _photos(folder: Path) -> None:
     (folder / "index.csv").write_text("\n".join(lines))
     again = folder / "all"
     again.mkdir()
-    for n in range(N_PEOPLE):  # the pictures of the other sorted rows are never opened
-        (again / f"p{n:03d}.jpg").hardlink_to(folder / f"p{n:03d}.jpg")
+    for n in range(N_SORTED):
+        (again / f"p{n:03d}.jpg").hardlink_to(folder / f"p{n % N_PHOTOS:03d}.jpg")
     categories = {"nature": "plants, water, sky", "trade": "markets, shops"}
     for place in (folder, folder.parent):
         (place / "categories.json").write_text(json.dumps(categories))
@@ -175,7 +174,7 @@ def _sorted(place: str) -> list[Row]:
 def _people_and_models(folder: Path) -> None:
     """People's descriptions of photographs, and models' in two languages."""
     rows = _sorted("")
-    write_rows(folder / "people.jsonl", rows[:N_PEOPLE])
+    write_rows(folder / "people.jsonl", rows[:N_PHOTOS])
     write_rows(folder / "sorted.jsonl", rows)
     write_rows(
         folder / "captions.jsonl",
