@@ -34,6 +34,44 @@ def test_building_a_metric_loads_no_model_and_no_plotting() -> None:
     assert not loaded & {"scipy", "pyarrow", "matplotlib", "model2vec", "httpx2", "torch"}
 
 
+EXTRAS = (
+    "matplotlib", "sklearn", "skimage", "sqlalchemy", "starlette", "uvicorn", "torch", "transformers",
+    "sentence_transformers", "ray", "datasets", "networkx", "pandas", "av", "umap", "inspect_ai",
+)  # fmt: skip
+NEED_EXTRAS = (
+    "beholder.backends.hf_",
+    "beholder.harness.inspect_scorers",
+    "beholder.kinds.annotation.pages",
+    "beholder.plots",
+    "beholder.web",
+)
+"""Modules, by the beginnings of their names, that a plain installation cannot import; so are all
+modules called ``plots``."""
+IMPORT_ALL = """
+import importlib, pkgutil, sys
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {extras}:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Hidden())
+import beholder
+for found in pkgutil.walk_packages(beholder.__path__, "beholder.", onerror=lambda name: None):
+    if not found.name.endswith("__main__"):
+        try:
+            importlib.import_module(found.name)
+        except ImportError as error:
+            print(found.name)
+"""
+
+
+def test_without_extras_only_what_needs_them_cannot_be_imported() -> None:
+    failed = _printed_by(IMPORT_ALL.format(extras=EXTRAS)).split()
+    assert "beholder.kinds.ranking.plots" in failed  # the packages are hidden
+    assert [
+        name for name in failed if not name.startswith(NEED_EXTRAS) and not name.endswith(".plots")
+    ] == []
+
+
 def test_a_score_draws_itself_in_a_notebook() -> None:
     html = _printed_by(
         "from beholder import ItemScore; print(ItemScore({'f1': 0.25})._repr_html_())"

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from beholder.files import make_folder, replacing
@@ -126,6 +124,9 @@ def distribution_figure(
         low: Lowest possible score, or None to begin at the lowest one.
         high: Highest possible score, or None.
     """
+    from matplotlib.figure import Figure  # an extra, and loads slowly
+    from matplotlib.ticker import MaxNLocator
+
     values = np.asarray(scores, dtype=np.float64)
     start = min(values.min(), values.min() if low is None else low)
     end = max(values.max(), values.max() if high is None else high)

@@ -51,7 +51,7 @@ def _source(folders: Sequence[Path], name: str) -> str:
     return _found(name, [*folders, *template_folders()]).read_text(encoding="utf-8")
 
 
-def environment(*folders: Path, **filters: Callable[..., str]) -> Environment:
+def environment(*folders: Path, **filters: Callable[..., object]) -> Environment:
     """Templates that escape every text; the same one again for the same arguments, compiled once.
 
     Args:
@@ -63,7 +63,7 @@ def environment(*folders: Path, **filters: Callable[..., str]) -> Environment:
 
 @cache
 def _environment(
-    folders: tuple[Path, ...], filters: tuple[tuple[str, Callable[..., str]], ...]
+    folders: tuple[Path, ...], filters: tuple[tuple[str, Callable[..., object]], ...]
 ) -> Environment:
     made = Environment(
         loader=FunctionLoader(partial(_source, folders)),

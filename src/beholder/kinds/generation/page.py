@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from beholder import files
 from beholder.kinds.generation.kind import REVIEWS, ROWS
@@ -23,7 +23,9 @@ from beholder.run.store import Store
 from beholder.run.subjects import KINDS, SubjectKind
 from beholder.run.thumbs import thumb
 from beholder.tables import Column, Table, estimate_cells
-from beholder.web.subject_pages import Drawn, SeenSubject
+
+if TYPE_CHECKING:
+    from beholder.web.subject_pages import Drawn, SeenSubject
 
 S = TypeVar("S")
 

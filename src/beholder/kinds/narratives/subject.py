@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from beholder.errors import RunError
 from beholder.kinds.narratives import results
 from beholder.kinds.narratives.report.strips import strips
 from beholder.run.thumbs import thumb
-from beholder.web.subject_pages import Drawn, SeenSubject
+
+if TYPE_CHECKING:
+    from beholder.web.subject_pages import Drawn, SeenSubject
 
 
 def draw_storyline(seen: SeenSubject) -> Drawn | None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from markupsafe import Markup
@@ -30,7 +31,9 @@ from beholder.report.tables import show_interval
 from beholder.run import manifest
 from beholder.run.manifest import ValueLog
 from beholder.run.store import Store
-from beholder.web.subject_pages import Drawn, SeenSubject
+
+if TYPE_CHECKING:
+    from beholder.web.subject_pages import Drawn, SeenSubject
 
 _SCRIPTS = Path(__file__).parent / "scripts"
 _N_EXTREME = 8
