@@ -104,7 +104,7 @@ def test_it_ends_with_values_or_says_why_not(
         done = cli(*arguments(command, engines.spec(engine)))
     if command == "perplexity" and engine not in TELLS_TEXTS:
         ledger.command(engine, command, "says that it cannot")
-        assert (done.code, "use a vLLM server, or hf:NAME" in done.err) == (2, True), done.err
+        assert (done.code, "a vLLM server (openai:NAME" in done.err) == (2, True), done.err
         return
     assert done.code in (0, 1), done.err
     n_values, reasons = outcomes(Path("out" if Path("out").is_dir() else "out.jsonl.run"))
