@@ -170,10 +170,10 @@ def test_answers_of_a_run_in_parts_are_found_beside_them(tmp_path: Path) -> None
 
 def test_engines_do_not_go_on_with_each_others_runs(tmp_path: Path) -> None:
     score(_items(2), [WordCount()], out=tmp_path / "parts", engine=InParts())
-    with pytest.raises(RunError, match="holds a run in parts; go on with it with --engine ray"):
+    with pytest.raises(RunError, match="holds a run in parts; resume it with --engine ray"):
         score(_items(2), [WordCount()], out=tmp_path / "parts")
     score(_items(2), [WordCount()], out=tmp_path / "file")
-    with pytest.raises(RunError, match="holds a run in one file; go on with it without --engine"):
+    with pytest.raises(RunError, match="holds a run in one file; resume it without --engine"):
         score(_items(2), [WordCount()], out=tmp_path / "file", engine=InParts())
 
 

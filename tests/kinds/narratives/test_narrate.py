@@ -101,7 +101,7 @@ def test_extract_from_a_folder_with_handcrafted_vectors_says_what_they_are(cli: 
     done = cli("extract", "data/img", "-k", "4", "-o", "s.jsonl")
     assert done.code == 0, done.err
     assert "left out: data/img/broken.jpg: not a picture" in done.err
-    assert "tell looks, not meaning" in done.err
+    assert "represent appearance, not meaning" in done.err
     (story,) = _sequences("s.jsonl")
     assert len(story.frames) == 4
 

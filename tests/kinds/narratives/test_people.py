@@ -47,7 +47,7 @@ def test_steps_keep_their_breaks(tmp_path: Path) -> None:
         "walk": ((Vote(0, 8, breaks=()),), (Vote(0, 2, breaks=("time", "people")),))
     }
     assert run_sync(found.evaluate(WALK, Tools())).values == {"rating": 5.0}
-    with pytest.raises(ItemError, match="nobody rated it"):
+    with pytest.raises(ItemError, match="no one rated it"):
         run_sync(found.evaluate(TRIP, Tools()))
 
 

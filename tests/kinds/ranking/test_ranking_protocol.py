@@ -181,7 +181,7 @@ def test_annotators_with_missing_ranks_are_left_out_of_the_image() -> None:
     assert tables.n_texts == {"3": 2, "2": 1}
     assert tables.reasons == {
         "1 of 2 annotators ranked every text": 1,
-        "no two annotators tell the texts apart": 1,
+        "no two annotators distinguish the texts": 1,
     }
 
 
