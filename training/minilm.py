@@ -120,8 +120,8 @@ def with_original_weights(ids: list[list[int]]) -> list[FloatArray]:
     matrices, others = original()
     shipped = minilm._load
 
-    def linear(name: str) -> minilm._Linear:
-        return minilm._Linear(np.ascontiguousarray(matrices[name].T), others[f"{name}.bias"])
+    def linear(name: str) -> minilm.Linear:
+        return minilm.Linear(np.ascontiguousarray(matrices[name].T), others[f"{name}.bias"])
 
     def norm(name: str) -> Norm:
         return Norm(others[f"{name}.weight"], others[f"{name}.bias"], minilm._EPSILON)
@@ -134,7 +134,7 @@ def with_original_weights(ids: list[list[int]]) -> list[FloatArray]:
     model = minilm._EncoderModel(
         shipped().tokenizer, shipped().unknown, Rows(), others["places"], norm("norm"),  # type: ignore[arg-type]
         tuple(
-            minilm._Layer(
+            minilm.Layer(
                 linear(f"{i}.qkv"), linear(f"{i}.attended"), norm(f"{i}.attended_norm"),
                 linear(f"{i}.up"), linear(f"{i}.down"), norm(f"{i}.norm"),
             )

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from safetensors import safe_open
 from safetensors.numpy import load_file
 from tokenizers import Encoding, Tokenizer
@@ -40,7 +41,9 @@ _LOADING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Linear:
+class Linear:
+    """A matrix and a shift."""
+
     weight: FloatArray  # (in, out), contiguous
     bias: FloatArray  # (out,)
 
@@ -54,12 +57,14 @@ class _Linear:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Layer:
-    qkv: _Linear
-    attended: _Linear
+class Layer:
+    """What one layer of BERT multiplies by."""
+
+    qkv: Linear
+    attended: Linear
     attended_norm: Norm
-    up: _Linear
-    down: _Linear
+    up: Linear
+    down: Linear
     norm: Norm
 
 
@@ -70,7 +75,7 @@ class _EncoderModel:
     tokens: Packed  # (tokens, D)
     places: FloatArray  # (WINDOW + 2, D)
     norm: Norm
-    layers: tuple[_Layer, ...]
+    layers: tuple[Layer, ...]
 
 
 def read_tokens(text: str) -> Encoding:
@@ -178,13 +183,24 @@ def _joined(windows: Sequence[FloatArray], n: int) -> FloatArray:
 
 
 def _encode(texts: Sequence[Sequence[int]], layer: int) -> list[FloatArray]:
+    return through(_load().layers[:layer], texts, embedded(texts))
+
+
+def embedded(texts: Sequence[Sequence[int]]) -> FloatArray:
+    """What the first layer gets for the tokens of texts laid end to end, (tokens, D)."""
     model = _load()
-    spans = [slice(a, b) for a, b in pairwise(np.cumsum([0, *map(len, texts)]).tolist())]
     distinct, where = np.unique(np.concatenate(texts), return_inverse=True)
     x = model.tokens.rows(distinct)[where]
     x += np.concatenate([model.places[: len(ids)] for ids in texts])
-    x = model.norm(x)
-    for step in model.layers[:layer]:
+    return model.norm(x)
+
+
+def through(
+    layers: Sequence[Layer], texts: Sequence[Sequence[int]], x: FloatArray
+) -> list[FloatArray]:
+    """The states of each text after some layers, from those of all texts laid end to end."""
+    spans = [slice(a, b) for a, b in pairwise(np.cumsum([0, *map(len, texts)]).tolist())]
+    for step in layers:
         qkv = step.qkv(x, spans)
         mixed = np.concatenate([_attend(qkv[span]) for span in spans])
         x = step.attended_norm(x + step.attended(mixed, spans))
@@ -252,33 +268,35 @@ def pieces() -> tuple[Tokenizer, Packed]:
 @cache
 def _read() -> _EncoderModel:
     stored = load_file(FOLDER / "minilm.safetensors")
-
-    def packed(name: str) -> Packed:
-        return Packed(stored[f"{name}.planes"], stored[f"{name}.scales"])
-
-    def linear(name: str) -> _Linear:
-        rows = packed(name).rows(slice(None))
-        return _Linear(np.ascontiguousarray(rows.T), stored[f"{name}.bias"])
-
-    def norm(name: str) -> Norm:
-        return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)
-
     tokenizer, tokens = pieces()
     return _EncoderModel(
         tokenizer=tokenizer,
         unknown=tokenizer.token_to_id("[UNK]"),
         tokens=tokens,
         places=stored["places"].astype(np.float32),
-        norm=norm("norm"),
-        layers=tuple(
-            _Layer(
-                qkv=linear(f"{i}.qkv"),
-                attended=linear(f"{i}.attended"),
-                attended_norm=norm(f"{i}.attended_norm"),
-                up=linear(f"{i}.up"),
-                down=linear(f"{i}.down"),
-                norm=norm(f"{i}.norm"),
-            )
-            for i in range(N_LAYERS)
-        ),
+        norm=Norm(stored["norm.weight"], stored["norm.bias"], _EPSILON),
+        layers=layers(stored),
+    )
+
+
+def layers(stored: Mapping[str, npt.NDArray[Any]]) -> tuple[Layer, ...]:
+    """The layers of a stored model, whose matrices are packed."""
+
+    def linear(name: str) -> Linear:
+        rows = Packed(stored[f"{name}.planes"], stored[f"{name}.scales"]).rows(slice(None))
+        return Linear(np.ascontiguousarray(rows.T), stored[f"{name}.bias"])
+
+    def norm(name: str) -> Norm:
+        return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)
+
+    return tuple(
+        Layer(
+            qkv=linear(f"{i}.qkv"),
+            attended=linear(f"{i}.attended"),
+            attended_norm=norm(f"{i}.attended_norm"),
+            up=linear(f"{i}.up"),
+            down=linear(f"{i}.down"),
+            norm=norm(f"{i}.norm"),
+        )
+        for i in range(sum(name.endswith(".qkv.bias") for name in stored))
     )

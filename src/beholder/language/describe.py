@@ -14,11 +14,12 @@ from beholder.language.lexicon import (
     FOCUS_ADVERBS,
     LINKING,
     NEGATIONS,
+    PARTITIVES,
     POSITIONS,
     QUANTIFIERS,
     SHADES,
 )
-from beholder.language.phrases import Phrases, is_position, is_quality
+from beholder.language.phrases import Phrases, is_of_name, is_position, is_quality
 from beholder.language.places import place, preposition
 from beholder.language.unseen import colours_of, names_nothing
 
@@ -32,7 +33,8 @@ def attribute_facts(document: Document, phrases: Phrases) -> Iterator[AttributeF
     for index, phrase in phrases.by_word.items():
         yield from modifiers(document, phrase.word, index)
     for index, target in phrases.stands_for.items():
-        yield from modifiers(document, document.words[index], target)
+        if document.words[index].lemma not in PARTITIVES:  # the group is small, not the trees
+            yield from modifiers(document, document.words[index], target)
     for word in document:
         yield from predicate_adjectives(document, word, phrases)
         yield from predicate_nouns(document, word, phrases)
@@ -59,8 +61,8 @@ def modifiers(document: Document, noun: Word, target: int) -> Iterator[Attribute
 
 
 def _describes(document: Document, child: Word, noun: Word) -> bool:
-    if child.text[:1].isupper() and noun.pos == "PROPN" and child.index > 0:
-        return False  # "New York", "General Motors"
+    if is_of_name(child, noun):
+        return False
     if child.pos == "ADJ" and child.index > noun.index and has_linked_noun(document, child):
         return False
     if child.lower in _NO_QUALITY or child.lower in NEGATIONS or not child.text[0].isalnum():

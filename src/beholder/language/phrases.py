@@ -24,6 +24,10 @@ from beholder.language.lexicon import (
 from beholder.language.numerals import number, numeral
 
 _NAMES = ("compound", "flat", "nmod:desc")
+SHARES = frozenset(
+    ("all", "any", "few", "half", "many", "most", "neither", "none", "several", "some")
+)
+"""Words that say how many of the things after "of": "most of the seats"."""
 _MODIFIES = ("compound", "amod", "flat", "nmod:desc", "fixed", "goeswith")
 
 
@@ -90,11 +94,11 @@ def find_phrases(document: Document) -> Phrases:
 def _is_candidate(document: Document, word: Word) -> bool:
     if not any(c.isalnum() for c in word.text):
         return False
-    if word.pos == "PRON":
+    if word.pos == "PRON" and word.lower not in SHARES:
         return _is_entity_pronoun(word)
     if word.is_noun:
         return not is_modifier(document, word) and not is_time(document, word)
-    return _is_selector(document, word)
+    return _is_selector(document, word) or _partitive_noun(document, word) is not None
 
 
 def is_modifier(document: Document, word: Word) -> bool:
@@ -223,7 +227,7 @@ def _is_picture(document: Document, word: Word) -> bool:
 
 def _partitive_noun(document: Document, word: Word) -> Word | None:
     """As in "a pair of shoes" means the shoes; None for a word that means itself."""
-    if word.lemma not in PARTITIVES:
+    if word.lemma not in PARTITIVES and word.lower not in SHARES:
         return None
     for noun in document.children(word, "nmod"):
         if _preposition(document, noun) == "of" and (noun.is_noun or noun.pos == "PRON"):
@@ -250,7 +254,9 @@ def _name(document: Document, word: Word) -> tuple[Word, ...]:
     while queue:
         head = queue.pop()
         parts.append(head)
-        for child in document.children(head, *_NAMES):
+        for child in document.children(head, *_NAMES, "amod"):
+            if child.dep == "amod" and not is_of_name(child, head):
+                continue
             if child.dep.startswith("compound:") or not any(c.isalnum() for c in child.text):
                 continue
             if child.index < head.index and is_quality(document, child):
@@ -260,9 +266,14 @@ def _name(document: Document, word: Word) -> tuple[Word, ...]:
     return tuple(sorted(parts, key=lambda w: w.index))
 
 
+def is_of_name(child: Word, noun: Word) -> bool:
+    """Whether a capital makes an adjective part of a name: "New York", "General Motors"."""
+    return child.text[:1].isupper() and noun.pos == "PROPN" and child.index > 0
+
+
 def is_quality(document: Document, child: Word) -> bool:
     """Whether a noun before a noun is a colour or material and so an attribute."""
-    if child.pos == "PROPN" and child.text[:1].isupper() and child.index > 0:
+    if is_of_name(child, child) or is_of_name(child, document.words[child.head]):
         return False
     return child.lower in COLOURS or child.lower in MATERIALS
 
@@ -279,7 +290,11 @@ def quantity(document: Document, word: Word) -> str | None:
         if quantifier and not superlative:
             return child.lower
     head = document.head(word)
-    if head is not None and _partitive_noun(document, head) == word:
+    if (
+        head is not None
+        and head.lower not in ("none", "neither")
+        and _partitive_noun(document, head) == word
+    ):
         return " ".join(counting.lower for counting in (*numeral(document, head), head))
     return None
 

@@ -46,6 +46,7 @@ def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "buil
     builder = Builder(document, phrases, links)
     builder.add(attribute_facts(document, phrases))
     builder.add(year_facts(document, phrases))
+    builder.add(numeral_facts(document, phrases))
     builder.add(relation_facts(document, phrases))
     return builder.graph(rules)
 
@@ -82,6 +83,37 @@ def year_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
         polarity = not clauses.is_denied(document, head)
         for noun in _dated(document, head, phrases):
             yield AttributeFact(noun, (*cases, word), word.text, "quality", "year", polarity)
+
+
+_NUMERAL = re.compile(r"[$€£#]?\d[\d.,:/]*[%°]?", re.ASCII)
+
+
+def numeral_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
+    """Bare numerals, of the noun or the subject that they say something of: "shows 4:40"."""
+    for word in document:
+        head = document.head(word)
+        follows = head is not None and word.dep == "nummod" and head.index > word.index
+        measure = follows and head.index not in phrases.by_word and head.dep in ("obj", "obl")
+        counts = follows and not measure
+        dated = _YEAR.fullmatch(word.text) and document.child(word, "case")
+        if not _NUMERAL.fullmatch(word.text) or word.index in phrases.by_word or counts or dated:
+            continue
+        joined = head is not None and (head.pos == "SYM" or measure)
+        said = head if joined else word
+        owners = clauses.subjects(document, said) or _governing(document, said, phrases)
+        for owner in owners[:1]:
+            polarity = not clauses.is_denied(document, document.words[said.head])
+            words = tuple(sorted({said, word}))
+            value = " ".join(w.text.lower() for w in words)
+            yield AttributeFact(owner.index, words, value, "quality", "number", polarity)
+
+
+def _governing(document: Document, word: Word, phrases: Phrases) -> list[Word]:
+    """The noun above a word, or what the verb above it is said of."""
+    above = document.head(word)
+    if above is None or above.index in phrases.by_word:
+        return [] if above is None else [above]
+    return clauses.subjects(document, above) or _governing(document, above, phrases)
 
 
 def _dated(document: Document, head: Word, phrases: Phrases) -> list[int]:

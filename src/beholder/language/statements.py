@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from beholder.language import lemmas
 from beholder.language.document import Document
 from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
 from beholder.language.links import Coref
+from beholder.language.phrases import SHARES
 from beholder.language.scene import scene_graph
+from beholder.language.units import GraphUnit
 from beholder.language.unseen import EMPTY_QUALITIES
 from beholder.records import Span
 
@@ -65,6 +67,26 @@ def graph_statements(graph: SceneGraph) -> tuple[Statement, ...]:
     made += [_relation(r, graph) for r in graph.relations if r.predicate != "of"]
     unique = {statement.text: statement for statement in reversed(made)}
     return tuple(sorted(unique.values(), key=lambda s: (s.sentence, s.spans)))
+
+
+def wording(unit: GraphUnit, graph: SceneGraph) -> str:
+    """A sentence that says a unit of a graph and nothing else: "The bookshelf is wooden.".
+    """
+    if unit.kind == "entity" or unit.quantity:
+        entity = graph.entities[unit.subject]
+        return _existence(entity if unit.quantity else replace(entity, quantity=None), graph).text
+    if unit.kind == "attribute":
+        return next(
+            _attribute(a, graph).text
+            for a in graph.attributes
+            if (a.entity, a.value, a.polarity) == (unit.subject, unit.value, unit.polarity)
+        )
+    return next(
+        _relation(r, graph).text
+        for r in graph.relations
+        if (r.subject, r.object, r.predicate, r.polarity)
+        == (unit.subject, unit.object, unit.value, unit.polarity)
+    )
 
 
 def _introduced(graph: SceneGraph) -> set[int]:
@@ -163,6 +185,8 @@ def _subject(entity: Entity) -> str:
         return entity.name.capitalize()
     if entity.member_of is not None:
         return f"{(entity.quantity or 'one').capitalize()} {entity.name}"
+    if entity.quantity in SHARES:
+        return f"{entity.quantity.capitalize()} of the {_noun(entity)}"
     return f"{'The' if entity.polarity else 'No'} {_noun(entity)}"
 
 

@@ -183,7 +183,7 @@ def herd(first: str | None, second: str | None, plural: bool = True) -> Analysed
         (herd("two", "three"), 0.85, 0, 1.0, ""),  # one that is called so has the amount
         (herd("two", "three"), 0.84, 0, 0.0, "two"),
         (herd("two", "three"), 0.84, 1, 1.0, ""),
-        (herd(None, None), 0.9, 0, 0.0, "one"),  # what has no amount counts for nothing
+        (herd(None, None), 0.9, 0, 0.0, ""),  # what has no amount counts for nothing
         (herd("three", "two"), 0.9, 0, 1.0, ""),
     ],
 )

@@ -53,7 +53,7 @@ UNITS = [
     ("Three dogs sleep.", "Two dogs sleep.", "three", "contradicted"),
     ("Three dogs sleep.", "Three dogs sleep.", "three", "there"),
     ("One player falls.", "The players fall.", "one", "contradicted"),
-    ("Three dogs sleep.", "A dog sleeps.", "three", "contradicted"),
+    ("Three dogs sleep.", "One dog sleeps.", "three", "contradicted"),
     ("Several dogs sleep.", "Three dogs sleep.", "several", "there"),
     ("A metal bench.", "A wooden bench.", "metal", "contradicted"),
     ("A woman sits on the left.", "A woman sits on the right.", "on the left", "contradicted"),

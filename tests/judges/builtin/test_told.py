@@ -14,7 +14,7 @@ from beholder.judges.builtin.reading import analysed
         ("A red cup.", "A blue cup.", "red", "blue"),
         ("Three dogs sleep.", "Two dogs sleep.", "three", "two"),
         ("One player falls.", "The players fall.", "one", "players"),
-        ("Three dogs sleep.", "A dog sleeps.", "three", "one"),
+        ("Three dogs sleep.", "One dog sleeps.", "three", "one"),
         ("A metal bench.", "A wooden bench.", "metal", "wooden"),
         ("A woman sits on the left.", "A woman sits on the right.", "on the left", "on the right"),
         ("A red cup.", "A cup.", "red", ""),

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from beholder.language.graph import Entity
 from beholder.language.numerals import number
 
+_UNLIKE = 0.1
+"""How well "several" fits one, and "one" a plain plural."""
+
 
 def amount(entity: Entity) -> float | None:
     """How many things an entity stands for: 1 for a plain singular, None if the text leaves it."""
@@ -40,7 +43,7 @@ def amounts_value(
     written = [target for target in targets if target.quantity is not None]
     fits = [amount_value(source, target) for target in written or targets]
     best = max(fits, key=lambda fit: fit[0])
-    if not best[1]:
+    if best[0] > _UNLIKE:
         return best
     asked, total = number(source.quantity or ""), _total(targets)
     parts = len(targets) == 1 and len(beside) > 0 and _total((source, *beside)) == total
@@ -71,11 +74,11 @@ def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
         return 1.0, False
     asked, said = number(source.quantity or ""), amount(target)
     if asked is not None and said is not None:
-        return (1.0, False) if asked == said else (0.0, True)
+        return (1.0, False) if asked == said else (0.0, target.quantity is not None)
     if asked is None and said is not None:  # "several" against a number
-        return (0.9, False) if said > 1 else (0.1, True)
+        return (0.9, False) if said > 1 else (_UNLIKE, target.quantity is not None)
     if asked == 1:  # "one" against a plain plural
-        return (0.1, True)
+        return (_UNLIKE, True)
     return (0.5 if asked is not None else 0.9), False
 
 

@@ -114,12 +114,24 @@ class AnalysedText:
     @cached_property
     def sentences(self) -> list[int]:
         """(words,), the sentence of each word; cut at marks only, for both texts alike."""
-        text, found, number, before = self.graph.text, [], 0, 0
+        text, found, number = self.graph.text, [], 0
+        before = self._spans[0][0] if self._spans else 0
         for start, end in self._spans:
             number += _SENTENCE_END.search(text, before, start) is not None
             found.append(number)
             before = end
         return found
+
+    @cached_property
+    def sentence_texts(self) -> list[str]:
+        """The sentences that have words, as written; numbered as in ``sentences``."""
+        text, starts = self.graph.text, [0]
+        for number, (place, after) in zip(self.sentences[1:], pairwise(self._spans), strict=True):
+            if number == len(starts):
+                mark = _SENTENCE_END.search(text, place[1], after[0])
+                starts.append(mark.end() if mark else after[0])
+        cuts = [*starts, len(text)]
+        return [text[a:b].strip() for a, b in pairwise(cuts)]
 
     @cached_property
     def mentions(self) -> list[tuple[Span, ...]]:

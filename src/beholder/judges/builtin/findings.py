@@ -6,9 +6,16 @@ from dataclasses import dataclass
 
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.decide import contradicted, roles_exchanged, sure, value
+from beholder.judges.builtin.entailed import Chances, ask, likely, undecided
+from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.gather import gather
-from beholder.judges.builtin.numbers import numbers
+from beholder.judges.builtin.numbers import Numbers, number, numbers
 from beholder.records import Span
+
+
+_EVEN = 0.5
+_EXCLUDED = number("entail.excluded")
+_SURELY = number("entail.surely")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +39,46 @@ class Finding:
     exchanged: bool = False
 
 
-def find(source: AnalysedText, target: AnalysedText) -> tuple[Finding, ...]:
+def find(
+    source: AnalysedText, target: AnalysedText, *, entail: bool = False
+) -> tuple[Finding, ...]:
     """Look for every unit of the source in the target.
+
+    Args:
+        source: The text whose units are looked for.
+        target: The text in which they are looked for.
+        entail: Whether the entailment model decides, with the rules, on what words alone do not.
 
     Returns:
         One finding per unit of the source, in order.
     """
     n = numbers()
-    found = []
-    for evidence in gather(source, target, n):
-        made = value(evidence, n)
-        told = evidence.told if contradicted(evidence, n) else ""
-        found.append(
-            Finding(
-                made,
-                n.grade(made),
-                sure(evidence, n),
-                told,
-                evidence.where,
-                roles_exchanged(evidence, n),
-            )
-        )
-    return tuple(found)
+    evidence = gather(source, target, n)
+    open_ = undecided(source, evidence, n) if entail else {}
+    answers = dict(zip(open_, ask(list(open_.values()), target), strict=True))
+    return tuple(
+        _both(found, answers[place], n) if place in answers else _by_rules(found, n)
+        for place, found in enumerate(evidence)
+    )
+
+
+def _by_rules(found: Evidence, n: Numbers) -> Finding:
+    made = value(found, n)
+    told = found.told if contradicted(found, n) else ""
+    return Finding(
+        made, n.grade(made), sure(found, n), told, found.where, roles_exchanged(found, n)
+    )
+
+
+def _both(found: Evidence, said: Chances, n: Numbers) -> Finding:
+    chance = likely(found, said, n)
+    told = ""
+    if chance < _EVEN and said.excluded >= _EXCLUDED:
+        told = found.told if contradicted(found, n) else said.premise
+    clear = bool(told) or (chance >= _SURELY if chance >= _EVEN else _unsaid(found, chance, n))
+    return Finding(chance, 1.0 + 4.0 * chance, clear, told, found.where)
+
+
+def _unsaid(found: Evidence, chance: float, n: Numbers) -> bool:
+    plain = found.kind in ("entity", "attribute") and found.affirmed and not found.vague
+    return plain and chance <= 1.0 - _SURELY

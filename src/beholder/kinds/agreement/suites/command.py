@@ -1,6 +1,6 @@
 """``beholder suite``: metrics on texts that are known to be good or bad.
 
-Two suites after the VCS paper: versions of texts, and texts of several authors.
+Two suites after the VCS paper (versions of texts, texts of several authors), and minimal pairs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Metrics: TypeAlias = Annotated[tuple[str, ...], Parameter(alias="-m")]
 @Parameter(name="*")
 @dataclass(frozen=True)
 class SuiteGroup:
-    """Options of both suites.
+    """Options of all suites.
 
     Attributes:
         seed: Seed of random draws.
@@ -92,6 +92,41 @@ def comparison(
     with TerminalProgress() as progress:
         found, bad = run_comparison(config, progress, writer)
     say_left_out(bad)
+    tables = comparison_tables(found)
+    write_tables(tables, config.scores.out / "tables")
+    tell_result([asdict(one) for one in found], tables, as_json)
+    return close(config.scores.out, progress)
+
+
+@app.command(name="minimal-pairs")
+def minimal_pairs(
+    data: Data | None = None,
+    /,
+    *,
+    metric: Metrics = ("accord", "accord.f1"),
+    out: RunOut = None,
+    suite: SuiteGroup = SuiteGroup(),
+    as_json: AsJson = False,
+) -> int:
+    """Report how often a metric puts a true paraphrase above a text with one wrong fact.
+
+    Example: `beholder suite minimal-pairs -m accord -m bleu -m cosine`
+
+    Args:
+        data: JSON Lines with id, kind, reference, altered and paraphrase; by default the pairs
+            that come with beholder.
+        metric: A metric, such as accord or accord.f1; repeatable.
+        out: Run directory; by default runs/minimal-pairs-NAME.
+    """
+    from beholder.kinds.agreement.suites.files import run_minimal_pairs
+    from beholder.kinds.agreement.suites.minimal_pairs import PAIRS
+    from beholder.kinds.agreement.suites.tables import comparison_tables
+    from beholder.report.study_tables import write_tables
+    from beholder.terminal.progress import TerminalProgress
+
+    config = _config(data or str(PAIRS), metric, out, "minimal-pairs-", suite)
+    with TerminalProgress() as progress:
+        found = run_minimal_pairs(config, progress)
     tables = comparison_tables(found)
     write_tables(tables, config.scores.out / "tables")
     tell_result([asdict(one) for one in found], tables, as_json)

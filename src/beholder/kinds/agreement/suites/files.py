@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from beholder.data import read_items, to_row
 from beholder.data.read import good_rows
@@ -11,7 +12,7 @@ from beholder.errors import DataError
 from beholder.files import make_folder, write_jsonl
 from beholder.judges.operations import MANNERS
 from beholder.kinds.agreement.agree import MetricValue
-from beholder.kinds.agreement.suites import authors, comparison
+from beholder.kinds.agreement.suites import authors, comparison, minimal_pairs
 from beholder.records import Item
 from beholder.run import ROWS, SCORES
 from beholder.run.kind import run
@@ -78,6 +79,28 @@ def run_comparison(
         versions += _written(config, texts, writer, progress)
     config.score(versions, progress)
     return comparison.results(config.scores.out, config.metrics, config.resamples), bad
+
+
+def run_minimal_pairs(
+    config: SuiteConfig, progress: Progress
+) -> list[comparison.ComparisonResult]:
+    """Score one wrong fact and a true paraphrase of each description of a file of pairs.
+
+    Args:
+        config: The file of pairs as data, metrics and run directory.
+        progress: Receives the progress.
+
+    Returns:
+        The table of each metric.
+
+    Raises:
+        ConfigError: A metric or option is wrong.
+        DataError: The file cannot be read, or a line is no pair.
+        RunError: The run directory is busy or holds another run.
+    """
+    pairs = minimal_pairs.read_pairs(Path(config.scores.data))
+    config.score(minimal_pairs.versions(pairs[: config.scores.rows.limit]), progress)
+    return comparison.results(config.scores.out, config.metrics, config.resamples)
 
 
 def run_authors(

@@ -1,0 +1,113 @@
+"""What the entailment model says of units: whether a text says each, and whether it excludes it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from beholder.embed.entailment import CONTRADICTION, ENTAILMENT, entail
+from beholder.embed.exact import cosines
+from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.decide import contradicted, value
+from beholder.judges.builtin.evidence import Evidence
+from beholder.judges.builtin.numbers import Numbers, number, table
+from beholder.judges.builtin.vectors import vectors
+from beholder.language.phrases import SHARES
+from beholder.language.statements import wording
+from beholder.text import frequency
+from beholder.text import words as word_spans
+
+_VERBATIM = number("entail.verbatim")
+_GRID = 3
+"""Decimals that count of the likeness of a sentence, so that ties stay ties on every processor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """What the model says of a statement, each 0..1, and the sentences it read."""
+
+    entailed: float
+    excluded: float
+    premise: str
+
+
+def ask(statements: Sequence[str], target: AnalysedText) -> list[Chances]:
+    """Hold statements against the sentences of a text.
+
+    Each is held against the sentence that is nearest to it, and that together with the next
+    nearest; what makes it likelier counts.
+    """
+    pairs = [[(premise, s) for premise in premises(s, target)] for s in statements]
+    found = iter(entail([pair for each in pairs for pair in each]).tolist())
+    made = []
+    for each in pairs:
+        rows = [next(found) for _ in each] or [[0.0, 1.0, 0.0]]
+        best = max(range(len(rows)), key=lambda i: rows[i][ENTAILMENT])
+        premise = each[0][0] if each else ""
+        made.append(Chances(rows[best][ENTAILMENT], rows[best][CONTRADICTION], premise))
+    return made
+
+
+def undecided(
+    source: AnalysedText, evidence: Sequence[Evidence], n: Numbers
+) -> dict[int, str]:
+    """The units that words alone do not decide, by place, each as a statement.
+
+    Decided is what the target says word for word of the same thing, and a relation or quality
+    whose ends, or owners, the target exchanges.
+    """
+    return {
+        place: wording(unit, source.graph)
+        for place, (unit, found) in enumerate(zip(source.units, evidence, strict=True))
+        if unit.asked
+        and not found.crowded
+        and (value(found, n) < _VERBATIM or source.graph.entities[unit.subject].quantity in SHARES)
+        and not exchanged(found, n)
+    }
+
+
+def exchanged(found: Evidence, n: Numbers) -> bool:
+    """Whether the words alone say that ends or owners are exchanged."""
+    turned = found.kind == "relation" and found.turned >= _VERBATIM
+    return contradicted(found, n) and (found.exchanged or turned)
+
+
+def likely(found: Evidence, said: Chances, n: Numbers) -> float:
+    """How likely the target says a unit, by rules and model together, 0..1."""
+    kind = "attribute" if found.kind == "amount" else found.kind
+    weights = table()[f"entail.{kind}"]["value"]
+    parts = (
+        1.0,
+        value(found, n) - 0.5,
+        _log_odds(said.entailed),
+        _log_odds(said.excluded),
+        float(contradicted(found, n)),
+    )
+    return 1.0 / (1.0 + math.exp(-sum(w * x for w, x in zip(weights, parts, strict=True))))
+
+
+def _log_odds(chance: float) -> float:
+    sure = min(max(chance, 0.001), 0.999)
+    return math.log(sure / (1.0 - sure))
+
+
+def premises(statement: str, target: AnalysedText) -> list[str]:
+    """The sentence of a text that is nearest to a statement, and that with the next nearest.
+
+    Returns:
+        One or two premises, none of an empty text; in the second both sentences stand in the order
+        of the text.
+    """
+    said = target.sentence_texts
+    if len(said) < 2:
+        return list(said)
+    words = [statement[a:b].lower() for a, b in word_spans(statement)]
+    near = cosines(vectors(words), target.word_vectors)
+    best = np.zeros((len(words), len(said)))
+    np.maximum.at(best.T, np.array(target.sentences, np.intp), near.T)
+    fit = np.array([frequency.weight(word) for word in words]) @ best
+    first, second = np.argsort(-np.round(fit, _GRID), kind="stable")[:2].tolist()
+    return [said[first], " ".join(said[i] for i in sorted((first, second)))]

@@ -1,0 +1,46 @@
+"""Bare numerals, "most of the X", names in capitals, and the adjectives of groups."""
+
+from __future__ import annotations
+
+import pytest
+
+from beholder.language import parse, scene_graph
+from beholder.language.statements import wording
+from beholder.language.units import graph_units
+
+
+def said(text: str) -> set[str]:
+    """All that is asked about a text, as sentences."""
+    graph = scene_graph(parse(text))
+    return {wording(unit, graph) for unit in graph_units(graph) if unit.asked}
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("The clock on the tower shows 4:40.", "The clock is 4:40."),
+        ("A bus with the number 17 waits.", "The number is 17."),
+        ("A plaque gives the year 1887.", "The year is 1887."),
+        ("A sign says the speed limit is 30.", "The speed limit is 30."),
+        ("The price has dropped by 15 %.", "The price is 15 %."),
+        ("None of the windows are lit.", "The windows are not lit."),
+        ("Neither of the two doors is open.", "The doors are not open."),
+        ("Most of the seats are empty.", "Most of the seats are empty."),
+        ("All of the boats are white.", "All of the boats are white."),
+        ("A statue stands in New York City.", "There is a new York City."),
+        ("The Golden Gate Bridge spans the bay.", "There is a golden Gate Bridge."),
+    ],
+)
+def test_a_fact_is_read(text: str, fact: str) -> None:
+    assert fact in said(text)
+
+
+def test_a_number_of_things_stays_their_quantity() -> None:
+    assert said("Three boats and 4 dogs.") == {
+        "There are boats.", "There are dogs.", "There are three boats.", "There are 4 dogs.",
+    }  # fmt: skip
+
+
+def test_the_size_of_a_group_is_not_that_of_its_members() -> None:
+    assert "The trees are small." not in said("A small group of trees stands there.")
+    assert "The trees are small." in said("A group of small trees stands there.")

@@ -1,0 +1,1 @@
+"""Makes the built-in entailment model."""

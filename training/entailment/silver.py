@@ -1,0 +1,202 @@
+"""Sentence pairs made of long descriptions, for training the built-in entailment model.
+
+    python -m training.entailment.silver OUT
+
+The descriptions are ImageInWords (CC-BY-4.0). A statement of a text, in the words of
+``graph_statements``, stands beside sentences of the text: the sentence that says it (entailment),
+the same with one word exchanged for one that excludes it (contradiction), and sentences of the same
+text or of another that share no noun with it (neutral). One pair a line: ``premise``,
+``hypothesis``, ``label``, ``weight``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import random
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+from beholder.judges.builtin.classes import _table, exclude, values
+from beholder.language import parse, scene_graph
+from beholder.language.graph import SceneGraph
+from beholder.language.statements import Statement, graph_statements
+
+SHARED = Path(__file__).parents[3] / "shared/data"
+CLASSES = (
+    "colour", "size", "height", "length", "width", "number", "side", "vertical", "depth", "material",
+    "posture", "motion", "years", "surface", "shape", "pattern", "state", "direction", "age", "sex",
+)  # fmt: skip
+TURNED = {
+    "on": "under", "under": "on", "above": "below", "below": "above", "behind": "in front of",
+    "inside": "outside", "outside": "inside", "left": "right", "right": "left", "over": "under",
+    "open": "closed", "closed": "open", "lit": "unlit", "empty": "full", "full": "empty",
+    "sunny": "rainy", "day": "night", "night": "day", "facing": "facing away from", "wet": "dry",
+    "dry": "wet", "toward": "away from", "towards": "away from", "many": "few", "few": "many",
+    "all": "none", "most": "few", "up": "down", "down": "up", "top": "bottom", "bottom": "top",
+    "before": "after", "with": "without",
+}  # fmt: skip
+SYMMETRIC = re.compile(r"\b(?:with|near|beside|next|by|touch|meet|kiss|hug|talk|play|fac|match|has|is in|are in|of)")
+_WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*")
+
+
+def exchanged(text: str, choice: random.Random) -> str | None:
+    """A statement with one word exchanged for one that excludes it; None if it has no such word."""
+    table = _table()
+    lines: dict[tuple[str, float], list[str]] = {}
+    for word, places in table.items():
+        for place in places:
+            lines.setdefault(place, []).append(word)
+    options = []
+    for match in _WORD.finditer(text):
+        word = match[0].lower()
+        if word in TURNED:
+            options.append((match, TURNED[word]))
+        for name, line in sorted(table.get(word, ())):
+            if name in CLASSES and word not in ("a", "an", "no", "one", "single"):
+                others = [w for (n, p), ws in lines.items() if n == name and p != line
+                          for w in ws[:1] if w not in ("a", "no")]
+                if others:
+                    options.append((match, choice.choice(others)))
+    if not options:
+        return None
+    match, new = choice.choice(options)
+    return text[: match.start()] + new + text[match.end() :]
+
+
+def denied(text: str) -> str | None:
+    """A statement with its verb denied: "is" becomes "is not"."""
+    if re.search(r"\b(?:not|no)\b", text):
+        return None
+    made, n = re.subn(r"\b(is|are)\b", r"\1 not", text, count=1)
+    made = re.sub(r"There (is|are) not (?:an?|the)? ?", r"There \1 no ", made)
+    return made if n else None
+
+
+def turned(statement: Statement) -> str | None:
+    """A relation with its ends exchanged, if both cannot be true."""
+    if statement.kind != "relation" or len(statement.entities) != 2 or not statement.polarity:
+        return None
+    match = re.fullmatch(r"The (.+?) ((?:is|are) [a-z]+ing (?:[a-z]+ )?|(?:is|are) (?:on|under|above|below|behind|inside|on top of|in front of|to the (?:left|right) of) |[a-z]+s (?:[a-z]+ )?)the (.+)[.]", statement.text)
+    if match is None or SYMMETRIC.search(match[2]):
+        return None
+    return f"The {match[3]} {match[2]}the {match[1]}." if match else None
+
+
+def of_another(graph: SceneGraph, choice: random.Random) -> str | None:
+    """An attribute said of another thing, whose own attribute excludes it."""
+    pairs = [
+        f"The {graph.entities[b.entity].name} {'are' if graph.entities[b.entity].plural else 'is'} {a.value}."
+        for a in graph.attributes
+        for b in graph.attributes
+        if a.entity != b.entity
+        and graph.entities[a.entity].name != graph.entities[b.entity].name
+        and exclude(values(a.value), values(b.value))
+    ]
+    return choice.choice(pairs) if pairs else None
+
+
+def other_number(text: str, choice: random.Random) -> str | None:
+    """A sentence with one of its digits changed."""
+    digits = list(re.finditer(r"[0-9]", text))
+    if not digits:
+        return None
+    at = choice.choice(digits)
+    new = choice.choice([d for d in "0123456789" if d != at[0]])
+    return text[: at.start()] + new + text[at.end() :]
+
+
+def false_of(graph: SceneGraph, said: Sequence[Statement], choice: random.Random) -> str | None:
+    """Something that a text excludes."""
+    s = choice.choice(said)
+    crossed = [t for t in (turned(s) for s in said) if t]
+    makers = [
+        lambda: exchanged(s.text, choice),
+        lambda: denied(s.text),
+        lambda: choice.choice(crossed) if crossed else None,
+        lambda: of_another(graph, choice),
+    ]
+    choice.shuffle(makers)
+    return next((made for make in makers if (made := make())), None)
+
+
+def main() -> None:
+    choice = random.Random(7)
+    with lzma.open(SHARED / "descriptions/iiw_descriptions.jsonl.xz", "rt") as file:
+        texts = [json.loads(line)["text"] for line in file]
+    read = []
+    for text in texts:
+        document = parse(text)
+        found = graph_statements(scene_graph(document))
+        words = document.words
+        said = [text[words[a].start : words[b - 1].end] for a, b in document.sentences if b > a]
+        read.append((text, found, said))
+    print(len(read), sum(len(r[1]) for r in read), file=sys.stderr)
+    with Path(sys.argv[1]).open("w") as out:
+        captions(out, choice)
+        for _, found, said in read:
+
+            def premise(at: int, said: list[str] = said) -> str:
+                roll = choice.random()
+                if roll < 0.5 or len(said) < 2:
+                    return said[at]
+                other = at - 1 if (roll < 0.75 and at) else choice.randrange(len(said))
+                first, last = sorted((at, other))
+                return said[at] if first == last else f"{said[first]} {said[last]}"
+
+            def write(premise: str, hypothesis: str, label: str) -> None:
+                if len(premise) < 500:
+                    out.write(json.dumps({"premise": premise, "hypothesis": hypothesis, "label": label, "weight": 0.6}) + "\n")
+
+            for s in choice.sample(found, min(6, len(found))):
+                if s.sentence >= len(said):
+                    continue
+                write(premise(s.sentence), s.text, "entailment")
+                false = choice.choice([exchanged(s.text, choice), exchanged(s.text, choice), denied(s.text), turned(s)])
+                if false:
+                    write(premise(s.sentence), false, "contradiction")
+                nouns = {w.lower() for w in _WORD.findall(s.text) if len(w) > 3}
+                far = [t for t in said if not nouns & {w.lower() for w in _WORD.findall(t)}]
+                if far and choice.random() < 0.5:
+                    write(choice.choice(far), s.text, "neutral")
+                elif choice.random() < 0.4:
+                    write(choice.choice(choice.choice(read)[2]), s.text, "neutral")
+                whole = choice.choice(said)
+                if len(whole) < 160:
+                    write(whole, whole, "entailment")
+                    false = other_number(whole, choice) or exchanged(whole, choice)
+                    if false:
+                        write(whole, false, "contradiction")
+                # another statement of the text beside this sentence: same things, not said here
+                t = choice.choice(found)
+                if choice.random() < 0.5 and t.sentence != s.sentence and not covered(t.text, said[s.sentence]):
+                    write(said[s.sentence], t.text, "neutral")
+
+
+def covered(statement: str, sentence: str) -> bool:
+    words = {w.lower() for w in _WORD.findall(statement)} - {"the", "is", "are", "there", "a", "an", "has", "have"}
+    return words <= {w.lower() for w in _WORD.findall(sentence)}
+
+
+def captions(out: TextIO, choice: random.Random) -> None:
+    """Statements of single captions, true ones and false ones."""
+    with gzip.open(SHARED / "nli/snli.jsonl.gz", "rt") as file:
+        found = sorted({json.loads(line)["premise"] for line in file})
+    for text in found:
+        graph = scene_graph(parse(text))
+        said = graph_statements(graph)
+        if not said:
+            continue
+        rows = [(choice.choice(said).text, "entailment"), (false_of(graph, said, choice), "contradiction")]
+        for hypothesis, label in rows:
+            if hypothesis:
+                row = {"premise": text, "hypothesis": hypothesis, "label": label, "weight": 0.5}
+                out.write(json.dumps(row) + "\n")
+
+
+if __name__ == "__main__":
+    main()

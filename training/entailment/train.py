@@ -1,0 +1,234 @@
+"""Trains the built-in entailment model on a CPU, on one thread.
+
+    pip install torch==2.13.0
+    python -m training.entailment.silver /tmp/silver.jsonl
+    python -m training.entailment.train /tmp/silver.jsonl [--minutes 48]
+
+It starts from the layers of the built-in encoder and stays with its tokens and places. Data: the
+pairs of ``SHARED_DATA/nli``, which people labelled (SNLI, counterfactual SNLI, one exchanged word,
+monotonicity), and silver pairs of long descriptions. Premises whose SHA-256 begins below 10 are
+never trained on; accuracy on them is printed and written to ``entailment.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import random
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from safetensors.numpy import load_file, save_file
+from torch import Tensor, nn
+
+from beholder.embed import minilm
+from beholder.embed.entailment import FILE
+from beholder.embed.packed import Packed, pack
+
+SHARED = Path(__file__).parents[3] / "shared/data/nli"
+PEOPLE = ("snli", "counterfactual", "one_word", "monotonicity")
+LABELS = ("entailment", "neutral", "contradiction")
+LEAST, WARM = 0.02, 200
+"""Least share of the learning rate, and steps until it is full."""
+RATES = {"head": 5e-4, "body": 1.5e-4}
+DROP, DECAY, SIZE, LONGEST = 0.1, 0.01, 32, 128
+BITS = 6
+LAYERS = 3
+D, HEADS = 384, 12
+KEPT_BACK = 10
+
+Row = tuple[list[int], list[int], int, float]
+
+
+class Layer(nn.Module):
+    """One layer of BERT, with the weights of the built-in encoder to start with."""
+
+    def __init__(self, stored: dict[str, Any], i: int) -> None:
+        super().__init__()
+        self.qkv, self.attended = nn.Linear(D, 3 * D), nn.Linear(D, D)
+        self.up, self.down = nn.Linear(D, 4 * D), nn.Linear(4 * D, D)
+        self.attended_norm, self.norm = nn.LayerNorm(D, 1e-12), nn.LayerNorm(D, 1e-12)
+        with torch.no_grad():
+            for name, module in self.named_children():
+                theirs = f"{i}.{name}"
+                packed = f"{theirs}.planes" in stored
+                weight = unpacked(stored, theirs) if packed else stored[f"{theirs}.weight"]
+                module.weight.copy_(torch.tensor(weight))  # type: ignore[operator]
+                module.bias.copy_(torch.tensor(stored[f"{theirs}.bias"]))  # type: ignore[operator]
+
+    def forward(self, x: Tensor, mask: Tensor, drop: float) -> Tensor:
+        n, long, _ = x.shape
+        q, k, v = self.qkv(x).view(n, long, 3, HEADS, D // HEADS).permute(2, 0, 3, 1, 4)
+        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        mixed = self.attended(mixed.transpose(1, 2).reshape(n, long, D))
+        x = self.attended_norm(x + F.dropout(mixed, drop, self.training))
+        made = self.down(F.gelu(self.up(x)))
+        return self.norm(x + F.dropout(made, drop, self.training))
+
+
+class Model(nn.Module):
+    """Both sentences at once: ``[CLS] hypothesis [SEP] premise [SEP]``."""
+
+    def __init__(self, n_layers: int = LAYERS) -> None:
+        super().__init__()
+        stored = load_file(minilm.FOLDER / "minilm.safetensors")
+        self.tokens = torch.tensor(unpacked(stored, "tokens"))
+        self.places = torch.tensor(stored["places"].astype(np.float32))
+        self.first = nn.LayerNorm(D, 1e-12).requires_grad_(False)
+        self.first.weight.copy_(torch.tensor(stored["norm.weight"]))
+        self.first.bias.copy_(torch.tensor(stored["norm.bias"]))
+        self.layers = nn.ModuleList(Layer(stored, i) for i in range(n_layers))
+        self.sides = nn.Parameter(torch.zeros(2, D))
+        self.head = nn.Linear(3 * D, 3)
+
+    def forward(self, rows: Sequence[Row], drop: float = DROP) -> Tensor:
+        own = torch.tensor([len(row[1]) for row in rows])
+        texts = [torch.tensor([*row[1], *row[0][1:]]) for row in rows]
+        padded = nn.utils.rnn.pad_sequence(texts, batch_first=True, padding_value=-1)
+        mask = (padded >= 0)[:, None, None, :]
+        inside = (torch.arange(padded.shape[1])[None] < own[:, None])[..., None]
+        x = self.first(self.tokens[padded.clamp(min=0)] + self.places[: padded.shape[1]])
+        x = x + torch.where(inside, self.sides[1], self.sides[0])
+        for layer in self.layers:
+            x = layer(x, mask, drop)
+        mean = (x * inside).sum(1) / own[:, None]
+        most = x.masked_fill(~inside, -1e4).amax(1)
+        pooled = torch.cat([x[:, 0], mean, most], 1)
+        logits: Tensor = self.head(F.dropout(pooled, drop, self.training))
+        return logits
+
+
+def unpacked(stored: dict[str, Any], name: str) -> Any:
+    """A packed matrix as numbers."""
+    return Packed(stored[f"{name}.planes"], stored[f"{name}.scales"]).rows(slice(None))
+
+
+def load(silver: Path) -> tuple[list[Row], dict[str, list[Row]]]:
+    """Rows to train on, and those kept back by set."""
+    ids: dict[str, list[int]] = {}
+
+    def read(text: str) -> list[int]:
+        if text not in ids:
+            ids[text] = minilm.read_tokens(text).ids[:LONGEST]
+        return ids[text]
+
+    train: list[Row] = []
+    kept: dict[str, list[Row]] = {name: [] for name in PEOPLE}
+    for name in (*PEOPLE, "silver"):
+        text = (
+            silver.read_text(encoding="utf-8")
+            if name == "silver"
+            else gzip.decompress((SHARED / f"{name}.jsonl.gz").read_bytes()).decode()
+        )
+        for given in map(json.loads, text.splitlines()):
+            row = (
+                read(given["premise"]),
+                read(given["hypothesis"]),
+                LABELS.index(given["label"]),
+                given.get("weight", 1.0),
+            )
+            key = hashlib.sha256(given["premise"].lower().strip(" .").encode()).digest()[0]
+            if key >= KEPT_BACK:
+                train.append(row)
+            elif name != "silver":
+                kept[name].append(row)
+    return train, kept
+
+
+def accuracy(model: Model, kept: dict[str, list[Row]]) -> dict[str, float]:
+    """Share of right labels, by set."""
+    model.eval()
+    found = {}
+    with torch.no_grad():
+        for name, rows in kept.items():
+            ordered = sorted(rows, key=lambda row: len(row[0]) + len(row[1]))
+            right = 0
+            for start in range(0, len(ordered), SIZE):
+                part = ordered[start : start + SIZE]
+                wanted = torch.tensor([row[2] for row in part])
+                right += int((model(part).argmax(1) == wanted).sum())
+            found[name] = round(right / len(rows), 4)
+    model.train()
+    return found
+
+
+def batches(rows: list[Row]) -> Iterator[list[Row]]:
+    """Rows of like length together, in random order."""
+    random.shuffle(rows)
+    for start in range(0, len(rows), SIZE * 50):
+        part = sorted(rows[start : start + SIZE * 50], key=lambda row: len(row[0]) + len(row[1]))
+        made = [part[i : i + SIZE] for i in range(0, len(part), SIZE)]
+        random.shuffle(made)
+        yield from made
+
+
+def save(model: Model, about: dict[str, Any], output: Path) -> None:
+    """Write the layers in few bits, and what was measured."""
+    stored: dict[str, np.ndarray] = {}
+    for i, layer in enumerate(model.layers):
+        for name, module in layer.named_children():
+            weight = module.weight.detach().numpy()  # type: ignore[operator]
+            stored[f"{i}.{name}.bias"] = module.bias.detach().numpy()  # type: ignore[operator]
+            if isinstance(module, nn.LayerNorm):
+                stored[f"{i}.{name}.weight"] = weight
+            else:
+                packed = pack(weight, BITS)
+                stored[f"{i}.{name}.planes"] = packed.planes
+                stored[f"{i}.{name}.scales"] = packed.scales
+    stored["sides"] = model.sides.detach().numpy()
+    stored["head.weight"] = model.head.weight.detach().numpy()
+    stored["head.bias"] = model.head.bias.detach().numpy()
+    save_file({k: np.ascontiguousarray(v, dtype=None) for k, v in stored.items()}, output)
+    output.chmod(0o644)
+    output.with_suffix(".json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Train, measure, save."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("silver", type=Path)
+    parser.add_argument("--minutes", type=float, default=48, help="of processor time")
+    parser.add_argument("--output", type=Path, default=FILE)
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    random.seed(0)
+    train, kept = load(args.silver)
+    model = Model().train()
+    head = [model.sides, *model.head.parameters()]
+    body = list(model.layers.parameters())
+    groups = [{"params": head, "lr": RATES["head"]}, {"params": body, "lr": RATES["body"]}]
+    optimizer = torch.optim.AdamW(groups, weight_decay=DECAY)
+    began, step, seen, share = time.process_time(), 0, 0, 0.0
+    while share < 1:
+        for part in batches(train):
+            share = (time.process_time() - began) / 60 / args.minutes
+            if share >= 1:
+                break
+            rate = min(1, (step + 1) / WARM) * max(LEAST, 1 - share)
+            for group, full in zip(optimizer.param_groups, RATES.values(), strict=True):
+                group["lr"] = full * rate
+            wanted, weights = (torch.tensor([row[i] for row in part]) for i in (2, 3))
+            losses = F.cross_entropy(model(part), wanted, reduction="none")
+            loss = (losses * weights).sum() / weights.sum()
+            loss.backward()
+            nn.utils.clip_grad_norm_([*body, *head], 1.0)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+            step, seen = step + 1, seen + len(part)
+            if step % 200 == 0:
+                print(f"{step} steps, {seen} pairs, {share:.0%}, loss {loss.item():.3f}", flush=True)
+    about = {"pairs": seen, "bits": BITS, "kept_back": accuracy(model, kept)}
+    print(about, flush=True)
+    save(model, about, args.output)
+
+
+if __name__ == "__main__":
+    main()
