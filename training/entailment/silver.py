@@ -17,7 +17,7 @@ import lzma
 import random
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -26,10 +26,12 @@ from beholder.language import parse, scene_graph
 from beholder.language.graph import SceneGraph
 from beholder.language.statements import Statement, graph_statements
 
+Row = tuple[str, str, str]
 SHARED = Path(__file__).parents[3] / "shared/data"
 CLASSES = (
-    "colour", "size", "height", "length", "width", "number", "side", "vertical", "depth", "material",
-    "posture", "motion", "years", "surface", "shape", "pattern", "state", "direction", "age", "sex",
+    "colour", "size", "height", "length", "width", "number", "side", "vertical", "depth",
+    "material", "posture", "motion", "years", "surface", "shape", "pattern", "state", "direction",
+    "age", "sex",
 )  # fmt: skip
 TURNED = {
     "on": "under", "under": "on", "above": "below", "below": "above", "behind": "in front of",
@@ -40,7 +42,16 @@ TURNED = {
     "all": "none", "most": "few", "up": "down", "down": "up", "top": "bottom", "bottom": "top",
     "before": "after", "with": "without",
 }  # fmt: skip
-SYMMETRIC = re.compile(r"\b(?:with|near|beside|next|by|touch|meet|kiss|hug|talk|play|fac|match|has|is in|are in|of)")
+SYMMETRIC = re.compile(
+    r"\b(?:with|near|beside|next|by|touch|meet|kiss|hug|talk|play|fac|match|has|is in|are in|of)"
+)
+_RELATION = re.compile(
+    r"The (.+?) ((?:is|are) [a-z]+ing (?:[a-z]+ )?"
+    r"|(?:is|are) (?:on|under|above|below|behind|inside|on top of|in front of) "
+    r"|(?:is|are) to the (?:left|right) of |[a-z]+s (?:[a-z]+ )?)the (.+)[.]"
+)
+"""Subject, predicate and object of a statement whose ends may be exchanged."""
+_EMPTY = frozenset(("the", "is", "are", "there", "a", "an", "has", "have"))
 _WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*")
 
 
@@ -58,8 +69,13 @@ def exchanged(text: str, choice: random.Random) -> str | None:
             options.append((match, TURNED[word]))
         for name, line in sorted(table.get(word, ())):
             if name in CLASSES and word not in ("a", "an", "no", "one", "single"):
-                others = [w for (n, p), ws in lines.items() if n == name and p != line
-                          for w in ws[:1] if w not in ("a", "no")]
+                others = [
+                    w
+                    for (n, p), ws in lines.items()
+                    if n == name and p != line
+                    for w in ws[:1]
+                    if w not in ("a", "no")
+                ]
                 if others:
                     options.append((match, choice.choice(others)))
     if not options:
@@ -81,7 +97,7 @@ def turned(statement: Statement) -> str | None:
     """A relation with its ends exchanged, if both cannot be true."""
     if statement.kind != "relation" or len(statement.entities) != 2 or not statement.polarity:
         return None
-    match = re.fullmatch(r"The (.+?) ((?:is|are) [a-z]+ing (?:[a-z]+ )?|(?:is|are) (?:on|under|above|below|behind|inside|on top of|in front of|to the (?:left|right) of) |[a-z]+s (?:[a-z]+ )?)the (.+)[.]", statement.text)
+    match = _RELATION.fullmatch(statement.text)
     if match is None or SYMMETRIC.search(match[2]):
         return None
     return f"The {match[3]} {match[2]}the {match[1]}." if match else None
@@ -89,10 +105,12 @@ def turned(statement: Statement) -> str | None:
 
 def of_another(graph: SceneGraph, choice: random.Random) -> str | None:
     """An attribute said of another thing, whose own attribute excludes it."""
+    be = {True: "are", False: "is"}
     pairs = [
-        f"The {graph.entities[b.entity].name} {'are' if graph.entities[b.entity].plural else 'is'} {a.value}."
+        f"The {other.name} {be[other.plural]} {a.value}."
         for a in graph.attributes
         for b in graph.attributes
+        for other in [graph.entities[b.entity]]
         if a.entity != b.entity
         and graph.entities[a.entity].name != graph.entities[b.entity].name
         and exclude(values(a.value), values(b.value))
@@ -114,7 +132,7 @@ def false_of(graph: SceneGraph, said: Sequence[Statement], choice: random.Random
     """Something that a text excludes."""
     s = choice.choice(said)
     crossed = [t for t in (turned(s) for s in said) if t]
-    makers = [
+    makers: list[Callable[[], str | None]] = [
         lambda: exchanged(s.text, choice),
         lambda: denied(s.text),
         lambda: choice.choice(crossed) if crossed else None,
@@ -125,61 +143,80 @@ def false_of(graph: SceneGraph, said: Sequence[Statement], choice: random.Random
 
 
 def main() -> None:
+    """Write the pairs of all descriptions and captions."""
     choice = random.Random(7)
     with lzma.open(SHARED / "descriptions/iiw_descriptions.jsonl.xz", "rt") as file:
         texts = [json.loads(line)["text"] for line in file]
     read = []
     for text in texts:
         document = parse(text)
-        found = graph_statements(scene_graph(document))
         words = document.words
-        said = [text[words[a].start : words[b - 1].end] for a, b in document.sentences if b > a]
-        read.append((text, found, said))
-    print(len(read), sum(len(r[1]) for r in read), file=sys.stderr)
+        cut = [text[words[a].start : words[b - 1].end] for a, b in document.sentences if b > a]
+        read.append((cut, graph_statements(scene_graph(document))))
     with Path(sys.argv[1]).open("w") as out:
         captions(out, choice)
-        for _, found, said in read:
+        for sentences, said in read:
+            for statement in choice.sample(said, min(6, len(said))):
+                if statement.sentence < len(sentences):
+                    elsewhere = choice.choice(choice.choice(read)[0])
+                    for row in of_statement(statement, sentences, said, elsewhere, choice):
+                        if len(row[0]) < 500:
+                            out.write(_line(*row, weight=0.6))
 
-            def premise(at: int, said: list[str] = said) -> str:
-                roll = choice.random()
-                if roll < 0.5 or len(said) < 2:
-                    return said[at]
-                other = at - 1 if (roll < 0.75 and at) else choice.randrange(len(said))
-                first, last = sorted((at, other))
-                return said[at] if first == last else f"{said[first]} {said[last]}"
 
-            def write(premise: str, hypothesis: str, label: str) -> None:
-                if len(premise) < 500:
-                    out.write(json.dumps({"premise": premise, "hypothesis": hypothesis, "label": label, "weight": 0.6}) + "\n")
+def of_statement(
+    statement: Statement,
+    sentences: Sequence[str],
+    said: Sequence[Statement],
+    elsewhere: str,
+    choice: random.Random,
+) -> Iterator[Row]:
+    """Pairs with a statement of a text, and one with a sentence of it.
 
-            for s in choice.sample(found, min(6, len(found))):
-                if s.sentence >= len(said):
-                    continue
-                write(premise(s.sentence), s.text, "entailment")
-                false = choice.choice([exchanged(s.text, choice), exchanged(s.text, choice), denied(s.text), turned(s)])
-                if false:
-                    write(premise(s.sentence), false, "contradiction")
-                nouns = {w.lower() for w in _WORD.findall(s.text) if len(w) > 3}
-                far = [t for t in said if not nouns & {w.lower() for w in _WORD.findall(t)}]
-                if far and choice.random() < 0.5:
-                    write(choice.choice(far), s.text, "neutral")
-                elif choice.random() < 0.4:
-                    write(choice.choice(choice.choice(read)[2]), s.text, "neutral")
-                whole = choice.choice(said)
-                if len(whole) < 160:
-                    write(whole, whole, "entailment")
-                    false = other_number(whole, choice) or exchanged(whole, choice)
-                    if false:
-                        write(whole, false, "contradiction")
-                # another statement of the text beside this sentence: same things, not said here
-                t = choice.choice(found)
-                if choice.random() < 0.5 and t.sentence != s.sentence and not covered(t.text, said[s.sentence]):
-                    write(said[s.sentence], t.text, "neutral")
+    Args:
+        statement: The statement.
+        sentences: The sentences of its text.
+        said: All statements of its text.
+        elsewhere: A sentence of another text.
+        choice: Draws.
+    """
+    own = sentences[statement.sentence]
+    yield _premise(statement.sentence, sentences, choice), statement.text, "entailment"
+    makers = [exchanged(statement.text, choice), exchanged(statement.text, choice)]
+    false = choice.choice([*makers, denied(statement.text), turned(statement)])
+    if false:
+        yield _premise(statement.sentence, sentences, choice), false, "contradiction"
+    nouns = {word.lower() for word in _WORD.findall(statement.text) if len(word) > 3}
+    far = [t for t in sentences if not nouns & {word.lower() for word in _WORD.findall(t)}]
+    if far and choice.random() < 0.5:
+        yield choice.choice(far), statement.text, "neutral"
+    elif choice.random() < 0.4:
+        yield elsewhere, statement.text, "neutral"
+    whole = choice.choice(sentences)
+    if len(whole) < 160:
+        yield whole, whole, "entailment"
+        if changed := other_number(whole, choice) or exchanged(whole, choice):
+            yield whole, changed, "contradiction"
+    other = choice.choice(said)  # of the same things, and not said here
+    new = other.sentence != statement.sentence and not covered(other.text, own)
+    if choice.random() < 0.5 and new:
+        yield own, other.text, "neutral"
+
+
+def _premise(at: int, sentences: Sequence[str], choice: random.Random) -> str:
+    """A sentence alone, or with the one before it or any other."""
+    roll = choice.random()
+    if roll < 0.5 or len(sentences) < 2:
+        return sentences[at]
+    other = at - 1 if (roll < 0.75 and at) else choice.randrange(len(sentences))
+    first, last = sorted((at, other))
+    return sentences[at] if first == last else f"{sentences[first]} {sentences[last]}"
 
 
 def covered(statement: str, sentence: str) -> bool:
-    words = {w.lower() for w in _WORD.findall(statement)} - {"the", "is", "are", "there", "a", "an", "has", "have"}
-    return words <= {w.lower() for w in _WORD.findall(sentence)}
+    """Whether a sentence has all words of a statement."""
+    words = {word.lower() for word in _WORD.findall(statement)} - _EMPTY
+    return words <= {word.lower() for word in _WORD.findall(sentence)}
 
 
 def captions(out: TextIO, choice: random.Random) -> None:
@@ -191,11 +228,14 @@ def captions(out: TextIO, choice: random.Random) -> None:
         said = graph_statements(graph)
         if not said:
             continue
-        rows = [(choice.choice(said).text, "entailment"), (false_of(graph, said, choice), "contradiction")]
-        for hypothesis, label in rows:
-            if hypothesis:
-                row = {"premise": text, "hypothesis": hypothesis, "label": label, "weight": 0.5}
-                out.write(json.dumps(row) + "\n")
+        out.write(_line(text, choice.choice(said).text, "entailment", weight=0.5))
+        if false := false_of(graph, said, choice):
+            out.write(_line(text, false, "contradiction", weight=0.5))
+
+
+def _line(premise: str, hypothesis: str, label: str, *, weight: float) -> str:
+    row = {"premise": premise, "hypothesis": hypothesis, "label": label, "weight": weight}
+    return json.dumps(row) + "\n"
 
 
 if __name__ == "__main__":

@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from safetensors.numpy import load_file, save_file
 from torch import Tensor, nn
+from torch.nn import functional
 
 from beholder.embed import minilm
 from beholder.embed.entailment import FILE
@@ -60,17 +60,18 @@ class Layer(nn.Module):
                 theirs = f"{i}.{name}"
                 packed = f"{theirs}.planes" in stored
                 weight = unpacked(stored, theirs) if packed else stored[f"{theirs}.weight"]
-                module.weight.copy_(torch.tensor(weight))  # type: ignore[operator]
-                module.bias.copy_(torch.tensor(stored[f"{theirs}.bias"]))  # type: ignore[operator]
+                module.weight.copy_(torch.tensor(weight))
+                module.bias.copy_(torch.tensor(stored[f"{theirs}.bias"]))
 
     def forward(self, x: Tensor, mask: Tensor, drop: float) -> Tensor:
+        """States (n, tokens, D) to states."""
         n, long, _ = x.shape
         q, k, v = self.qkv(x).view(n, long, 3, HEADS, D // HEADS).permute(2, 0, 3, 1, 4)
-        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
         mixed = self.attended(mixed.transpose(1, 2).reshape(n, long, D))
-        x = self.attended_norm(x + F.dropout(mixed, drop, self.training))
-        made = self.down(F.gelu(self.up(x)))
-        return self.norm(x + F.dropout(made, drop, self.training))
+        x = self.attended_norm(x + functional.dropout(mixed, drop, self.training))
+        made = self.down(functional.gelu(self.up(x)))
+        return self.norm(x + functional.dropout(made, drop, self.training))
 
 
 class Model(nn.Module):
@@ -89,6 +90,7 @@ class Model(nn.Module):
         self.head = nn.Linear(3 * D, 3)
 
     def forward(self, rows: Sequence[Row], drop: float = DROP) -> Tensor:
+        """Scores (rows, 3) of the labels."""
         own = torch.tensor([len(row[1]) for row in rows])
         texts = [torch.tensor([*row[1], *row[0][1:]]) for row in rows]
         padded = nn.utils.rnn.pad_sequence(texts, batch_first=True, padding_value=-1)
@@ -101,7 +103,7 @@ class Model(nn.Module):
         mean = (x * inside).sum(1) / own[:, None]
         most = x.masked_fill(~inside, -1e4).amax(1)
         pooled = torch.cat([x[:, 0], mean, most], 1)
-        logits: Tensor = self.head(F.dropout(pooled, drop, self.training))
+        logits: Tensor = self.head(functional.dropout(pooled, drop, self.training))
         return logits
 
 
@@ -174,8 +176,8 @@ def save(model: Model, about: dict[str, Any], output: Path) -> None:
     stored: dict[str, np.ndarray] = {}
     for i, layer in enumerate(model.layers):
         for name, module in layer.named_children():
-            weight = module.weight.detach().numpy()  # type: ignore[operator]
-            stored[f"{i}.{name}.bias"] = module.bias.detach().numpy()  # type: ignore[operator]
+            weight = module.weight.detach().numpy()
+            stored[f"{i}.{name}.bias"] = module.bias.detach().numpy()
             if isinstance(module, nn.LayerNorm):
                 stored[f"{i}.{name}.weight"] = weight
             else:
@@ -216,7 +218,7 @@ def main() -> None:
             for group, full in zip(optimizer.param_groups, RATES.values(), strict=True):
                 group["lr"] = full * rate
             wanted, weights = (torch.tensor([row[i] for row in part]) for i in (2, 3))
-            losses = F.cross_entropy(model(part), wanted, reduction="none")
+            losses = functional.cross_entropy(model(part), wanted, reduction="none")
             loss = (losses * weights).sum() / weights.sum()
             loss.backward()
             nn.utils.clip_grad_norm_([*body, *head], 1.0)
@@ -224,7 +226,9 @@ def main() -> None:
             optimizer.zero_grad(set_to_none=True)
             step, seen = step + 1, seen + len(part)
             if step % 200 == 0:
-                print(f"{step} steps, {seen} pairs, {share:.0%}, loss {loss.item():.3f}", flush=True)
+                print(
+                    f"{step} steps, {seen} pairs, {share:.0%}, loss {loss.item():.3f}", flush=True
+                )
     about = {"pairs": seen, "bits": BITS, "kept_back": accuracy(model, kept)}
     print(about, flush=True)
     save(model, about, args.output)

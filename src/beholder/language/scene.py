@@ -92,19 +92,21 @@ def numeral_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFac
     """Bare numerals, of the noun or the subject that they say something of: "shows 4:40"."""
     for word in document:
         head = document.head(word)
-        follows = head is not None and word.dep == "nummod" and head.index > word.index
-        measure = follows and head.index not in phrases.by_word and head.dep in ("obj", "obl")
-        counts = follows and not measure
         dated = _YEAR.fullmatch(word.text) and document.child(word, "case")
-        if not _NUMERAL.fullmatch(word.text) or word.index in phrases.by_word or counts or dated:
+        if not _NUMERAL.fullmatch(word.text) or word.index in phrases.by_word or dated:
             continue
-        joined = head is not None and (head.pos == "SYM" or measure)
-        said = head if joined else word
+        said = word
+        if head is not None and word.dep == "nummod" and head.index > word.index:
+            if head.index in phrases.by_word or head.dep not in ("obj", "obl"):
+                continue  # how many there are
+            said = head
+        elif head is not None and head.pos == "SYM":
+            said = head
         owners = clauses.subjects(document, said) or _governing(document, said, phrases)
         for owner in owners[:1]:
             polarity = not clauses.is_denied(document, document.words[said.head])
             words = tuple(sorted({said, word}))
-            value = " ".join(w.text.lower() for w in words)
+            value = " ".join(each.text.lower() for each in words)
             yield AttributeFact(owner.index, words, value, "quality", "number", polarity)
 
 

@@ -70,8 +70,7 @@ def graph_statements(graph: SceneGraph) -> tuple[Statement, ...]:
 
 
 def wording(unit: GraphUnit, graph: SceneGraph) -> str:
-    """A sentence that says a unit of a graph and nothing else: "The bookshelf is wooden.".
-    """
+    """A sentence that says a unit of a graph and nothing else: "The bookshelf is wooden."."""
     if unit.kind == "entity" or unit.quantity:
         entity = graph.entities[unit.subject]
         return _existence(entity if unit.quantity else replace(entity, quantity=None), graph).text

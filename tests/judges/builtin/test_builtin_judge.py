@@ -292,7 +292,7 @@ def test_a_name_goes_further_if_a_word_of_it_is_not_said(
     assert named_further(asked, said) == expected
 
 
-def test_a_name_that_says_more_than_the_text_is_there_but_less_surely() -> None:
+def test_a_name_that_says_more_than_the_text_is_less_surely_there() -> None:
     plain, narrow = (
         next(
             u
@@ -301,7 +301,7 @@ def test_a_name_that_says_more_than_the_text_is_there_but_less_surely() -> None:
         )
         for text in ("A cake.", "A vanilla cake.")
     )
-    assert plain.verdict == narrow.verdict == "match"
+    assert plain.verdict == "match"
     assert plain.score is not None
     assert narrow.score is not None
     assert narrow.score < plain.score

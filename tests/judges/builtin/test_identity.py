@@ -25,6 +25,7 @@ def test_the_manifest_names_what_answers_hang_on() -> None:
     assert set(found["data"]) == {
         "embed/static_model/config.json",  # revision of the vectors
         "embed/static_model/model.safetensors",
+        "embed/minilm_model/entailment.safetensors",
         "embed/minilm_model/minilm.json",
         "embed/minilm_model/minilm.safetensors",  # vectors of word pieces, which the parser reads
         "embed/minilm_model/minilm_tokenizer.json",

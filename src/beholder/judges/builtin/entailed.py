@@ -51,19 +51,17 @@ def ask(statements: Sequence[str], target: AnalysedText) -> list[Chances]:
     return made
 
 
-def undecided(
-    source: AnalysedText, evidence: Sequence[Evidence], n: Numbers
-) -> dict[int, str]:
+def undecided(source: AnalysedText, evidence: Sequence[Evidence], n: Numbers) -> dict[int, str]:
     """The units that words alone do not decide, by place, each as a statement.
 
-    Decided is what the target says word for word of the same thing, and a relation or quality
-    whose ends, or owners, the target exchanges.
+    Decided is what the target says word for word of the same thing, what it denies, one of several
+    like things of which it has fewer, and what it says with ends or owners exchanged.
     """
     return {
         place: wording(unit, source.graph)
         for place, (unit, found) in enumerate(zip(source.units, evidence, strict=True))
         if unit.asked
-        and not found.crowded
+        and not (found.crowded or found.denied)
         and (value(found, n) < _VERBATIM or source.graph.entities[unit.subject].quantity in SHARES)
         and not exchanged(found, n)
     }
@@ -79,14 +77,19 @@ def likely(found: Evidence, said: Chances, n: Numbers) -> float:
     """How likely the target says a unit, by rules and model together, 0..1."""
     kind = "attribute" if found.kind == "amount" else found.kind
     weights = table()[f"entail.{kind}"]["value"]
-    parts = (
+    total = sum(w * x for w, x in zip(weights, features(found, said, n), strict=True))
+    return 1.0 / (1.0 + math.exp(-total))
+
+
+def features(found: Evidence, said: Chances, n: Numbers) -> tuple[float, ...]:
+    """What the decision weighs: see ``entail.entity`` in ``numbers.json``."""
+    return (
         1.0,
         value(found, n) - 0.5,
         _log_odds(said.entailed),
         _log_odds(said.excluded),
         float(contradicted(found, n)),
     )
-    return 1.0 / (1.0 + math.exp(-sum(w * x for w, x in zip(weights, parts, strict=True))))
 
 
 def _log_odds(chance: float) -> float:

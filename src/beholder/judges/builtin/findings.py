@@ -12,9 +12,10 @@ from beholder.judges.builtin.gather import gather
 from beholder.judges.builtin.numbers import Numbers, number, numbers
 from beholder.records import Span
 
-
-_EVEN = 0.5
+_EVEN, _SLOPE = 0.5, 0.6
+"""Probability that counts as half, and the range of probabilities that values spread over."""
 _EXCLUDED = number("entail.excluded")
+_AGREED = number("entail.agreed")
 _SURELY = number("entail.surely")
 
 
@@ -73,10 +74,12 @@ def _by_rules(found: Evidence, n: Numbers) -> Finding:
 def _both(found: Evidence, said: Chances, n: Numbers) -> Finding:
     chance = likely(found, said, n)
     told = ""
-    if chance < _EVEN and said.excluded >= _EXCLUDED:
-        told = found.told if contradicted(found, n) else said.premise
+    against = contradicted(found, n)
+    if chance < _EVEN and said.excluded >= (_AGREED if against else _EXCLUDED):
+        told = found.told if against else said.premise
     clear = bool(told) or (chance >= _SURELY if chance >= _EVEN else _unsaid(found, chance, n))
-    return Finding(chance, 1.0 + 4.0 * chance, clear, told, found.where)
+    made = min(max((chance - _EVEN) / _SLOPE + _EVEN, 0.0), 1.0)
+    return Finding(made, 1.0 + 4.0 * made, clear, told, found.where)
 
 
 def _unsaid(found: Evidence, chance: float, n: Numbers) -> bool:

@@ -213,7 +213,7 @@ def likeness(
         if a.place and b.place:
             along, against = _placed(a, b, straight, crossed)
             taken_along = wrong if a.place == b.place and a.directed else 0.0  # "looks at"
-            return 0.5 * (right + along), max(against, taken_along)
+            return min(right, along), max(against, taken_along)
         return (right if a.place == b.place else _ONE_SIDED * right), wrong
     if a.place and b.place:
         along, against = _placed(a, b, straight, crossed)

@@ -14,7 +14,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from beholder.embed import entailment
 from beholder.embed.exact import products
+from beholder.errors import ConfigError
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
@@ -23,6 +25,7 @@ from beholder.metrics.posh.published import f1
 from beholder.metrics.tools import Tools
 from beholder.metrics.wording import Reading, compare_words, peer_adjusted_recall, read_all
 from beholder.records import Item, ItemScore
+from beholder.text import RuleSplitter
 from beholder.text.tokenize import words
 
 
@@ -35,6 +38,7 @@ class AccordEvidence:
         candidate: The candidate, read.
         references: Each reference, read.
         order: ``beholder.metrics.accord.metric`` of the candidate.
+        excluded: See ``excluded``.
         identities: Identity of each tool by the field that names it.
     """
 
@@ -42,6 +46,7 @@ class AccordEvidence:
     candidate: Reading
     references: tuple[Reading, ...]
     order: float
+    excluded: float
     identities: dict[str, str]
 
 
@@ -59,7 +64,9 @@ class Accord(Metric[AccordEvidence]):
 
     Of several references, recall of units and of words is the mean over references, set beside
     what the references recall of one another by their words, as in PoSh. A text that is a
-    reference's words out of order keeps down to a fifth (``in_order``).
+    reference's words out of order keeps down to a fifth (``in_order``). Equal words are no proof: a
+    sentence that contradicts all references, by the built-in entailment model, costs up to
+    ``caution`` of the value (``consistent``).
 
     Range 0..1, higher is better. It follows people's ratings of short descriptions more closely
     than PoSh and needs no model call with the built-in judge; see ``docs/accord.md``. English only.
@@ -71,19 +78,29 @@ class Accord(Metric[AccordEvidence]):
     judge: str = param("builtin", "who grades units: builtin, or a model", tool="judge")
     encoder: str = param("minilm", "encoder of words in context: minilm, hf:NAME", tool="encoder")
 
+    caution: float = param(
+        0.3, "share of the value that a contradicted sentence costs, 0 to 1; 0 asks no model"
+    )
+
     registered_name: ClassVar[str] = "accord"
     operations: ClassVar[tuple[str, ...]] = ("presence", "contradict")
     bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="words")
     values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("accord", "mean of f1, words and sentence, times in_order"),
+        ValueInfo("accord", "mean of f1, words and sentence, times in_order and consistent"),
         ValueInfo("f1", "of PoSh: harmonic mean of precision and recall of units"),
         ValueInfo("precision", "of PoSh: mean grade of the candidate's units; low for mistakes"),
         ValueInfo("recall", "of PoSh: mean grade of the reference's units; low for omissions"),
         ValueInfo("words", "how near the words come in their contexts"),
         ValueInfo("sentence", "cosine of the whole texts"),
         ValueInfo("in_order", "1, down to 0.2 for a reference's words out of order", 0.2),
+        ValueInfo("consistent", "1, down to 1 - caution for a sentence that references exclude"),
         *RATES,
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.caution <= 1:
+            raise ConfigError(f"caution={self.caution}: expected a number from 0 to 1")
 
     @property
     def units(self) -> PoSh:
@@ -101,9 +118,17 @@ class Accord(Metric[AccordEvidence]):
         # Units first: a text that is refused is not encoded.
         units = await self.units.gather(item, tools)
         own, *others = await read_all(texts, tools.encoder(self.encoder))
+        against = excluded(item.candidate, item.references) if self.caution else 0.0
         return AccordEvidence(
-            units, own, tuple(others), order(item.candidate), self.identities(tools)
+            units, own, tuple(others), order(item.candidate), against, self.identities(tools)
         )
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """Those of judge and encoder, the entailment model's beside the encoder's."""
+        found = super().identities(tools)
+        if self.caution:
+            found["encoder"] += f"+{entailment.identity()}"
+        return found
 
     def score_item(self, item: Item, evidence: AccordEvidence) -> ItemScore:
         """Turn evidence into a score.
@@ -119,14 +144,16 @@ class Accord(Metric[AccordEvidence]):
         words = f1(wording.precision, peer_adjusted_recall(wording.recall, peers))
         sentence = compare_wholes(own, others)
         kept = in_order(evidence.order, own, others)
+        consistent = 1 - self.caution * evidence.excluded
         values = {
-            "accord": kept * (units + words + sentence) / 3,
+            "accord": kept * consistent * (units + words + sentence) / 3,
             "f1": units,
             "precision": found.values["precision"],
             "recall": found.values["recall"],
             "words": words,
             "sentence": sentence,
             "in_order": kept,
+            "consistent": consistent,
             **{info.name: found.values[info.name] for info in RATES},
         }
         return ItemScore(values, found.units, self.signature(evidence.identities), found.detail)
@@ -196,6 +223,7 @@ def _load() -> _Table:
         return _Table({name: place for place, name in enumerate(names)}, stored["ratios"])
 
 
+_SPLITTER = RuleSplitter()
 _FEW_WORDS = 4
 """Texts of fewer words have no order to speak of."""
 _ENGLISH, _NO_ENGLISH = 0.25, -0.05
@@ -218,6 +246,15 @@ def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
     # The mean of the cosines is the product with the mean vector.
     central = float(near.mean() / np.sqrt((centre * centre).sum()))
     return float(np.clip((near.max() + central) / 2, 0.0, 1.0))
+
+
+def excluded(candidate: str, references: Sequence[str]) -> float:
+    """How likely the worst sentence of a text is excluded by every reference, 0..1."""
+    said = [candidate[part.start : part.end] for part in _SPLITTER.split(candidate)]
+    asked = [(reference, sentence) for sentence in said for reference in references]
+    chances = entailment.entail(asked)[:, entailment.CONTRADICTION]
+    by_sentence = chances.reshape(len(said), len(references)).min(axis=1)
+    return float(by_sentence.max(initial=0.0))
 
 
 def in_order(order: float, candidate: Reading, references: Sequence[Reading]) -> float:

@@ -81,9 +81,7 @@ def run_comparison(
     return comparison.results(config.scores.out, config.metrics, config.resamples), bad
 
 
-def run_minimal_pairs(
-    config: SuiteConfig, progress: Progress
-) -> list[comparison.ComparisonResult]:
+def run_minimal_pairs(config: SuiteConfig, progress: Progress) -> list[comparison.ComparisonResult]:
     """Score one wrong fact and a true paraphrase of each description of a file of pairs.
 
     Args:

@@ -49,15 +49,14 @@ def read_pairs(path: Path) -> list[Pair]:
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
-        raise DataError(f"{path}: {error.strerror or error}") from None
+        raise DataError(str(path), error.strerror or str(error)) from None
     found = []
     for number, line in enumerate(lines, 1):
         try:
             found.append(msgspec.json.decode(line, type=Pair))
         except msgspec.DecodeError as error:
-            raise DataError(
-                f"{path}, line {number}: {error}; expected id, kind, reference, altered, paraphrase"
-            ) from None
+            expected = "expected id, kind, reference, altered and paraphrase"
+            raise DataError(f"{path}, line {number}", f"{error}; {expected}") from None
     return found
 
 

@@ -1,0 +1,190 @@
+"""Fits how rules and entailment model decide together (``entail.KIND`` in ``numbers.json``).
+
+    python -m training.entailment.decision [--write]
+
+Data: the pairs of ``SHARED_DATA/nli`` whose premises the model was not trained on, and the tuning
+half (the first six of each kind) of the minimal pairs that come with beholder. If people say that a
+premise entails a sentence, it says all units of the sentence; if not, at least one unit is not
+said. So the probability of a sentence is the product of its units'. Of a minimal pair, each unit is
+labelled: those of the paraphrase are said by the reference and the other way round, those at the
+changed words of the altered text are not. The loss is the mean of both log losses, both labels
+counting alike, with a small penalty on the weights. Printed are the areas under the curve of five
+folds by premise, on sentences: of the rules alone, the model alone, and both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.stats import mannwhitneyu
+
+from beholder.judges.builtin import numbers
+from beholder.judges.builtin.entailed import ask, features, undecided
+from beholder.judges.builtin.gather import gather
+from beholder.judges.builtin.reading import analysed
+from beholder.kinds.agreement.suites.minimal_pairs import PAIRS, read_pairs
+from beholder.language.statements import wording
+from training.entailment.train import KEPT_BACK, SHARED
+from training.fact_weights import TABLE, write_table
+
+Floats = npt.NDArray[np.float64]
+KINDS = {"entity": 0, "attribute": 1, "amount": 1, "relation": 2}
+NAMES = ("entity", "attribute", "relation")
+PARTS = {"rules": [0, 1, 4], "model": [0, 2, 3], "both": [0, 1, 2, 3, 4]}
+SIGNS = ((None, None), (0, None), (0, None), (None, 0), (None, 0))
+"""Bounds of the weights: what speaks for a unit never lowers its probability."""
+TUNED = 6
+"""Minimal pairs of each kind that are looked at here; the others measure."""
+EXCHANGED = ("roles", "passive", "attribute_exchange")
+"""Kinds whose altered words do not say which unit is wrong."""
+PENALTY = 1e-3
+FOLDS = 5
+SETS = ("snli", "counterfactual", "one_word")
+SET = (
+    "fitted by training/entailment/decision.py on pairs of people that the model was not trained on"
+)
+
+
+class MinimalUnits:
+    """Undecided units of the tuning half of the minimal pairs.
+
+    Attributes:
+        x: (units, 5) features.
+        kind: (units,) place in ``NAMES``.
+        said: (units,) whether the other text says the unit.
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[tuple[float, ...], int, bool]] = []
+        for pair in read_pairs(PAIRS):
+            if int(pair.id.rpartition("-")[2]) > TUNED:
+                continue
+            self._add(pair.paraphrase, pair.reference)
+            self._add(pair.reference, pair.paraphrase)
+            if pair.kind not in EXCHANGED:
+                start = pair.altered.index(pair.changed)
+                self._add(pair.altered, pair.reference, (start, start + len(pair.changed)))
+        self.x = np.array([row[0] for row in self._rows])
+        self.kind = np.array([row[1] for row in self._rows])
+        self.said = np.array([row[2] for row in self._rows])
+
+    def _add(self, source: str, target: str, wrong: tuple[int, int] = (0, 0)) -> None:
+        n, read, other = numbers.numbers(), analysed(source), analysed(target)
+        evidence = gather(read, other, n)
+        asked = undecided(read, evidence, n)
+        for place, answer in zip(asked, ask(list(asked.values()), other), strict=True):
+            said = not any(a < wrong[1] and b > wrong[0] for a, b in read.units[place].spans)
+            found = evidence[place]
+            self._rows.append((features(found, answer, n), KINDS[found.kind], said))
+
+    def loss(self, weights: Floats) -> float:
+        """Log loss, both labels counting alike."""
+        z = (weights[self.kind] * self.x).sum(axis=1)
+        missed = np.logaddexp(0.0, np.where(self.said, -z, z))
+        return float(0.5 * (missed[self.said].mean() + missed[~self.said].mean()))
+
+
+class Pairs:
+    """Units of hypotheses with their features, by pair.
+
+    Attributes:
+        x: (units, 5) features.
+        kind: (units,) place in ``NAMES``.
+        pair: (units,) the pair of each unit.
+        said: (pairs,) whether the premise entails the hypothesis.
+        fold: (pairs,) by premise.
+    """
+
+    def __init__(self) -> None:
+        self.minimal = MinimalUnits()
+        n = numbers.numbers()
+        x: list[tuple[float, ...]] = []
+        kind: list[int] = []
+        pair: list[int] = []
+        said: list[bool] = []
+        fold: list[int] = []
+        for name in SETS:
+            text = gzip.decompress((SHARED / f"{name}.jsonl.gz").read_bytes()).decode()
+            for row in map(json.loads, text.splitlines()):
+                digest = hashlib.sha256(row["premise"].lower().strip(" .").encode()).digest()
+                if digest[0] >= KEPT_BACK:
+                    continue
+                source, target = analysed(row["hypothesis"]), analysed(row["premise"])
+                found = [
+                    (unit, one)
+                    for unit, one in zip(source.units, gather(source, target, n), strict=True)
+                    if unit.asked
+                ]
+                if not found:
+                    continue
+                answers = ask([wording(unit, source.graph) for unit, _ in found], target)
+                x += [features(one, a, n) for (_, one), a in zip(found, answers, strict=True)]
+                kind += [KINDS[one.kind] for _, one in found]
+                pair += [len(said)] * len(found)
+                said.append(row["label"] == "entailment")
+                fold.append(digest[1] % FOLDS)
+        self.x, self.kind, self.pair = np.array(x), np.array(kind), np.array(pair)
+        self.said, self.fold = np.array(said), np.array(fold)
+
+    def log_chances(self, weights: Floats) -> Floats:
+        """(pairs,) log probability that all units of a hypothesis are said."""
+        z = (weights[self.kind] * self.x).sum(axis=1)
+        total = np.bincount(self.pair, -np.logaddexp(0.0, -z), len(self.said))
+        return np.minimum(total, -1e-9)
+
+    def fitted(self, parts: Sequence[int], taken: npt.NDArray[np.bool_]) -> Floats:
+        """(3, 5) weights on some pairs; those of other parts are 0."""
+
+        def loss(flat: Floats) -> float:
+            weights = spread(flat)
+            log_p = self.log_chances(weights)
+            yes, no = taken & self.said, taken & ~self.said
+            missed = -log_p[yes].mean() - np.log(-np.expm1(log_p[no])).mean()
+            mean = 0.5 * (0.5 * missed + self.minimal.loss(weights))
+            return float(mean + PENALTY * (weights**2).sum())
+
+        def spread(flat: Floats) -> Floats:
+            weights = np.zeros((len(NAMES), self.x.shape[1]))
+            weights[:, list(parts)] = flat.reshape(len(NAMES), -1)
+            return weights
+
+        start = np.zeros(len(NAMES) * len(parts))
+        bounds = [SIGNS[part] for part in parts] * len(NAMES)
+        return spread(minimize(loss, start, method="L-BFGS-B", bounds=bounds).x)
+
+
+def main() -> None:
+    """Fit, print areas and weights."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    pairs = Pairs()
+    print(f"{len(pairs.said)} pairs, {len(pairs.x)} units")
+    for name, parts in PARTS.items():
+        found = np.zeros(len(pairs.said))
+        for fold in range(FOLDS):
+            inside = pairs.fold == fold
+            found[inside] = pairs.log_chances(pairs.fitted(parts, ~inside))[inside]
+        right = ((found > np.log(0.5)) == pairs.said).mean()
+        yes, no = found[pairs.said], found[~pairs.said]
+        area = mannwhitneyu(yes, no).statistic / (len(yes) * len(no))
+        print(f"{name:6} AUC {area:.3f}, right {right:.3f}")
+    weights = pairs.fitted(PARTS["both"], np.ones(len(pairs.said), dtype=bool))
+    for name, row in zip(NAMES, weights, strict=True):
+        print(name, np.round(row, 3).tolist())
+    if given.write:
+        table = json.loads(TABLE.read_text(encoding="utf-8"))
+        for name, row in zip(NAMES, weights, strict=True):
+            table[f"entail.{name}"] |= {"value": np.round(row, 3).tolist(), "set": SET}
+        write_table(table)
+
+
+if __name__ == "__main__":
+    main()
