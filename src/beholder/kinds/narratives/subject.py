@@ -20,6 +20,6 @@ def draw_storyline(seen: SeenSubject) -> Drawn | None:
     except RunError:  # not finished
         return None
     folder = seen.view.folder
-    there = {n: "" for n in range(len(study["frames"])) if thumb(folder, n).is_file()}
+    there = {n: "" for n in range(len(study.frames)) if thumb(folder, n).is_file()}
     drawn = next(one for one in strips(study, there) if one.position == seen.position)
     return "storyline_item.html.j2", {"strip": drawn}

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from beholder.kinds.narratives.report.columns import MEAN, METHOD, SD, SOURCE
+from msgspec import UNSET, structs
+
+from beholder.kinds.narratives.results import (
+    AgreementValue,
+    Examples,
+    MethodReliability,
+    ModelAgreement,
+    WordedValue,
+)
 from beholder.report.figures import safe_name
-from beholder.tables import Column, Table, interval_cells
+from beholder.tables import Cells, Column, Table, interval_cells, record_cells
+
+SOURCE = Column("source", "source", "text")
+METHOD = Column("method", "method", "text")
+MEAN = Column("mean", "mean", "hundredths")
+SD = Column("sd", "SD", "hundredths")
 
 _COEFFICIENT = (
     Column("coefficient", "coefficient", "text"),
@@ -15,34 +27,26 @@ _COEFFICIENT = (
     Column("verdict", "in a word", "text"),
     Column("verdicts", "ends of the interval", "text"),
 )
-_COEFFICIENTS = {
-    "icc_single": "ICC(2,1), one judge",
-    "icc_average": "ICC(2,k), mean of judges",
-    "alpha": "Cronbach's alpha",
-}
+_NOTE = Column("reason", "note", "text")
 
 
-def model_tables(found: Mapping[str, Any], notes: Sequence[str] = ()) -> list[Table]:
+def model_tables(found: ModelAgreement, notes: Sequence[str] = ()) -> list[Table]:
     """How several judges rate the same narratives: agreement, scores and ranks, two by two.
 
     Args:
-        found: What ``between_models`` gives, and ``by``: the way of rating.
+        found: How they agree.
         notes: What else is said of the judges.
     """
-    by = safe_name(found["by"])
-    title = f"judges side by side, {found['by']}"
-    left_out = f" ({found['n_left_out']:,} others left out)" if found["n_left_out"] else ""
+    by = safe_name(found.by)
+    title = f"judges side by side, {found.by}"
+    left_out = f" ({found.n_left_out:,} others left out)" if found.n_left_out else ""
     over = (
-        f"Over {found['n']:,} narratives that all {len(found['models'])} judges rated{left_out},"
+        f"Over {found.n:,} narratives that all {len(found.models)} judges rated{left_out},"
         " mean of each judge's votes. Here judges are different models."
     )
-    if "reason" in found:
-        columns = (*_COEFFICIENT, Column("reason", "note", "text"))
-        return [Table(f"judges-{by}", title, columns, (_reason(found),), (over, *notes))]
-    rows = [
-        *_coefficients(found, ("icc_single", "icc_average")),
-        {"coefficient": "Kendall's W", **_valued(found["kendall_w"])},
-    ]
+    if found.reason:
+        columns, rows = (*_COEFFICIENT, _NOTE), (_no_coefficient(found.reason),)
+        return [Table(f"judges-{by}", title, columns, rows, (over, *notes))]
     sources = (
         Column("model", "judge", "text"),
         SOURCE,
@@ -60,48 +64,34 @@ def model_tables(found: Mapping[str, Any], notes: Sequence[str] = ()) -> list[Ta
         Column("difference", "second − first", "hundredths", interval=True),
         Column("difference_p", "p of the difference", "p"),
     )
-    two = [
-        {
-            **row,
-            **interval_cells("r", row["interval"]),
-            **interval_cells("difference", row["difference_interval"]),
-        }
-        for row in found["pairs"]
-    ]
+    two = (
+        record_cells(row, "r") | interval_cells("difference", row.difference_interval)
+        for row in found.pairs
+    )
+    ranked = (record_cells(row, "mean") for row in found.sources)
+    agreed = (*_icc(found), _coefficient("Kendall's W", found.kendall_w))
     return [
-        Table(f"judges-{by}", title, _COEFFICIENT, tuple(rows), (over, *notes)),
+        Table(f"judges-{by}", title, _COEFFICIENT, agreed, (over, *notes)),
         Table(
-            f"judge-sources-{by}", f"sources by judge, {found['by']}", sources,
-            tuple(found["sources"]), by="model",
+            f"judge-sources-{by}", f"sources by judge, {found.by}", sources, tuple(ranked),
+            by="model",
         ),
-        Table(f"judge-pairs-{by}", f"two judges, {found['by']}", pairs, tuple(two)),
+        Table(f"judge-pairs-{by}", f"two judges, {found.by}", pairs, tuple(two)),
     ]  # fmt: skip
 
 
-def reliability_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+def reliability_table(rows: Sequence[MethodReliability]) -> Table:
     """How the judges of each method agree."""
-    found: list[dict[str, Any]] = []
+    found: list[Cells] = []
     for row in rows:
-        same = {name: row[name] for name in ("method", "n", "n_left_out")}
-        if "reason" in row:
-            found.append({**same, **_reason(row)})
-            continue
-        pairs = {"mean pairwise r": row["mean_pairwise_r"]}
-        pairs |= {f"r of judges {pair}": r for pair, r in row["pairwise_r"].items()}
-        told = [
-            *_coefficients(row, ("icc_single", "icc_average", "alpha")),
-            *(
-                {"coefficient": name, **_valued({"value": r, "interval": None})}
-                for name, r in pairs.items()
-            ),
-        ]
-        found += [{**same, **one} for one in told]
+        same = {"method": row.method, "n": row.n, "n_left_out": row.n_left_out}
+        found += [{**same, **cells} for cells in _reliability(row)]
     columns = (
         METHOD,
         *_COEFFICIENT,
         Column("n", "n", "count"),
         Column("n_left_out", "incomplete", "failed"),
-        Column("reason", "note", "text"),
+        _NOTE,
     )
     notes = (
         "Words after Koo and Li 2016 (below 0.5 poor, below 0.75 moderate, below 0.9 good, else"
@@ -110,28 +100,39 @@ def reliability_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return Table("reliability", "agreement of judges", columns, tuple(found), notes, by="method")
 
 
-def _coefficients(found: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
-    return [{"coefficient": _COEFFICIENTS[name], **_valued(found[name])} for name in names]
+def _reliability(row: MethodReliability) -> Iterator[Cells]:
+    if row.reason:
+        yield _no_coefficient(row.reason)
+        return
+    yield from _icc(row)
+    yield _coefficient("Cronbach's alpha", row.alpha)
+    pairs = {f"r of judges {pair}": r for pair, r in row.pairwise_r.items()}
+    for name, r in {"mean pairwise r": row.mean_pairwise_r, **pairs}.items():
+        yield _coefficient(name, AgreementValue(None if r is UNSET else r, None))
 
 
-def _valued(found: Mapping[str, Any]) -> dict[str, Any]:
-    """A coefficient with its interval and its words, where it has them."""
+def _icc(found: ModelAgreement | MethodReliability) -> Iterator[Cells]:
+    yield _coefficient("ICC(2,1), one judge", found.icc_single)
+    yield _coefficient("ICC(2,k), mean of judges", found.icc_average)
+
+
+def _coefficient(name: str, found: AgreementValue | None) -> Cells:
+    """A coefficient with its interval, and its words if it has them."""
+    assert found is not None  # if there is no reason, there are coefficients
+    words = (found.verdict, found.verdicts) if isinstance(found, WordedValue) else (None, None)
     return {
-        "value": found["value"],
-        **interval_cells("value", found["interval"]),
-        "verdict": found.get("verdict") or "",
-        "verdicts": " to ".join(found.get("verdicts") or ()),
+        "coefficient": name,
+        **record_cells(found, "value"),
+        "verdict": words[0] or "",
+        "verdicts": " to ".join(words[1] or ()),
     }
 
 
-def _reason(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {"coefficient": "", "reason": found["reason"], "verdict": "", "verdicts": ""}
+def _no_coefficient(reason: str) -> Cells:
+    return {"coefficient": "", "reason": reason, "verdict": "", "verdicts": ""}
 
 
-_SPREAD = ("n", "mean", "sd", "sd_population")
-
-
-def examples_table(examples: Mapping[str, Any]) -> Table:
+def examples_table(examples: Examples) -> Table:
     """What examples change in the ratings of each method and source."""
     columns = [METHOD, SOURCE]
     for told in ("without", "with"):
@@ -146,15 +147,21 @@ def examples_table(examples: Mapping[str, Any]) -> Table:
         Column(f"icc_{told}", f"ICC(2,1) {told}", interval=True) for told in ("without", "with")
     ]
     rows = []
-    for row in examples["rows"]:
-        cells = {"method": row["way"], "source": row["source"]}
-        for told in ("without", "with"):
-            cells |= {f"{name}_{told}": row[told][name] for name in _SPREAD}
-            icc = row["icc_single"][told] or {"value": None, "interval": None}
-            cells |= {f"icc_{told}": icc["value"]}
-            cells |= interval_cells(f"icc_{told}", icc["interval"])
-        rows.append({**cells, "sd_difference": row["sd_difference"]})
-    shown = ", ".join(f"{one['id']} rated {one['rating']}" for one in examples["shown"])
+    for row in examples.rows:
+        cells: Cells = {
+            "method": row.way,
+            "source": row.source,
+            "sd_difference": row.sd_difference,
+        }
+        for told, spread, icc in (
+            ("without", row.without, row.icc_single.without),
+            ("with", row.shown, row.icc_single.shown),
+        ):
+            cells |= {f"{name}_{told}": value for name, value in structs.asdict(spread).items()}
+            cells[f"icc_{told}"] = None if icc is None else icc.value
+            cells |= interval_cells(f"icc_{told}", None if icc is None else icc.interval)
+        rows.append(cells)
+    shown = ", ".join(f"{one.id} rated {one.rating}" for one in examples.shown)
     notes = (f"Shown as examples, and left out of all tables: {shown}.",)
     return Table(
         "examples", "with and without examples", tuple(columns), tuple(rows), notes, by="method"

@@ -1,4 +1,4 @@
-"""Film strips: the pictures of a narrative in order, with theta and judges' votes at each step."""
+"""Film strips: pictures in order with theta and votes at each step, and aligned pairs of strips."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from beholder.kinds.narratives.study import mean_vote
+from beholder.kinds.narratives.results import (
+    Narrative,
+    NarrativeStudy,
+    NearestNarrative,
+    ShownFrame,
+    mean_vote,
+)
 from beholder.report.pages import jpeg_uri
 from beholder.rounding import fixed
 from beholder.run.thumbs import thumb
+
+SIDE, GAP, BETWEEN, LEFT = 62, 8, 74, 4
+"""Pixels of aligned strips: a tile, between tiles, between strips, before the first tile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +99,50 @@ class Strip:
     breaks: tuple[str, ...]
 
 
-def strips(study: Mapping[str, Any], thumbs: Mapping[int, str]) -> list[Strip]:
+@dataclass(frozen=True, slots=True)
+class StripTile:
+    """A picture of an aligned strip: its corner, index and id."""
+
+    x: float
+    y: float
+    frame: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedStrips:
+    """Geometry of an alignment, in units of its view box.
+
+    Attributes:
+        above: Id of the narrative above.
+        source: What made it.
+        below: Id of the human narrative below.
+        normalised: Cost per step of the warping path.
+        tiles: Pictures of both.
+        lines: x above and x below of each aligned pair.
+        width: Of the view box.
+        height: Of the view box.
+    """
+
+    above: str
+    source: str
+    below: str
+    normalised: float
+    tiles: tuple[StripTile, ...]
+    lines: tuple[tuple[float, float], ...]
+    width: float
+    height: float
+    top: float = SIDE
+    bottom: float = SIDE + BETWEEN
+
+
+def strips(study: NarrativeStudy, thumbs: Mapping[int, str]) -> list[Strip]:
     """All narratives of a study as strips, in order of the run."""
-    steps = [
-        step
-        for narrative in study["narratives"]
-        if narrative["coherence"]
-        for step in narrative["coherence"]["steps"]
-    ]
-    low, high = (min(steps), max(steps)) if steps else (0.0, 1.0)
+    steps = [step for one in study.narratives if one.coherence for step in one.coherence.steps]
+    limits = (min(steps), max(steps)) if steps else (0.0, 1.0)
     return [
-        _strip(position, narrative, study["frames"], thumbs, (low, high))
-        for position, narrative in enumerate(study["narratives"])
+        _strip(position, narrative, study.frames, thumbs, limits)
+        for position, narrative in enumerate(study.narratives)
     ]
 
 
@@ -118,42 +158,39 @@ def thumbnails(folder: Path, n_frames: int) -> dict[int, str]:
 
 def _strip(
     position: int,
-    narrative: Mapping[str, Any],
-    frames: Sequence[Mapping[str, Any]],
+    narrative: Narrative,
+    frames: Sequence[ShownFrame],
     thumbs: Mapping[int, str],
     limits: tuple[float, float],
 ) -> Strip:
-    shots = tuple(_shot(index, frames[index], index in thumbs) for index in narrative["frames"])
+    shots = tuple(_shot(index, frames[index], index in thumbs) for index in narrative.frames)
     steps = _steps(narrative, len(shots) - 1, limits)
-    coherence = narrative["coherence"] or {}
-    votes = {
-        method: tuple(vote["value"] for vote in votes)
-        for method, votes in narrative["votes"].items()
-    }
-    if narrative["hybrid"] is not None:
-        votes["hybrid"] = tuple(narrative["hybrid"])
+    coherence = narrative.coherence
+    failures = [f"{where}: {reason}" for where, reason in narrative.vote_failures]
+    if narrative.coherence_failure:
+        failures.insert(0, narrative.coherence_failure)
     return Strip(
         position=position,
-        id=narrative["id"],
-        source=narrative["source"],
-        group=narrative["group"],
+        id=narrative.id,
+        source=narrative.source,
+        group=narrative.group,
         shots=shots,
         steps=steps,
-        minimum=coherence.get("minimum"),
-        mean=coherence.get("mean"),
-        ratings=tuple((method, values, mean_vote(values)) for method, values in votes.items()),
+        minimum=None if coherence is None else coherence.minimum,
+        mean=None if coherence is None else coherence.mean,
+        ratings=tuple((m, values, mean_vote(values)) for m, values in narrative.ratings.items()),
         reasons=tuple(
-            (method, vote["judge"] + 1, vote["reason"])
-            for method, votes in narrative["votes"].items()
+            (method, vote.judge + 1, vote.reason)
+            for method, votes in narrative.votes.items()
             for vote in votes
-            if vote["reason"]
+            if vote.reason
         ),
-        failures=_failures(narrative),
+        failures=tuple(dict.fromkeys(failures)),
         breaks=_breaks(shots, steps),
     )
 
 
-def _shot(index: int, frame: Mapping[str, Any], thumb: bool) -> Shot:
+def _shot(index: int, frame: ShownFrame, thumb: bool) -> Shot:
     return Shot(
         frame=index,
         id=frame["id"],
@@ -165,26 +202,23 @@ def _shot(index: int, frame: Mapping[str, Any], thumb: bool) -> Shot:
     )
 
 
-def _steps(
-    narrative: Mapping[str, Any], n_steps: int, limits: tuple[float, float]
-) -> tuple[Step, ...]:
-    coherence, asked = narrative["coherence"], narrative["steps"]
-    means = [mean_vote([vote["value"] for vote in votes]) for votes in asked]
-    rated = [mean for mean in means if mean is not None]
+def _steps(narrative: Narrative, n_steps: int, limits: tuple[float, float]) -> tuple[Step, ...]:
+    coherence = narrative.coherence
+    votes = narrative.step_means or [None] * n_steps
+    says = [tuple(v.reason for v in step if v.reason) for step in narrative.steps] or [()] * n_steps
+    rated = [vote for vote in votes if vote is not None]
     least = min(rated, default=None)
     found = []
     for i in range(n_steps):
-        theta = coherence["steps"][i] if coherence else None
-        vote = means[i] if means else None
-        says = tuple(v["reason"] for v in asked[i] if v["reason"]) if asked else ()
+        theta = None if coherence is None else coherence.steps[i]
         found.append(
             Step(
                 theta=theta,
                 level=None if theta is None else _level(theta, limits),
-                weakest=bool(coherence) and coherence["weakest"] == i,
-                vote=vote,
-                lowest=vote is not None and vote == least and len(rated) > 1,
-                says=says,
+                weakest=coherence is not None and coherence.weakest == i,
+                vote=votes[i],
+                lowest=votes[i] is not None and votes[i] == least and len(rated) > 1,
+                says=says[i],
             )
         )
     return tuple(found)
@@ -193,19 +227,6 @@ def _steps(
 def _level(theta: float, limits: tuple[float, float]) -> int:
     low, high = limits
     return 9 if high <= low else min(9, math.floor(10 * (theta - low) / (high - low)))
-
-
-def _failures(narrative: Mapping[str, Any]) -> tuple[str, ...]:
-    found = [narrative["coherence_failure"]] if narrative["coherence_failure"] else []
-    for method, votes in narrative["votes"].items():
-        found += [f"{method}: {vote['failure']}" for vote in votes if vote["failure"]]
-    found += [
-        f"step {number + 1}: {vote['failure']}"
-        for number, votes in enumerate(narrative["steps"])
-        for vote in votes
-        if vote["failure"]
-    ]
-    return tuple(dict.fromkeys(found))
 
 
 def _breaks(shots: Sequence[Shot], steps: Sequence[Step]) -> tuple[str, ...]:
@@ -223,3 +244,37 @@ def _breaks(shots: Sequence[Shot], steps: Sequence[Step]) -> tuple[str, ...]:
     if vote is not None:
         found.append(f"lowest by judges, {fixed(vote, 1)} of 10: step {named(lowest)}")
     return tuple(found)
+
+
+def alignments(study: NarrativeStudy) -> list[AlignedStrips]:
+    """Per source that is not human, the narrative in the middle of its distances."""
+    by_source: dict[str, list[tuple[float, str, AlignedStrips]]] = {}
+    for one in study.narratives:
+        if one.nearest is not None:
+            drawn = _aligned(study, one, one.nearest)
+            by_source.setdefault(one.source, []).append((one.nearest.normalised, one.id, drawn))
+    ordered = (sorted(found, key=lambda one: one[:2]) for found in by_source.values())
+    return [found[(len(found) - 1) // 2][2] for found in ordered]
+
+
+def _aligned(study: NarrativeStudy, one: Narrative, nearest: NearestNarrative) -> AlignedStrips:
+    other = study.narratives[nearest.narrative]
+    tiles = [
+        StripTile(_x(place), y, frame, study.frames[frame]["id"])
+        for y, frames in ((0, one.frames), (SIDE + BETWEEN, other.frames))
+        for place, frame in enumerate(frames)
+    ]
+    return AlignedStrips(
+        above=one.id,
+        source=one.source,
+        below=other.id,
+        normalised=nearest.normalised,
+        tiles=tuple(tiles),
+        lines=tuple((_x(i) + SIDE / 2, _x(j) + SIDE / 2) for i, j in nearest.path),
+        width=2 * LEFT + max(len(one.frames), len(other.frames)) * (SIDE + GAP) - GAP,
+        height=2 * SIDE + BETWEEN,
+    )
+
+
+def _x(place: int) -> float:
+    return LEFT + place * (SIDE + GAP)
