@@ -21,7 +21,7 @@ from beholder.backends import BACKENDS, Answer, Backend, Capabilities, Request, 
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import CollectionOptions, HybridOptions, NarrateConfig, Part
 from beholder.kinds.narratives.engine import plan_narratives, run_narratives
-from beholder.kinds.narratives.report import write_study
+from beholder.kinds.narratives.page import write_study
 from beholder.kinds.narratives.settings import Voting
 from beholder.kinds.narratives.side_by_side import side_by_side
 from beholder.run.session import Quiet

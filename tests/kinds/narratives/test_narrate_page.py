@@ -21,10 +21,8 @@ from beholder.kinds.narratives.config import (
     Part,
 )
 from beholder.kinds.narratives.engine import run_narratives
-from beholder.kinds.narratives.report import side_by_side_tables, study_tables, terminal_tables
-from beholder.kinds.narratives.report.judge_tables import model_tables
-from beholder.kinds.narratives.report.page import write_study, write_study_figures
-from beholder.kinds.narratives.report.tables import captions_or_sight_table
+from beholder.kinds.narratives.judge_tables import model_tables
+from beholder.kinds.narratives.page import write_study, write_study_figures
 from beholder.kinds.narratives.results import (
     Cost,
     ModelAgreement,
@@ -33,6 +31,12 @@ from beholder.kinds.narratives.results import (
     UnitCost,
 )
 from beholder.kinds.narratives.settings import Voting
+from beholder.kinds.narratives.tables import (
+    captions_or_sight_table,
+    side_by_side_tables,
+    study_tables,
+    terminal_tables,
+)
 from beholder.report.safe_console import as_text
 from beholder.report.study_tables import html, show_cell
 from beholder.run.session import Quiet

@@ -19,7 +19,7 @@ from beholder.kinds.narratives.storylines import Space, coherence, maxmin, narra
 from beholder.kinds.narratives.storylines.edges import earliest_sources
 from beholder.kinds.narratives.storylines.maps import _likeliest_route
 from beholder.kinds.narratives.storylines.paths import StorylinePath, ends
-from beholder.kinds.narratives.storylines.states import states
+from beholder.kinds.narratives.storylines.widest import states
 from beholder.records import ItemScore
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import cast
@@ -24,7 +25,7 @@ from beholder.kinds.narratives.cost import (
 )
 from beholder.kinds.narratives.hybrid import Hybrid, combine
 from beholder.kinds.narratives.inputs import Inputs
-from beholder.kinds.narratives.judging import Vote, values
+from beholder.kinds.narratives.judging import Vote
 from beholder.kinds.narratives.measuring import EmbeddedPictures
 from beholder.kinds.narratives.models import between_models, with_and_without
 from beholder.kinds.narratives.results import (
@@ -46,7 +47,6 @@ from beholder.kinds.narratives.results import (
     ThetaMatrix,
     UnitCost,
     VotingLog,
-    mean_vote,
 )
 from beholder.kinds.narratives.stages import StageFindings
 from beholder.kinds.narratives.steps import steps_table, told_by
@@ -115,28 +115,23 @@ def _study(
 ) -> NarrativeStudy:
     storylines = found.inputs.storylines
     hybrid, hybrid_missing = _hybrid(config, found)
-    rows = _StepRows(found, hybrid)
-    subjects = [rows.subject(at, storyline) for at, storyline in enumerate(storylines)]
-    frames = found.inputs.shown
-    index = {frame.id: number for number, frame in enumerate(frames)}
+    narratives = _narratives(found, hybrid)
+    subjects = [JudgedStoryline.of(one) for one in narratives]
     captions = found.captions()
     compared = tables(
         subjects,
         config.human,
-        n_repeated=_n_repeated(storylines),
+        n_repeated=len(narratives) - len({one.frames for one in narratives}),
         notes=_notes(hybrid, storylines),
     )
     return NarrativeStudy(
         human=config.human,
-        frames=tuple(_frame(frame, captions.get(frame.id)) for frame in frames),
-        narratives=tuple(
-            rows.narrative(at, storyline, subjects[at], index)
-            for at, storyline in enumerate(storylines)
-        ),
+        frames=tuple(_frame(frame, captions.get(frame.id)) for frame in found.inputs.shown),
+        narratives=narratives,
         tables=compared,
         examples=_examples(config, found, compared) if config.voting.examples else None,
         models=tuple(_models(config, subjects)),
-        steps=_steps_table(storylines, rows, config.human) if rows.steps else None,
+        steps=_steps_table(narratives, config.human) if "transitions" in found.outcomes else None,
         cost=cost_table(config, found.inputs, found.spent),
         hybrid=None if hybrid is None else _hybrid_ratings(hybrid, config, found),
         hybrid_missing=hybrid_missing,
@@ -144,13 +139,6 @@ def _study(
         judges=found.judges,
         voting=VotingLog(**asdict(config.voting)),
         unreadable=tuple(unreadable),
-    )
-
-
-def _n_repeated(storylines: Sequence[Storyline]) -> int:
-    """Storylines that show the same pictures in the same order as one before them."""
-    return len(storylines) - len(
-        {tuple(f.id for f in storyline.frames) for storyline in storylines}
     )
 
 
@@ -192,56 +180,33 @@ def _votes(votes: Sequence[Vote]) -> tuple[StudyVote, ...]:
     )
 
 
-class _StepRows:
-    """Rows of single storylines, from what was found of each."""
+def _narratives(found: StageFindings, hybrid: Hybrid | None) -> tuple[Narrative, ...]:
+    votes, steps = found.votes(), found.steps()
+    coherence, nearest = found.coherence(), found.nearest()
+    index = {frame.id: number for number, frame in enumerate(found.inputs.shown)}
 
-    def __init__(self, found: StageFindings, hybrid: Hybrid | None) -> None:
-        self.votes = found.votes()
-        self.steps = found.steps()
-        self.coherence = found.coherence()
-        self._nearest = found.nearest()
-        self._hybrid = hybrid
-
-    def subject(self, at: int, storyline: Storyline) -> JudgedStoryline:
-        """A storyline as the tables see it."""
-        coherence, nearest = self.coherence.get(at), self._nearest.get(at)
-        votes: dict[str, list[float | None]] = {
-            method: [None if vote.value is None else float(vote.value) for vote in found[at]]
-            for method, found in self.votes.items()
-            if at in found
-        }
-        if self._hybrid is not None:
-            row = self._hybrid.ratings[at]
-            if self._hybrid.trusted or not np.isnan(row).all():
-                votes["hybrid"] = [None if np.isnan(value) else value for value in row]
-        known = coherence if isinstance(coherence, Coherence) else None
-        return JudgedStoryline(
-            id=storyline.id,
-            source=storyline.source,
-            minimum=None if known is None else known.minimum,
-            mean=None if known is None else known.mean,
-            dtw=None if nearest is None else nearest[1].normalised,
-            votes=votes,
-        )
-
-    def narrative(
-        self, at: int, storyline: Storyline, subject: JudgedStoryline, index: Mapping[str, int]
-    ) -> Narrative:
-        """A storyline as the page draws it."""
-        coherence, nearest = self.coherence.get(at), self._nearest.get(at)
-        hybrid = subject.votes.get("hybrid")
+    def one(at: int, storyline: Storyline) -> Narrative:
+        known, near = coherence.get(at), nearest.get(at)
         return Narrative(
             id=storyline.id,
             source=storyline.source,
             group=dict(storyline.group),
             frames=tuple(index[frame.id] for frame in storyline.frames),
-            coherence=_coherence(coherence) if isinstance(coherence, Coherence) else None,
-            coherence_failure=coherence.message if isinstance(coherence, ItemFailure) else None,
-            nearest=None if nearest is None else _nearest(*nearest),
-            votes={m: _votes(found[at]) for m, found in self.votes.items() if at in found},
-            hybrid=None if hybrid is None else tuple(hybrid),
-            steps=tuple(map(_votes, self.steps.get(at, ()))),
+            coherence=_coherence(known) if isinstance(known, Coherence) else None,
+            coherence_failure=known.message if isinstance(known, ItemFailure) else None,
+            nearest=None if near is None else _nearest(*near),
+            votes={method: _votes(cast[at]) for method, cast in votes.items() if at in cast},
+            hybrid=None if hybrid is None else _hybrid_row(hybrid, at),
+            steps=tuple(map(_votes, steps.get(at, ()))),
         )
+
+    return tuple(one(at, storyline) for at, storyline in enumerate(found.inputs.storylines))
+
+
+def _hybrid_row(hybrid: Hybrid, at: int) -> tuple[float | None, ...] | None:
+    """Hybrid ratings of a narrative; None if captions are not trusted and no one looked at it."""
+    row = tuple(None if math.isnan(value) else value for value in hybrid.ratings[at])
+    return row if hybrid.trusted or any(value is not None for value in row) else None
 
 
 def _coherence(found: Coherence) -> NarrativeCoherence:
@@ -372,12 +337,13 @@ def _middle_day(frame: Frame) -> float:
     return 0.0 if frame.date is None else frame.date.middle
 
 
-def _steps_table(storylines: Sequence[Storyline], found: _StepRows, human: str) -> StepTables:
-    rows, broken = [], []
-    for at, votes in found.steps.items():
-        coherence = found.coherence.get(at)
-        theta = coherence.steps if isinstance(coherence, Coherence) else None
-        source = storylines[at].source
-        rows.append((source, [mean_vote(values(step)) for step in votes], theta))
-        broken.append((source, [told_by([vote.breaks for vote in step]) for step in votes]))
+def _steps_table(narratives: Sequence[Narrative], human: str) -> StepTables:
+    rows = [
+        (one.source, one.step_means, one.coherence.steps if one.coherence else None)
+        for one in narratives
+    ]
+    broken = [
+        (one.source, [told_by([vote.breaks for vote in step]) for step in one.steps])
+        for one in narratives
+    ]
     return steps_table(rows, human, broken)

@@ -182,7 +182,7 @@ def extract(
     """
     from beholder.data import write_storylines
     from beholder.kinds.narratives.extraction import ExtractConfig, extract_storylines
-    from beholder.kinds.narratives.report import extraction_table
+    from beholder.kinds.narratives.tables import extraction_table
 
     made = extract_storylines(
         ExtractConfig(
@@ -358,7 +358,8 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     from beholder.kinds.narratives.build import cost_table
     from beholder.kinds.narratives.inputs import read_inputs
     from beholder.kinds.narratives.kind import KIND
-    from beholder.kinds.narratives.report import terminal_tables, write_study
+    from beholder.kinds.narratives.page import write_study
+    from beholder.kinds.narratives.tables import terminal_tables
     from beholder.run import kind
     from beholder.terminal.progress import TerminalProgress
 

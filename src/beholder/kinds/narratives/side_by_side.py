@@ -11,8 +11,8 @@ import msgspec
 from beholder.errors import ConfigError
 from beholder.kinds.narratives import results
 from beholder.kinds.narratives.models import between_models
-from beholder.kinds.narratives.report.tables import side_by_side_tables
 from beholder.kinds.narratives.results import NarrativeStudy, SideBySide, StageOfRun, mean_vote
+from beholder.kinds.narratives.tables import side_by_side_tables
 from beholder.run.kind import Beside
 
 STEPS = "steps"

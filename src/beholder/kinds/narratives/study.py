@@ -24,6 +24,7 @@ from beholder.kinds.narratives.results import (
     MeasureCorrelation,
     MethodCorrelation,
     MethodReliability,
+    Narrative,
     SourceCoherence,
     SourceComparison,
     SourceScore,
@@ -62,6 +63,19 @@ class JudgedStoryline:
     mean: float | None
     dtw: float | None
     votes: Mapping[str, Sequence[float | None]]
+
+    @classmethod
+    def of(cls, narrative: Narrative) -> JudgedStoryline:
+        """What the study sees of a narrative."""
+        coherence, nearest = narrative.coherence, narrative.nearest
+        return cls(
+            id=narrative.id,
+            source=narrative.source,
+            minimum=None if coherence is None else coherence.minimum,
+            mean=None if coherence is None else coherence.mean,
+            dtw=None if nearest is None else nearest.normalised,
+            votes=narrative.ratings,
+        )
 
     def mean_vote(self, method: str) -> float | None:
         """Mean vote by a method; None without one."""

@@ -6,7 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from beholder.errors import RunError
+from beholder.kinds.narratives import results
 from beholder.kinds.narratives.results import (
     Narrative,
     NarrativeStudy,
@@ -17,6 +20,9 @@ from beholder.kinds.narratives.results import (
 from beholder.report.pages import jpeg_uri
 from beholder.rounding import fixed
 from beholder.run.thumbs import thumb
+
+if TYPE_CHECKING:
+    from beholder.web.subject_pages import Drawn, SeenSubject
 
 SIDE, GAP, BETWEEN, LEFT = 62, 8, 74, 4
 """Pixels of aligned strips: a tile, between tiles, between strips, before the first tile."""
@@ -278,3 +284,14 @@ def _aligned(study: NarrativeStudy, one: Narrative, nearest: NearestNarrative) -
 
 def _x(place: int) -> float:
     return LEFT + place * (SIDE + GAP)
+
+
+def draw_storyline(seen: SeenSubject) -> Drawn | None:
+    """The film strip of one storyline, for the viewer; None until the run is finished."""
+    folder = seen.view.folder
+    try:
+        study = results.read(folder)
+    except RunError:  # not finished
+        return None
+    there = {n: "" for n in range(len(study.frames)) if thumb(folder, n).is_file()}
+    return "storyline_item.html.j2", {"strip": strips(study, there)[seen.position]}

@@ -12,9 +12,9 @@ import numpy as np
 from beholder import files
 from beholder.dates import PartialDate
 from beholder.kinds.narratives import results
-from beholder.kinds.narratives.report.strips import SIDE, Strip, alignments, strips, thumbnails
-from beholder.kinds.narratives.report.tables import study_tables
 from beholder.kinds.narratives.results import Narrative, NarrativeStudy, ShownFrame, mean_vote
+from beholder.kinds.narratives.strips import SIDE, Strip, alignments, strips, thumbnails
+from beholder.kinds.narratives.tables import study_tables
 from beholder.report.figures import save
 from beholder.report.numbers import show_number, two, whole
 from beholder.report.pages import content_hash, data_uri, environment, no_figures, styles
@@ -65,7 +65,7 @@ def write_study_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
 
 def figures(run_folder: Path, study: NarrativeStudy) -> dict[str, Figure]:
     """The figures of a study by name; those that it has data for."""
-    from beholder.kinds.narratives.report.plots import eight_panels, theta_figure, timeline_figure
+    from beholder.kinds.narratives.plots import eight_panels, theta_figure, timeline_figure
 
     found: dict[str, Figure] = {}
     if study.tables.methods:

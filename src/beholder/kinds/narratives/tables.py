@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 from rich.console import RenderableType
 from rich.text import Text
 
-from beholder.kinds.narratives.report.judge_tables import (
+from beholder.kinds.narratives.judge_tables import (
     METHOD,
     SD,
     SOURCE,
