@@ -15,7 +15,7 @@ from beholder.kinds.narratives.hybrid import choose
 from beholder.kinds.narratives.inputs import Inputs, read_inputs
 from beholder.kinds.narratives.judging import CaptionFrame, JudgeAsker, Rater, RateStoryline
 from beholder.kinds.narratives.kind import KIND
-from beholder.kinds.narratives.measuring import EmbeddedPictures, MeasureCoherence
+from beholder.kinds.narratives.measuring import MeasureCoherence
 from beholder.kinds.narratives.stages import StageFindings, judged, n_seen, stages
 from beholder.metrics.asker import Asker
 from beholder.records import Frame
@@ -166,7 +166,10 @@ def _ask(
             found.outcomes[name] = session.outcomes(asked[name])
 
     if "coherence" in asked:  # first: what is wrong with vectors shows before anything is paid
-        found.pictures = _embedded(session, asked["coherence"].asker, config, inputs)
+        measure = asked["coherence"].asker
+        assert isinstance(measure, MeasureCoherence)
+        embedder = session.tools.image_embedder(measure.embedder)
+        found.pictures = measure.embed(embedder, inputs.frames, config.folder)
         ask("coherence", pictures=found.pictures)
     ask("caption")
     captions = found.captions()
@@ -184,14 +187,6 @@ def _ask(
             found.judges[name] = asker.identities(session.tools)["judge"]
             found.spent[name] = spent_on(found.outcomes[name].values(), session.answers)
     return found
-
-
-def _embedded(
-    session: Session, asker: Asker[Any], config: NarrateConfig, inputs: Inputs
-) -> EmbeddedPictures:
-    assert isinstance(asker, MeasureCoherence)
-    embedder = session.tools.image_embedder(asker.embedder)
-    return asker.embed(embedder, inputs.frames, config.folder)
 
 
 def _settings(config: NarrateConfig) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from beholder import files
 from beholder.dates import PartialDate
 from beholder.kinds.narratives import results
 from beholder.kinds.narratives.results import Narrative, NarrativeStudy, ShownFrame, mean_vote
-from beholder.kinds.narratives.strips import SIDE, Strip, alignments, strips, thumbnails
+from beholder.kinds.narratives.strips import SIDE, alignments, strips, thumbnails
 from beholder.kinds.narratives.tables import study_tables
 from beholder.report.figures import save
 from beholder.report.numbers import show_number, two, whole
@@ -109,7 +108,10 @@ def _render(folder: Path, study: NarrativeStudy, log: manifest.RunLog) -> str:
         judges=[name for name in tables if name.startswith("judge")],
         figures={name: data_uri(figure) for name, figure in drawn_figures.items()},
         no_figures=lacking,
-        strips=_by_source(drawn, study.tables.sources),
+        strips=[
+            (source, [strip for strip in drawn if strip.narrative.source == source])
+            for source in study.tables.sources
+        ],
         n_failed=sum(bool(strip.failures) for strip in drawn),
         alignments=alignments(study),
         thumbs=thumbs,
@@ -117,10 +119,6 @@ def _render(folder: Path, study: NarrativeStudy, log: manifest.RunLog) -> str:
         style=style,
         style_hash=content_hash(style),
     )
-
-
-def _by_source(drawn: list[Strip], sources: Iterable[str]) -> list[tuple[str, list[Strip]]]:
-    return [(source, [s for s in drawn if s.source == source]) for source in sources]
 
 
 def _means(narrative: Narrative) -> dict[str, float]:

@@ -78,13 +78,9 @@ class Strip:
 
     Attributes:
         position: Place in the run.
-        id: Its id.
-        source: What made it.
-        group: What else is known of it.
+        narrative: The narrative.
         shots: Its pictures.
         steps: One fewer.
-        minimum: Minimum coherence, or None.
-        mean: Mean coherence, or None.
         ratings: Per method its votes and their mean.
         reasons: Per method the judges' words.
         failures: What went wrong, in words.
@@ -92,13 +88,9 @@ class Strip:
     """
 
     position: int
-    id: str
-    source: str
-    group: Mapping[str, str]
+    narrative: Narrative
     shots: tuple[Shot, ...]
     steps: tuple[Step, ...]
-    minimum: float | None
-    mean: float | None
     ratings: tuple[tuple[str, tuple[float | None, ...], float | None], ...]
     reasons: tuple[tuple[str, int, str], ...]
     failures: tuple[str, ...]
@@ -120,9 +112,8 @@ class AlignedStrips:
     """Geometry of an alignment, in units of its view box.
 
     Attributes:
-        above: Id of the narrative above.
-        source: What made it.
-        below: Id of the human narrative below.
+        above: The narrative above.
+        below: The human narrative below.
         normalised: Cost per step of the warping path.
         tiles: Pictures of both.
         lines: x above and x below of each aligned pair.
@@ -130,9 +121,8 @@ class AlignedStrips:
         height: Of the view box.
     """
 
-    above: str
-    source: str
-    below: str
+    above: Narrative
+    below: Narrative
     normalised: float
     tiles: tuple[StripTile, ...]
     lines: tuple[tuple[float, float], ...]
@@ -171,19 +161,14 @@ def _strip(
 ) -> Strip:
     shots = tuple(_shot(index, frames[index], index in thumbs) for index in narrative.frames)
     steps = _steps(narrative, len(shots) - 1, limits)
-    coherence = narrative.coherence
     failures = [f"{where}: {reason}" for where, reason in narrative.vote_failures]
     if narrative.coherence_failure:
         failures.insert(0, narrative.coherence_failure)
     return Strip(
         position=position,
-        id=narrative.id,
-        source=narrative.source,
-        group=narrative.group,
+        narrative=narrative,
         shots=shots,
         steps=steps,
-        minimum=None if coherence is None else coherence.minimum,
-        mean=None if coherence is None else coherence.mean,
         ratings=tuple((m, values, mean_vote(values)) for m, values in narrative.ratings.items()),
         reasons=tuple(
             (method, vote.judge + 1, vote.reason)
@@ -271,9 +256,8 @@ def _aligned(study: NarrativeStudy, one: Narrative, nearest: NearestNarrative) -
         for place, frame in enumerate(frames)
     ]
     return AlignedStrips(
-        above=one.id,
-        source=one.source,
-        below=other.id,
+        above=one,
+        below=other,
         normalised=nearest.normalised,
         tiles=tuple(tiles),
         lines=tuple((_x(i) + SIDE / 2, _x(j) + SIDE / 2) for i, j in nearest.path),
