@@ -113,8 +113,9 @@ def test_storylines_are_extracted_and_compared(tmp_path: Path) -> None:
     )
     assert run.kind == "narratives"
     (path,) = found.found
-    (narrative,) = run.study["narratives"]
-    assert narrative["coherence"]["minimum"] == pytest.approx(path.path.weakest, abs=1e-6)
+    (narrative,) = run.study.narratives
+    assert narrative.coherence
+    assert narrative.coherence.minimum == pytest.approx(path.path.weakest, abs=1e-6)
     with pytest.raises(beholder.ConfigError, match="say what to extract"):
         beholder.narrate.extract(pictures)
 

@@ -33,6 +33,10 @@ Kind: TypeAlias = Literal[
 ]
 
 
+Cells: TypeAlias = dict[str, object]
+"""Values of a row by column key."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of a table.
@@ -124,7 +128,7 @@ def interval_cells(
     return {f"{key}_low": low, f"{key}_high": high}
 
 
-def record_cells(record: Struct, key: str) -> dict[str, object]:
+def record_cells(record: Struct, key: str) -> Cells:
     """The fields of a record as cells, with its ``interval`` as that of one of its values."""
     cells = {name: None if v is UNSET else v for name, v in structs.asdict(record).items()}
     return cells | interval_cells(key, cells.get("interval"))

@@ -15,7 +15,7 @@ from PIL import Image
 from beholder.backends import Scripted
 from beholder.errors import ItemError
 from beholder.judges import LLMJudge
-from beholder.kinds.narratives.views import by_sight
+from beholder.kinds.narratives.judging import by_sight
 from beholder.metrics import Tools
 from beholder.metrics.tools import for_model
 from beholder.records import Frame, Item

@@ -11,6 +11,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image as Pixels
@@ -20,7 +21,7 @@ from beholder.backends import BACKENDS, Answer, Backend, Capabilities, Request, 
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import CollectionOptions, HybridOptions, NarrateConfig, Part
 from beholder.kinds.narratives.engine import plan_narratives, run_narratives
-from beholder.kinds.narratives.report import write_study
+from beholder.kinds.narratives.page import write_study
 from beholder.kinds.narratives.settings import Voting
 from beholder.kinds.narratives.side_by_side import side_by_side
 from beholder.run.session import Quiet
@@ -137,7 +138,8 @@ def _run(folder: Path, out: str, parts: tuple[Part, ...], **options: Any) -> dic
         str(folder / "s.jsonl"), folder / out, parts,
         collection=CollectionOptions(str(folder / "index.csv")), **options,
     )  # fmt: skip
-    study, _ = run_narratives(config, Quiet())
+    run_narratives(config, Quiet())
+    study: dict[str, Any] = json.loads((config.out / "study.json").read_text("utf-8"))
     return study
 
 
@@ -439,7 +441,7 @@ def test_two_runs_of_different_judges_stand_side_by_side(
     for model in ("stern", "mild"):
         parts: tuple[Part, ...] = ("sight", "transitions") if model == "stern" else ("sight",)
         _run(folder, model, parts, judge=f"planted:{model}", voting=Voting(K))
-    found = side_by_side(folder / "stern", folder / "mild")
+    found = json.loads(msgspec.json.encode(side_by_side(folder / "stern", folder / "mild")))
     assert found["runs"] == ["stern", "mild"]
     (sight,) = found["models"]  # only one run rated steps
     stern, mild = (
@@ -462,7 +464,7 @@ def test_two_runs_of_different_judges_stand_side_by_side(
     assert done.code == 0, done.err
     assert "Over 33 narratives that all 2 judges rated" in done.out
     told = json.loads(cli(str(folder / "stern"), str(folder / "mild"), "--json").out)
-    assert told == json.loads(json.dumps(found))  # they share no asker: no paired differences
+    assert told == found  # they share no asker: no paired differences
     own = json.loads(cli(str(folder / "stern"), str(folder / "stern"), "--json").out)
     assert {row["value"] for row in own["differences"]} == {"rating", "lowest"}
     assert [row["by"] for row in own["models"]] == ["sight", "steps"]

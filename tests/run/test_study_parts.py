@@ -14,7 +14,7 @@ from beholder.dates import PartialDate
 from beholder.judges.base import Judge
 from beholder.judges.operations.base import Operation
 from beholder.judges.operations.translate import Translate, TranslatedClause
-from beholder.kinds.narratives import results
+from beholder.kinds.narratives import build
 from beholder.kinds.narratives.config import CaptionOptions, NarrateConfig
 from beholder.kinds.narratives.inputs import Inputs
 from beholder.metrics import Tools
@@ -31,7 +31,7 @@ FRAMES = [
 def drawn(frames: list[Frame]) -> tuple[list[str], str]:
     at = {frame.id: row for row, frame in enumerate(frames)}
     pictures: Any = SimpleNamespace(frames=frames, rows=at)
-    rows, order = results._drawn(pictures, [Storyline("s", tuple(frames[:2]))])
+    rows, order = build._drawn(pictures, [Storyline("s", tuple(frames[:2]))])
     return [frames[row].id for row in rows], order
 
 
@@ -46,8 +46,8 @@ def test_narratives_that_step_back_by_their_dates_are_named() -> None:
     turned = Storyline("turned", (early, late, between, late, early))
     year = replace(between, id="year", date=PartialDate.parse("1930"))
     fine = Storyline("fine", (early, between, late, year, late))  # one year tells no order
-    assert results._notes(None, [fine]) == []
-    (note,) = results._notes(None, [fine, turned])
+    assert build._notes(None, [fine]) == []
+    (note,) = build._notes(None, [fine, turned])
     assert note.startswith("1 narratives step back in time")
     assert "turned (2)" in note
 
@@ -57,10 +57,10 @@ def test_estimated_tokens_of_a_caption_are_those_of_its_mean_length() -> None:
         "s", Path("r"), ("captions",), judge="openai:m", captions=CaptionOptions(None, 10, 50)
     )
     storyline = Storyline("s", tuple(FRAMES[:2]))
-    tokens = results.cost_table(config, Inputs((storyline,), tuple(FRAMES)))["tokens"]
+    tokens = build.cost_table(config, Inputs((storyline,), tuple(FRAMES))).tokens
     # 30 words are 40 tokens, beside 1500 of the picture and 200 of instructions
-    assert tokens["caption"] == pytest.approx(1740)
-    assert tokens["by_captions"] == pytest.approx(400 + 2 * 40)
+    assert tokens.caption == pytest.approx(1740)
+    assert tokens.by_captions == pytest.approx(400 + 2 * 40)
 
 
 class Clerk(Judge):

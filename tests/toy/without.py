@@ -10,7 +10,7 @@ PLOTS = (
     "beholder.plots",
     *(
         f"beholder.kinds.{kind}.plots"
-        for kind in ("agreement", "bidirectional", "narratives.report", "ranking")
+        for kind in ("agreement", "bidirectional", "narratives", "ranking")
     ),
 )
 """Where figures are drawn."""

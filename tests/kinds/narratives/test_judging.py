@@ -22,11 +22,11 @@ from beholder.kinds.narratives.judging import (
     RateStoryline,
     Vote,
     caption_of,
+    known_data,
     values,
     votes_of,
 )
 from beholder.kinds.narratives.settings import Voting
-from beholder.kinds.narratives.views import known_data
 from beholder.metrics import Tools
 from beholder.metrics.asker import Asker, Outcome, attempt
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline

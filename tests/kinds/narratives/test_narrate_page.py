@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from beholder.backends import BACKENDS, Answer, Request
@@ -19,11 +21,22 @@ from beholder.kinds.narratives.config import (
     Part,
 )
 from beholder.kinds.narratives.engine import run_narratives
-from beholder.kinds.narratives.report import side_by_side_tables, study_tables, terminal_tables
-from beholder.kinds.narratives.report.cost_tables import captions_or_sight_table
-from beholder.kinds.narratives.report.judge_tables import model_tables
-from beholder.kinds.narratives.report.page import write_study, write_study_figures
+from beholder.kinds.narratives.judge_tables import model_tables
+from beholder.kinds.narratives.page import write_study, write_study_figures
+from beholder.kinds.narratives.results import (
+    Cost,
+    ModelAgreement,
+    SideBySide,
+    StageOfRun,
+    UnitCost,
+)
 from beholder.kinds.narratives.settings import Voting
+from beholder.kinds.narratives.tables import (
+    captions_or_sight_table,
+    side_by_side_tables,
+    study_tables,
+    terminal_tables,
+)
 from beholder.report.safe_console import as_text
 from beholder.report.study_tables import html, show_cell
 from beholder.run.session import Quiet
@@ -137,42 +150,47 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(tmp_path: Path)
         for note in table.notes:
             assert note in page
             assert name in page_only or note in said
-    for caution in study["tables"]["cautions"]:
+    for caution in study.tables.cautions:
         assert caution in page
         assert caution in said
-    told = study["tables"]
-    steps = study["steps"]
+    told, steps, hybrid = study.tables, study.steps, study.hybrid
+    assert steps
+    assert hybrid
     for name, rows, keys in (
-        ("scores", told["scores"], ("n", "mean", "sd", "within_sd", "within_range", "n_failed")),
-        ("differences", told["comparisons"], ("t_student", "p_student", "p_welch_holm", "g")),
-        ("steps", steps["sources"], ("n", "mean", "sd", "n_steps", "n_failed")),
-        ("step-differences", steps["comparisons"], ("difference", "t_welch", "p_welch", "g")),
-        ("break-differences", steps["breaks"]["comparisons"], ("kind", "difference", "p_holm")),
-        ("hybrid", study["hybrid"]["checks"], ("n", "error", "error_of_mean", "r", "sd_sight")),
+        ("scores", told.scores, ("n", "mean", "sd", "within_sd", "within_range", "n_failed")),
+        ("differences", told.comparisons, ("t_student", "p_student", "p_welch_holm", "g")),
+        ("steps", steps.sources, ("n", "mean", "sd", "n_steps", "n_failed")),
+        ("step-differences", steps.comparisons, ("difference", "t_welch", "p_welch", "g")),
+        ("break-differences", steps.breaks.comparisons, ("kind", "difference", "p_holm")),
+        ("hybrid", hybrid.checks, ("n", "error", "error_of_mean", "r", "sd_sight")),
     ):
         assert [[row[key] for key in keys] for row in tables[name].rows] == [
-            [row[key] for key in keys] for row in rows
+            [getattr(row, key) for key in keys] for row in rows
         ]
     first = tables["reliability"].rows[0]
-    icc = told["reliability"][0]["icc_single"]
-    assert (first["coefficient"], first["value"]) == ("ICC(2,1), one judge", icc["value"])
-    assert [first["value_low"], first["value_high"]] == icc["interval"]
+    reliability = told.reliability[0]
+    icc = reliability.icc_single
+    assert icc
+    assert icc.interval
+    assert icc.verdicts
+    assert (first["coefficient"], first["value"]) == ("ICC(2,1), one judge", icc.value)
+    assert [first["value_low"], first["value_high"]] == [*icc.interval]
     assert (first["verdict"], first["verdicts"]) == (
-        icc["verdict"],
-        " to ".join(icc["verdicts"]),
+        icc.verdict,
+        " to ".join(icc.verdicts),
     )
     assert [row["value"] for row in tables["reliability"].rows[3:5]] == [
-        told["reliability"][0]["mean_pairwise_r"],
-        *told["reliability"][0]["pairwise_r"].values(),
+        reliability.mean_pairwise_r,
+        *reliability.pairwise_r.values(),
     ]
     human = tables["breaks"].rows[0]
-    assert {kind: human[kind] for kind in steps["breaks"]["sources"][0]["counts"]} == (
-        steps["breaks"]["sources"][0]["counts"]
+    assert {kind: human[kind] for kind in steps.breaks.sources[0].counts} == (
+        steps.breaks.sources[0].counts
     )
     stages = {row["stage"]: row for row in tables["costs"].rows}
-    spent = study["cost"]["stages"]["caption"]
-    assert stages["writing captions"]["seconds_each"] == spent["seconds"] / spent["calls"]
-    assert stages["rating by sight"]["calls"] == study["cost"]["stages"]["sight"]["calls"]
+    spent = study.cost.stages["caption"]
+    assert stages["writing captions"]["seconds_each"] == spent.seconds / spent.calls
+    assert stages["rating by sight"]["calls"] == study.cost.stages["sight"].calls
     weakest = [row["mean"] for row in tables["weakest-links"].rows]
     assert len(weakest) == 10
     assert weakest == sorted(weakest)
@@ -192,14 +210,12 @@ BETWEEN = {
 
 
 def test_judges_of_two_runs_stand_side_by_side_with_intervals_words_and_cost() -> None:
-    cost = {"run": "one", "stage": "transitions", "calls": 4, "seconds": 10.0,
-            "prompt_tokens": 1200, "completion_tokens": 34}  # fmt: skip
-    beside = {
-        "runs": ["one", "two"],
-        "judges": {"sight": ["openai:a", "openai:b"]},
-        "models": [BETWEEN],
-        "cost": [cost],
-    }
+    beside = SideBySide(
+        ("one", "two"),
+        {"sight": ("openai:a", "openai:b")},
+        (msgspec.convert(BETWEEN, ModelAgreement),),
+        (StageOfRun("one", "transitions", 4, 10.0, 1200, 34),),
+    )
     agreement, sources, pairs, costs = side_by_side_tables(beside)
     said = as_text([agreement])
     assert re.search(
@@ -222,20 +238,16 @@ def test_judges_of_two_runs_stand_side_by_side_with_intervals_words_and_cost() -
 
 
 def test_judges_without_common_narratives_say_why_there_is_no_number() -> None:
-    few = {"by": "captions", "models": ["a", "b"], "n": 1, "n_left_out": 0, "reason": "needs two"}
-    (table,) = model_tables(few)
+    (table,) = model_tables(ModelAgreement("captions", ("a", "b"), 1, 0, "needs two"))
     assert table.name == "judges-captions"
     assert "needs two" in as_text([table])
     assert "needs two" in Page(str(html(table))).words
 
 
 def test_captions_that_never_pay_are_said_so() -> None:
-    never = {"captions_total": 12.4, "captions_again": 5.0, "sight_total": 1234.5,
-             "break_even": None, "basis": "measured"}  # fmt: skip
-    table = captions_or_sight_table(
-        {"n_pictures": 5, "n_narratives": 6, "judges": 3, "seconds": never,
-         "tokens": {**never, "break_even": 8}}
-    )  # fmt: skip
+    never = UnitCost(1.0, 2.0, 3.0, "measured", 12.4, 5.0, 1234.5, None)
+    tokens = UnitCost(1.0, 2.0, 3.0, "measured", 12.4, 5.0, 1234.5, 8.0)
+    table = captions_or_sight_table(Cost(5, 6, 3, {}, never, tokens))
     said = as_text([table])
     assert re.search(r"^seconds +12 +5 +1,235 +– +measured$", said, re.M)
     assert re.search(r"^tokens +12 +5 +1,235 +8 +measured$", said, re.M)
@@ -335,3 +347,52 @@ def test_an_unfinished_run_says_how_to_go_on(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     with pytest.raises(RunError, match="run the same command again to finish it"):
         write_study(tmp_path / "run")
+
+
+def _damaged(run: Path, place: Sequence[str | int], value: object) -> None:
+    path = run / "study.json"
+    whole = json.loads(path.read_text("utf-8"))
+    *above, last = place
+    at = whole
+    for key in above:
+        at = at[key]
+    at[last] = value
+    path.write_text(json.dumps(whole), encoding="utf-8")
+
+
+def test_a_damaged_study_is_named_with_the_place_inside_it(tmp_path: Path) -> None:
+    make_collection(tmp_path / "data")
+    run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 1), parts=("sight", "coherence"))
+    kept = (run / "study.json").read_bytes()
+    cases: tuple[tuple[list[str | int], object, str], ...] = (
+        (["narratives", 1, "votes", "sight", 0, "value"], "8", "$.narratives[1].votes[...][0].value"),
+        (["frames", 2], {"image": "x.jpg"}, "`id` - at `$.frames[2]`"),
+        (["tables", "scores", 0, "mean"], [], "$.tables.scores[0].mean"),
+        (["cost", "stages"], {"sight": {"calls": "4"}}, "$.cost.stages[...].calls"),
+    )  # fmt: skip
+    for place, value, said in cases:
+        _damaged(run, place, value)
+        with pytest.raises(RunError) as told:
+            results.read(run)
+        assert str(run / "study.json") in str(told.value)
+        assert said in str(told.value)
+        assert "delete it and run the same command again" in str(told.value)
+        (run / "study.json").write_bytes(kept)
+    assert results.read(run).narratives
+
+
+def test_a_study_of_an_older_version_is_read(tmp_path: Path) -> None:
+    make_collection(tmp_path / "data")
+    run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 1), parts=("sight",))
+    path = run / "study.json"
+    old = json.loads(path.read_text("utf-8"))
+    for name in ("examples", "models", "hybrid_missing", "unreadable", "judges"):
+        del old[name]
+    for narrative in old["narratives"]:
+        for vote in narrative["votes"]["sight"]:
+            del vote["breaks"]
+    path.write_text(json.dumps(old | {"later": 1}), encoding="utf-8")
+    study = results.read(run)
+    assert (study.models, study.examples, study.unreadable) == ((), None, ())
+    assert study.narratives[0].votes["sight"][0].breaks is None
+    assert write_study(run).is_file()

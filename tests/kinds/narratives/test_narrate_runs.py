@@ -27,6 +27,7 @@ from beholder.kinds.narratives.config import (
 )
 from beholder.kinds.narratives.engine import plan_narratives, run_narratives
 from beholder.kinds.narratives.hybrid import choose
+from beholder.kinds.narratives.results import NarrativeStudy
 from beholder.kinds.narratives.settings import Voting
 from beholder.kinds.scores.door import score
 from beholder.metrics import METRICS
@@ -130,7 +131,7 @@ def test_a_second_start_asks_embeds_and_writes_nothing(
     study, _ = run_narratives(config, first)
     before, n_asked = _bytes(config.out), len(Moody.asked)
     store = _dump(config.out)
-    shown = len({frame for row in study["narratives"] for frame in row["frames"]})
+    shown = len({frame for row in study.narratives for frame in row.frames})
     assert first.total == first.advanced == shown + 3 * 10 + 4  # captions, all but sight, 4 seen
     assert first.reused == 0
 
@@ -141,7 +142,7 @@ def test_a_second_start_asks_embeds_and_writes_nothing(
     again, _ = run_narratives(config, second)
     assert (second.total, second.reused, second.advanced) == (first.total, first.total, 0)
     assert len(Moody.asked) == n_asked
-    assert again == json.loads(json.dumps(study))
+    assert again == study
     assert _bytes(config.out) == before
     assert _dump(config.out) == store
 
@@ -165,11 +166,11 @@ def test_votes_that_came_later_give_the_run_that_was_never_troubled(tmp_path: Pa
     n_calm = len(Moody.asked)
     Moody.asked, Moody.busy = [], True
     lame, _ = run_narratives(troubled, Quiet())
-    assert all(row["votes"]["captions"][1]["value"] is None for row in lame["narratives"])
+    assert all(row.votes["captions"][1].value is None for row in lame.narratives)
     # judges that lack a vote disagree about other storylines, so others were looked at
-    assert lame["hybrid"] is None
-    assert [bool(row["votes"].get("sight")) for row in lame["narratives"]] != [
-        bool(row["votes"].get("sight")) for row in whole["narratives"]
+    assert lame.hybrid is None
+    assert [bool(row.votes.get("sight")) for row in lame.narratives] != [
+        bool(row.votes.get("sight")) for row in whole.narratives
     ]
     Moody.busy, progress = False, Counting()
     run_narratives(troubled, progress)
@@ -185,18 +186,19 @@ def test_votes_that_came_later_give_the_run_that_was_never_troubled(tmp_path: Pa
 @pytest.mark.slow  # several whole studies
 def test_the_ones_to_look_at_follow_the_captions_by_hand(tmp_path: Path) -> None:
     study, _ = run_narratives(_config(tmp_path), Quiet())
-    votes = [[v["value"] for v in row["votes"]["captions"]] for row in study["narratives"]]
+    votes = [[v.value or 0 for v in row.votes["captions"]] for row in study.narratives]
     spread = [sum((vote - sum(row) / 3) ** 2 for vote in row) / 3 for row in votes]
     order = sorted(range(10), key=lambda at: -round(spread[at], 9))  # stable: the first of equals
-    assert study["hybrid"]["seen"] == sorted(order[:4]) == choose(votes, 0.4, "uncertain")
-    assert study["cost"]["stages"]["sight"]["calls"] == 4 * 3
+    assert study.hybrid
+    assert [*study.hybrid.seen] == sorted(order[:4]) == choose(votes, 0.4, "uncertain")
+    assert study.cost.stages["sight"].calls == 4 * 3
 
 
 def test_more_storylines_ask_only_what_is_new(tmp_path: Path) -> None:
     parts: tuple[Part, ...] = ("sight", "coherence")
     few = _config(tmp_path, "grown", parts=parts, rows=DataOptions(limit=4))
     study, _ = run_narratives(few, Quiet())
-    assert len(study["narratives"]) == 4
+    assert len(study.narratives) == 4
     assert len(Moody.asked) == 4 * 3
     progress = Counting()
     run_narratives(replace(few, rows=DataOptions()), progress)
@@ -207,7 +209,7 @@ def test_more_storylines_ask_only_what_is_new(tmp_path: Path) -> None:
     run_narratives(whole, Quiet())
     assert _bytes(few.out) == _bytes(whole.out)
     one, _ = run_narratives(replace(few, rows=DataOptions(limit=1)), Quiet())
-    assert [row["id"] for row in one["narratives"]] == ["human-0"]
+    assert [row.id for row in one.narratives] == ["human-0"]
     assert len(Moody.asked) == 2 * 10 * 3
 
 
@@ -221,14 +223,14 @@ def test_the_plan_is_what_the_run_then_asks(tmp_path: Path) -> None:
     assert sum(tally.n_calls for tally in judged.values()) == len(Moody.asked)
     # captions as long as will be written: the toy writes 595 characters, 119 times "word "
     by_captions = next(tally for name, tally in judged.items() if "by='captions'" in name)
-    real = study["cost"]["stages"]["captions"]["prompt_tokens"]
+    real = study.cost.stages["captions"].prompt_tokens
     assert by_captions.prompt_tokens == pytest.approx(real, rel=0.1)
     assert by_captions.cost == pytest.approx(
         (by_captions.prompt_tokens + by_captions.completion_tokens) * 1e-5
     )
     after = plan_narratives(config)
     assert [asker.n_to_ask for asker in after.askers] == [0] * 5
-    assert sum(asker.n_done for asker in after.askers) == 3 * 10 + 4 + study["cost"]["n_pictures"]
+    assert sum(asker.n_done for asker in after.askers) == 3 * 10 + 4 + study.cost.n_pictures
 
 
 def test_storylines_that_are_sure_to_fail_are_planned_as_such(tmp_path: Path) -> None:
@@ -280,9 +282,7 @@ def test_two_runs_are_compared_storyline_by_storyline(tmp_path: Path) -> None:
     (rating,) = found.differences  # theta on another scale is another asker
     assert (rating.metric, rating.value) == ("rate_storyline(judge='moody:steady')", "rating")
     assert rating.paired.mean == 0.0  # the same judge says the same of the same pictures
-    means = {
-        row["id"]: sum(v["value"] for v in row["votes"]["sight"]) / 3 for row in other["narratives"]
-    }
+    means = {row.id: sum(v.value or 0 for v in row.votes["sight"]) / 3 for row in other.narratives}
     common = [means[row["id"]] for row in rows[3:]]
     assert rating.mean_a == rating.mean_b == pytest.approx(sum(common) / 7)
 
@@ -296,13 +296,11 @@ def test_values_of_every_stage_are_in_the_tables(tmp_path: Path) -> None:
         found.setdefault((row["metric"].partition("(")[0], row["name"]), {})[row["item"]] = row[
             "value"
         ]
-    told = study["narratives"]
-    assert found["coherence", "minimum"] == {n["id"]: n["coherence"]["minimum"] for n in told}
-    assert found["coherence", "distance"] == {
-        n["id"]: n["nearest"]["normalised"] for n in told if n["nearest"]
-    }
+    told = study.narratives
+    assert found["coherence", "minimum"] == {n.id: n.coherence.minimum for n in told if n.coherence}
+    assert found["coherence", "distance"] == {n.id: n.nearest.normalised for n in told if n.nearest}
     assert len(found["coherence", "distance"]) == 4  # not the human ones
-    means = {n["id"]: [sum(v["value"] for v in step) / 3 for step in n["steps"]] for n in told}
+    means = {n.id: [sum(v.value or 0 for v in step) / 3 for step in n.steps] for n in told}
     assert found["rate_steps", "lowest"] == {one: min(steps) for one, steps in means.items()}
     assert set(found["caption_frame", "words"].values()) == {166.0}
     assert {row["group.source"] for row in table if row["metric"].startswith("coh")} == {
@@ -320,7 +318,7 @@ def test_wrong_rows_stop_a_run_or_are_left_out_and_counted(tmp_path: Path) -> No
         run_narratives(config, Quiet())
     rows = DataOptions(skip_bad_rows=True)
     study, bad = run_narratives(replace(config, rows=rows), Quiet())
-    assert len(study["narratives"]) == 10
+    assert len(study.narratives) == 10
     assert [error.line for error in bad] == [11, 12]
     assert manifest.read(config.out).data.n_bad_rows == 2
 
@@ -332,7 +330,7 @@ def test_a_wrong_picture_of_the_collection_stops_a_run_too(tmp_path: Path) -> No
     with pytest.raises(DataError, match=r"index\.csv:42: id: 'p000' is taken"):
         run_narratives(config, Quiet())
     study, bad = run_narratives(replace(config, rows=DataOptions(skip_bad_rows=True)), Quiet())
-    assert (len(study["narratives"]), len(bad)) == (10, 1)
+    assert (len(study.narratives), len(bad)) == (10, 1)
 
 
 def test_another_kind_of_run_in_the_folder_is_refused_in_words(tmp_path: Path) -> None:
@@ -358,16 +356,16 @@ def test_several_judges_and_captions_of_another_one(tmp_path: Path) -> None:
         voting=Voting(judges=2),
     )
     study, _ = run_narratives(config, Quiet())
-    assert study["judges"]["caption"].startswith("story:steady")
-    assert study["judges"]["captions"].startswith("moody:steady")
+    assert study.judges["caption"].startswith("story:steady")
+    assert study.judges["captions"].startswith("moody:steady")
     assert len(Moody.asked) == 10 * 2
     with pytest.raises(RunError, match=r"holds scores of rate_storyline.*made in another way"):
         run_narratives(replace(config, captions=CaptionOptions()), Quiet())
 
 
 def test_a_notebooks_loop_is_left_alone(tmp_path: Path) -> None:
-    async def within() -> dict[str, Any]:
+    async def within() -> NarrativeStudy:
         study, _ = run_narratives(_config(tmp_path, parts=("sight",)), Quiet())
         return study
 
-    assert len(asyncio.run(within())["narratives"]) == 10
+    assert len(asyncio.run(within()).narratives) == 10

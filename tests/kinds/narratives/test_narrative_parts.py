@@ -13,12 +13,13 @@ from beholder.errors import ConfigError
 from beholder.judges.answers import InMemory, Record
 from beholder.kinds.narratives.cost import Stage, estimated_tokens, spent_on
 from beholder.kinds.narratives.hybrid import choose, combine
+from beholder.kinds.narratives.results import StepCorrelation
 from beholder.kinds.narratives.steps import StepRow, steps_table
 from beholder.kinds.narratives.storylines import Space, coherence, maxmin, narrative_map, trail
 from beholder.kinds.narratives.storylines.edges import earliest_sources
 from beholder.kinds.narratives.storylines.maps import _likeliest_route
 from beholder.kinds.narratives.storylines.paths import StorylinePath, ends
-from beholder.kinds.narratives.storylines.states import states
+from beholder.kinds.narratives.storylines.widest import states
 from beholder.records import ItemScore
 
 
@@ -230,15 +231,15 @@ def test_steps_of_each_source() -> None:
         ("a", [8.0, 8.0], [0.2, 0.1]),
     ]
     found = steps_table(rows)
-    first, second = found["sources"]
-    assert (first["n"], first["n_steps"], first["n_failed"]) == (3, 5, 1)
-    assert first["mean"] == pytest.approx((3 + 6 + 8) / 3)
-    assert first["sd"] == pytest.approx(math.sqrt(((8 / 3) ** 2 + (1 / 3) ** 2 + (7 / 3) ** 2) / 2))
-    assert (second["mean"], second["sd"], second["n_failed"]) == (None, None, 1)
+    first, second = found.sources
+    assert (first.n, first.n_steps, first.n_failed) == (3, 5, 1)
+    assert first.mean == pytest.approx((3 + 6 + 8) / 3)
+    assert first.sd == pytest.approx(math.sqrt(((8 / 3) ** 2 + (1 / 3) ** 2 + (7 / 3) ** 2) / 2))
+    assert (second.mean, second.sd, second.n_failed) == (None, None, 1)
     # Two narratives are rated and measured: the first has its lowest at theta's lowest, the other
     # rates both alike, so that chance is 1/2 and 1.
-    assert (found["n_compared"], found["same_weakest"], found["by_chance"]) == (2, 1.0, 0.75)
-    assert found["correlation"] == {"n": 4, "rho": None, "interval": None}  # of two narratives
+    assert (found.n_compared, found.same_weakest, found.by_chance) == (2, 1.0, 0.75)
+    assert found.correlation == StepCorrelation(4, None, None)  # of two narratives
 
 
 def test_shares_of_narratives_are_rounded_up_and_kept_in_order() -> None:

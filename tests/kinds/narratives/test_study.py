@@ -48,13 +48,16 @@ def _subjects(captions: Floats, sight: Floats) -> list[JudgedStoryline]:
 
 def test_the_published_reliability_comes_out_of_ratings_with_that_icc() -> None:
     """Table 3 of the paper: ICC(2,1) 0.339 and 0.718 give ICC(2,3) 0.607 and 0.884."""
-    found = tables(_subjects(_ratings(126, 0.339, 0), _ratings(126, 0.718, 1)))["reliability"]
+    found = tables(_subjects(_ratings(126, 0.339, 0), _ratings(126, 0.718, 1))).reliability
     for row, single, average in zip(found, (0.339, 0.718), (0.607, 0.884), strict=True):
-        assert row["icc_single"]["value"] == pytest.approx(single, abs=1e-9)
-        assert row["icc_average"]["value"] == pytest.approx(average, abs=2e-3)
+        assert row.icc_single
+        assert row.icc_average
+        assert row.alpha
+        assert row.icc_single.value == pytest.approx(single, abs=1e-9)
+        assert row.icc_average.value == pytest.approx(average, abs=2e-3)
         # judges without any difference of means: alpha is a little below ICC(2,3)
-        assert row["alpha"]["value"] == pytest.approx(average, abs=4e-3)
-        assert len(row["pairwise_r"]) == 3
+        assert row.alpha.value == pytest.approx(average, abs=4e-3)
+        assert len(row.pairwise_r) == 3
 
 
 def _with_moments(n: int, mean: float, sd: float, seed: int) -> Floats:
@@ -86,15 +89,17 @@ def test_the_published_effects_come_out_of_groups_with_those_moments(
             JudgedStoryline(f"{source}{i}", source, None, None, None, {method: [v]})
             for i, v in enumerate(votes)
         ]
-    found = tables(subjects)["comparisons"]
-    assert [(row["a"], row["b"]) for row in found] == [
+    found = tables(subjects).comparisons
+    assert [(row.a, row.b) for row in found] == [
         ("human", "maps"), ("human", "random"), ("maps", "random")
     ]  # fmt: skip
     for row, (t, d) in zip(found, expected, strict=True):
-        assert row["t_student"] == pytest.approx(t, rel=0.02)
-        assert row["d_unweighted"] == pytest.approx(d, rel=0.02)
-        assert abs(row["g"]) < abs(row["d_pooled"])
-        assert row["few"] is (row["a"] == "human")
+        assert row.t_student == pytest.approx(t, rel=0.02)
+        assert row.d_unweighted == pytest.approx(d, rel=0.02)
+        assert row.g
+        assert row.d_pooled
+        assert abs(row.g) < abs(row.d_pooled)
+        assert row.few is (row.a == "human")
 
 
 def test_missing_votes_are_counted_and_never_averaged_as_zero() -> None:
@@ -103,23 +108,23 @@ def test_missing_votes_are_counted_and_never_averaged_as_zero() -> None:
         JudgedStoryline("b", "human", None, None, None, {"sight": [None, None]}),
         JudgedStoryline("c", "human", None, None, None, {"sight": [4, 6]}),
     ]
-    (row,) = tables(subjects)["scores"]
-    assert (row["n"], row["n_failed"], row["n_votes"], row["n_votes_failed"]) == (2, 1, 3, 3)
-    assert row["mean"] == 6.5
-    assert row["within_sd"] == pytest.approx(math.sqrt(2))  # of 4 and 6 alone
-    assert row["within_sd_population"] == pytest.approx(1)
-    (reliability,) = tables(subjects)["reliability"]
-    assert reliability["n_left_out"] == 2
-    assert "at least two narratives" in reliability["reason"]
+    (row,) = tables(subjects).scores
+    assert (row.n, row.n_failed, row.n_votes, row.n_votes_failed) == (2, 1, 3, 3)
+    assert row.mean == 6.5
+    assert row.within_sd == pytest.approx(math.sqrt(2))  # of 4 and 6 alone
+    assert row.within_sd_population == pytest.approx(1)
+    (reliability,) = tables(subjects).reliability
+    assert reliability.n_left_out == 2
+    assert "at least two narratives" in reliability.reason
 
 
 def test_human_comes_first_and_few_narratives_carry_a_caution() -> None:
     subjects = [JudgedStoryline(s, s, 0.1, 0.2, None, {}) for s in ("random", "maps", "human")]
     found = tables(subjects)
-    assert found["sources"] == ["human", "maps", "random"]
-    assert any("human: only 1 narratives" in caution for caution in found["cautions"])
-    assert not any("repeat another" in caution for caution in found["cautions"])
-    assert "2 of 3 narratives repeat another" in tables(subjects, n_repeated=2)["cautions"][0]
+    assert found.sources == ("human", "maps", "random")
+    assert any("human: only 1 narratives" in caution for caution in found.cautions)
+    assert not any("repeat another" in caution for caution in found.cautions)
+    assert "2 of 3 narratives repeat another" in tables(subjects, n_repeated=2).cautions[0]
 
 
 def test_correlations_with_distance_leave_human_narratives_out() -> None:
@@ -130,10 +135,10 @@ def test_correlations_with_distance_leave_human_narratives_out() -> None:
         )
         for i, x in enumerate(rng.random(20))
     ]
-    rows = {row["measure"]: row for row in tables(subjects)["correlations"]}
-    assert rows["minimum"]["n"] == 20
-    assert rows["dtw"]["n"] == 15
-    assert rows["dtw"]["r"] == pytest.approx(1.0)
+    rows = {row.measure: row for row in tables(subjects).correlations}
+    assert rows["minimum"].n == 20
+    assert rows["dtw"].n == 15
+    assert rows["dtw"].r == pytest.approx(1.0)
 
 
 def test_steps_and_theta_are_compared_where_both_are_known() -> None:
@@ -143,11 +148,11 @@ def test_steps_and_theta_are_compared_where_both_are_known() -> None:
         ("maps", [None, 2.0, 3.0], [0.1, 0.8, 0.9]),  # not fully rated
     ]
     found = steps_table(rows)
-    assert (found["same_weakest"], found["n_compared"]) == (0.5, 2)
-    assert found["by_chance"] == pytest.approx(0.5)
-    assert found["sources"][1]["n_failed"] == 1
-    assert found["sources"][1]["mean"] == pytest.approx((13 / 3 + 2.5) / 2)
-    assert found["correlation"]["n"] == 8
+    assert (found.same_weakest, found.n_compared) == (0.5, 2)
+    assert found.by_chance == pytest.approx(0.5)
+    assert found.sources[1].n_failed == 1
+    assert found.sources[1].mean == pytest.approx((13 / 3 + 2.5) / 2)
+    assert found.correlation.n == 8
 
 
 def test_hybrid_looks_where_judges_disagree_or_at_the_best() -> None:
@@ -289,38 +294,41 @@ def test_breaks_are_tallied_by_source_and_a_narrative_counts_once_in_tests() -> 
         ("human", [None]),
     ]
     found = breaks_table(rows)
-    human, maps = found["sources"]
-    assert (human["source"], human["n"], human["n_not_told"]) == ("human", 1, 1)
-    assert human["counts"] == {"place": 0, "time": 0, "theme": 1, "people": 0}
-    assert (maps["n"], maps["n_not_told"]) == (4, 1)
-    assert maps["counts"] == {"place": 2, "time": 1, "theme": 0, "people": 0}
-    assert maps["shares"]["place"] == pytest.approx(0.5)
-    by_kind = {row["kind"]: row for row in found["comparisons"]}
-    assert by_kind["place"]["difference"] == pytest.approx(0 - (2 / 2 + 0) / 2)
-    assert by_kind["time"]["difference"] == pytest.approx(0 - (1 / 2 + 0) / 2)
-    assert by_kind["theme"]["difference"] == pytest.approx(1.0)
-    assert (by_kind["place"]["n_a"], by_kind["place"]["n_b"]) == (1, 2)  # one human told nothing
+    human, maps = found.sources
+    assert (human.source, human.n, human.n_not_told) == ("human", 1, 1)
+    assert human.counts == {"place": 0, "time": 0, "theme": 1, "people": 0}
+    assert (maps.n, maps.n_not_told) == (4, 1)
+    assert maps.counts == {"place": 2, "time": 1, "theme": 0, "people": 0}
+    assert maps.shares["place"] == pytest.approx(0.5)
+    by_kind = {row.kind: row for row in found.comparisons}
+    assert by_kind["place"].difference == pytest.approx(0 - (2 / 2 + 0) / 2)
+    assert by_kind["time"].difference == pytest.approx(0 - (1 / 2 + 0) / 2)
+    assert by_kind["theme"].difference == pytest.approx(1.0)
+    assert (by_kind["place"].n_a, by_kind["place"].n_b) == (1, 2)  # one human told nothing
     silent = breaks_table([("maps", [None]), ("human", [()])])
-    assert silent["sources"][1]["shares"]["place"] is None
-    assert silent["comparisons"] == []  # nothing to hold the one that was told against
+    assert silent.sources[1].shares["place"] is None
+    assert silent.comparisons == ()  # nothing to hold the one that was told against
 
 
 def test_models_are_compared_over_what_all_of_them_rated() -> None:
     ratings = {"a": {"x": 2.0, "y": 4.0, "z": 6.0, "w": 9.0}, "b": {"x": 3.0, "y": 4.0, "z": 8.0}}
-    found = between_models(ratings, {"x": "maps", "y": "human", "z": "random", "w": "maps"})
-    assert (found["n"], found["n_left_out"]) == (3, 1)
-    (pair,) = found["pairs"]
-    assert pair["difference"] == pytest.approx(1.0)  # (1 + 0 + 2) / 3
-    # around (4, 5): a -2 0 2, b -2 -1 3: 10 / sqrt(8 * 14)
-    assert pair["r"] == pytest.approx(10 / (8 * 14) ** 0.5)
-    assert pair["rho"] == pytest.approx(1.0)
-    assert found["kendall_w"]["value"] == pytest.approx(1.0)
-    ranks = {(row["model"], row["source"]): row["rank"] for row in found["sources"]}
-    assert [ranks["a", s] for s in ("human", "maps", "random")] == [2.0, 3.0, 1.0]
-    assert found["sources"][0]["sd"] is None  # of one narrative
-    tied = between_models(
-        {"a": {"x": 5.0, "y": 5.0}, "b": {"x": 5.0, "y": 6.0}}, {"x": "p", "y": "q"}
+    found = between_models(
+        "sight", ratings, {"x": "maps", "y": "human", "z": "random", "w": "maps"}
     )
-    assert [row["rank"] for row in tied["sources"]] == [1.5, 1.5, 2.0, 1.0]
-    alone = between_models({"a": {"x": 1.0}, "b": {"y": 1.0}}, {"x": "p", "y": "q"})
-    assert alone["reason"] == "needs two narratives that all judges rated, got 0"
+    assert (found.n, found.n_left_out) == (3, 1)
+    (pair,) = found.pairs
+    assert pair.difference == pytest.approx(1.0)  # (1 + 0 + 2) / 3
+    # around (4, 5): a -2 0 2, b -2 -1 3: 10 / sqrt(8 * 14)
+    assert pair.r == pytest.approx(10 / (8 * 14) ** 0.5)
+    assert pair.rho == pytest.approx(1.0)
+    assert found.kendall_w
+    assert found.kendall_w.value == pytest.approx(1.0)
+    ranks = {(row.model, row.source): row.rank for row in found.sources}
+    assert [ranks["a", s] for s in ("human", "maps", "random")] == [2.0, 3.0, 1.0]
+    assert found.sources[0].sd is None  # of one narrative
+    tied = between_models(
+        "sight", {"a": {"x": 5.0, "y": 5.0}, "b": {"x": 5.0, "y": 6.0}}, {"x": "p", "y": "q"}
+    )
+    assert [row.rank for row in tied.sources] == [1.5, 1.5, 2.0, 1.0]
+    alone = between_models("sight", {"a": {"x": 1.0}, "b": {"y": 1.0}}, {"x": "p", "y": "q"})
+    assert alone.reason == "needs two narratives that all judges rated, got 0"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
@@ -29,6 +28,9 @@ from beholder.terminal.printing import (
     tell_tables,
     too_many,
 )
+
+if TYPE_CHECKING:
+    from beholder.kinds.narratives.results import Cost, Narrative, NarrativeStudy
 
 app = App(
     name="narrate",
@@ -180,7 +182,7 @@ def extract(
     """
     from beholder.data import write_storylines
     from beholder.kinds.narratives.extraction import ExtractConfig, extract_storylines
-    from beholder.kinds.narratives.report import extraction_table
+    from beholder.kinds.narratives.tables import extraction_table
 
     made = extract_storylines(
         ExtractConfig(
@@ -351,10 +353,13 @@ def _config(
 
 def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     """Carry a run out, print and draw it; gives the exit code."""
+    import msgspec
+
+    from beholder.kinds.narratives.build import cost_table
     from beholder.kinds.narratives.inputs import read_inputs
     from beholder.kinds.narratives.kind import KIND
-    from beholder.kinds.narratives.report import terminal_tables, write_study
-    from beholder.kinds.narratives.results import cost_table
+    from beholder.kinds.narratives.page import write_study
+    from beholder.kinds.narratives.tables import terminal_tables
     from beholder.run import kind
     from beholder.terminal.progress import TerminalProgress
 
@@ -366,9 +371,9 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
         study, bad_rows = kind.run(KIND, config, progress, given=inputs)
     say_left_out(bad_rows)
     report = write_study(config.out)
-    plain = {name: study[name] for name in _TOLD}
+    plain = msgspec.to_builtins({name: getattr(study, name) for name in _TOLD})
     tell_result(plain, terminal_tables(study), run.finish.as_json)
-    unreadable = study["unreadable"]
+    unreadable = study.unreadable
     if unreadable:
         say(
             f"beholder: {len(unreadable)} pictures could not be read (is --images right?); "
@@ -379,39 +384,34 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     )
 
 
-def _say_costs(config: NarrateConfig, cost: Mapping[str, Any]) -> None:
+def _say_costs(config: NarrateConfig, cost: Cost) -> None:
     """Print what a run will judge and what that may cost."""
     say(
-        f"{cost['n_narratives']} narratives of {cost['n_pictures']} pictures;"
+        f"{cost.n_narratives} narratives of {cost.n_pictures} pictures;"
         f" parts: {', '.join(config.parts)}"
     )
     if not config.judged or not config.models:
         return
-    for unit in ("seconds", "tokens"):
-        row = cost[unit]
-        pays = row["break_even"]
+    for unit, row in (("seconds", cost.seconds), ("tokens", cost.tokens)):
+        pays = row.break_even
         when = "never" if pays is None else f"from {pays:,.0f} narratives on"
         say(
-            f"{unit}, {cost['judges']} ratings of each narrative: captions"
-            f" {row['captions_total']:,.0f} (again: {row['captions_again']:,.0f}),"
-            f" sight {row['sight_total']:,.0f};"
-            f" captions pay {when} [{row['basis']}]"
+            f"{unit}, {cost.judges} ratings of each narrative: captions"
+            f" {row.captions_total:,.0f} (again: {row.captions_again:,.0f}),"
+            f" sight {row.sight_total:,.0f};"
+            f" captions pay {when} [{row.basis}]"
         )
 
 
-def _failures(study: Mapping[str, Any]) -> list[str]:
+def _failures(study: NarrativeStudy) -> list[str]:
     """Narratives with failures, each with its first reason."""
     return [
-        f"{narrative['id']}: {reasons[0]}"
-        for narrative in study["narratives"]
+        f"{narrative.id}: {reasons[0]}"
+        for narrative in study.narratives
         if (reasons := _reasons(narrative))
     ]
 
 
-def _reasons(narrative: Mapping[str, Any]) -> list[str]:
-    votes = [vote for votes in narrative["votes"].values() for vote in votes]
-    votes += [vote for step in narrative["steps"] for vote in step]
-    found = [vote["failure"] for vote in votes if vote["failure"]]
-    if narrative["coherence_failure"]:
-        found.append(narrative["coherence_failure"])
-    return found
+def _reasons(narrative: Narrative) -> list[str]:
+    found = [reason for _, reason in narrative.vote_failures]
+    return [*found, narrative.coherence_failure] if narrative.coherence_failure else found

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from beholder.api.run import Run
 from beholder.errors import DataError
@@ -45,7 +45,7 @@ class NarrativesRun(Run):
     """A run that judged and measured storylines."""
 
     @property
-    def study(self) -> Mapping[str, Any]:
+    def study(self) -> results.NarrativeStudy:
         """Tables, and every storyline with its votes: the content of ``study.json``."""
         return results.read(self.path)
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from beholder.errors import ConfigError, DataError
-from beholder.kinds.narratives import results
+from beholder.kinds.narratives import build, results
 from beholder.kinds.narratives.config import NarrateConfig
 from beholder.kinds.narratives.cost import spent_on
 from beholder.kinds.narratives.hybrid import choose
 from beholder.kinds.narratives.inputs import Inputs, read_inputs
 from beholder.kinds.narratives.judging import CaptionFrame, JudgeAsker, Rater, RateStoryline
 from beholder.kinds.narratives.kind import KIND
-from beholder.kinds.narratives.measuring import EmbeddedPictures, MeasureCoherence
+from beholder.kinds.narratives.measuring import MeasureCoherence
 from beholder.kinds.narratives.stages import StageFindings, judged, n_seen, stages
 from beholder.metrics.asker import Asker
 from beholder.records import Frame
@@ -28,7 +28,7 @@ from beholder.run.subjects import FRAME, STORYLINE
 
 def run_narratives(
     config: NarrateConfig, progress: Progress, given: Inputs | None = None
-) -> tuple[dict[str, Any], list[DataError]]:
+) -> tuple[results.NarrativeStudy, list[DataError]]:
     """Judge and measure what is missing from a run, and write the study.
 
     Args:
@@ -37,7 +37,7 @@ def run_narratives(
         given: What the run works on, if it has been read already.
 
     Returns:
-        The study, as ``study.json`` holds it, and the rows that were left out.
+        The study, and the rows that were left out.
 
     Raises:
         ConfigError: An option is wrong, or a judge cannot do what is asked.
@@ -60,8 +60,7 @@ def run_narratives(
             or not (config.out / results.STUDY).is_file()
         ):
             found = _ask(session, asked, config, inputs)
-            study = results.build(config, found)
-            results.write(config, study, found)
+            study = build.write(config, found)
             session.close()
         else:
             study = results.read(config.out)
@@ -74,11 +73,10 @@ class NarrativesPlan(RunPlan):
 
     Attributes:
         n_items: Good storylines.
-        cost: Costs by captions and by sight, and from how many storylines captions pay, as
-            ``results.cost_table`` gives them.
+        cost: Costs by captions and by sight, and from how many storylines captions pay.
     """
 
-    cost: Mapping[str, Any]
+    cost: results.Cost
 
 
 def plan_narratives(config: NarrateConfig, given: Inputs | None = None) -> NarrativesPlan:
@@ -115,7 +113,7 @@ def plan_narratives(config: NarrateConfig, given: Inputs | None = None) -> Narra
     planned += plan(
         by_storyline, STORYLINE, inputs.storylines, config.out, config.means, at_most=few
     ).askers
-    cost = results.cost_table(config, inputs)
+    cost = build.cost_table(config, inputs)
     return NarrativesPlan(n, inputs.bad_rows, tuple(planned), cost)
 
 
@@ -168,7 +166,10 @@ def _ask(
             found.outcomes[name] = session.outcomes(asked[name])
 
     if "coherence" in asked:  # first: what is wrong with vectors shows before anything is paid
-        found.pictures = _embedded(session, asked["coherence"].asker, config, inputs)
+        measure = asked["coherence"].asker
+        assert isinstance(measure, MeasureCoherence)
+        embedder = session.tools.image_embedder(measure.embedder)
+        found.pictures = measure.embed(embedder, inputs.frames, config.folder)
         ask("coherence", pictures=found.pictures)
     ask("caption")
     captions = found.captions()
@@ -188,15 +189,7 @@ def _ask(
     return found
 
 
-def _embedded(
-    session: Session, asker: Asker[Any], config: NarrateConfig, inputs: Inputs
-) -> EmbeddedPictures:
-    assert isinstance(asker, MeasureCoherence)
-    embedder = session.tools.image_embedder(asker.embedder)
-    return asker.embed(embedder, inputs.frames, config.folder)
-
-
-def _settings(config: NarrateConfig) -> dict[str, Any]:
+def _settings(config: NarrateConfig) -> dict[str, object]:
     """What fixes the study beside the askers' own settings."""
     return {
         "parts": list(config.parts),

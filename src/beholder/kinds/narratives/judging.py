@@ -11,8 +11,11 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, TypeAlias, TypeVar
 
+import msgspec
+
+from beholder.backends import Image
 from beholder.data import storyline_row
 from beholder.errors import ConfigError, ItemError, TransientError
 from beholder.judges import Draw
@@ -29,13 +32,15 @@ from beholder.judges.operations import (
 )
 from beholder.kinds.narratives.measuring import digest
 from beholder.kinds.narratives.settings import LEAST_SIDE, Voting
-from beholder.kinds.narratives.views import Captions, by_caption, by_sight, known_data, picture
 from beholder.metrics.asker import Asker, Outcome, ValueInfo, failure_of
 from beholder.metrics.params import REQUIRED, param
 from beholder.metrics.tools import Tools
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 
 S = TypeVar("S")
+
+Captions: TypeAlias = Mapping[str, str | ItemFailure]
+"""Caption per frame id, or why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +60,6 @@ class Vote:
     reason: str = ""
     failure: ItemFailure | None = None
     breaks: tuple[BreakKind, ...] | None = None
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Vote:
-        """The vote that ``dataclasses.asdict`` wrote."""
-        failure, breaks = row["failure"], row.get("breaks")
-        return cls(
-            **{
-                **row,
-                "failure": None if failure is None else ItemFailure(**failure),
-                "breaks": None if breaks is None else tuple(breaks),
-            }
-        )
 
 
 @dataclass(frozen=True)
@@ -373,7 +366,7 @@ def votes_of(outcome: Outcome, n_parts: int, judges: int) -> list[list[Vote]]:
     rows = outcome.detail.get("votes")
     if rows is None and isinstance(outcome, ItemFailure):  # an error of ours: no one came to vote
         return [[Vote(seat, failure=outcome) for seat in range(judges)] for _ in range(n_parts)]
-    return [[Vote.from_row(row) for row in votes] for votes in rows or ()]
+    return msgspec.convert(rows or [], list[list[Vote]])
 
 
 def caption_of(outcome: Outcome) -> str | ItemFailure:
@@ -384,3 +377,46 @@ def caption_of(outcome: Outcome) -> str | ItemFailure:
 def values(votes: Sequence[Vote]) -> list[int]:
     """The values there are."""
     return [vote.value for vote in votes if vote.value is not None]
+
+
+async def by_sight(frame: Frame, tools: Tools, max_side: int) -> JudgedFrame:
+    """A picture as it is shown.
+
+    Raises:
+        ItemError: There is none, or it cannot be read; names frame and file.
+    """
+    return JudgedFrame(image=await picture(frame, tools, max_side), note=known_data(frame) or None)
+
+
+def by_caption(frame: Frame, captions: Captions) -> JudgedFrame:
+    """A picture in words that were written before.
+
+    Raises:
+        ItemError: It has no caption; the reason is that of the caption.
+    """
+    caption = captions[frame.id]
+    if isinstance(caption, ItemFailure):
+        raise (TransientError if caption.transient else ItemError)(caption.message)
+    return JudgedFrame(caption=caption, note=known_data(frame) or None)
+
+
+async def picture(frame: Frame, tools: Tools, max_side: int) -> Image:
+    """The picture of a frame as it is sent, its longer side of at most ``max_side`` pixels.
+
+    Raises:
+        ItemError: There is none, or it cannot be read; names frame and file.
+    """
+    if frame.image is None:
+        raise ItemError(f"frame {frame.id!r} has no image")
+    try:
+        (image,) = await tools.pictures.read([frame.image], max_side)
+    except ItemError as error:
+        raise ItemError(f"frame {frame.id!r}: {error}") from error
+    return image
+
+
+def known_data(frame: Frame) -> str:
+    """Date and place of a frame as one line; empty when neither is known."""
+    date = None if frame.date is None else f"date: {frame.date}"
+    place = None if frame.place is None else f"place: {frame.place}"
+    return "; ".join(part for part in (date, place) if part)

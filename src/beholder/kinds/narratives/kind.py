@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from beholder.run.kind import Command, RunKind
 
@@ -10,14 +10,15 @@ if TYPE_CHECKING:
     from beholder.errors import DataError
     from beholder.kinds.narratives.config import NarrateConfig
     from beholder.kinds.narratives.inputs import Inputs
+    from beholder.kinds.narratives.results import NarrativeStudy
 
-KIND: RunKind[NarrateConfig, Inputs, tuple[dict[str, Any], list[DataError]]] = RunKind(
+KIND: RunKind[NarrateConfig, Inputs, tuple[NarrativeStudy, list[DataError]]] = RunKind(
     name="narratives",
     run="beholder.kinds.narratives.engine:run_narratives",
     plan="beholder.kinds.narratives.engine:plan_narratives",
-    page="beholder.kinds.narratives.report.page:write_study",
-    figures="beholder.kinds.narratives.report.page:write_study_figures",
-    subject_pages={"storyline": "beholder.kinds.narratives.subject:draw_storyline"},
+    page="beholder.kinds.narratives.page:write_study",
+    figures="beholder.kinds.narratives.page:write_study_figures",
+    subject_pages={"storyline": "beholder.kinds.narratives.strips:draw_storyline"},
     beside="beholder.kinds.narratives.side_by_side:beside",
     commands=(Command("narrate", "beholder.kinds.narratives.command:app", is_group=True),),
     templates="beholder.kinds.narratives",

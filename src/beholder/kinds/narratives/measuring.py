@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
+
+import msgspec
 
 from beholder.embed.images import ImageEmbedder, usable_frames
 from beholder.errors import ItemError
@@ -154,7 +156,10 @@ class MeasureCoherence(Asker[Storyline]):
                 where = f" ({frame.image})" if frame.image else ""
                 raise ItemError(f"frame {frame.id!r}{where} has no vector")
         nearest = self._nearest(subject, self.pictures)
-        detail: dict[str, Any] = {} if nearest is None else {"nearest": nearest}
+        detail: dict[str, object] = {}
+        if nearest is not None:
+            name, alignment = nearest
+            detail["nearest"] = {"storyline": name, **asdict(alignment)}
         try:
             self.check(subject)
         except ItemError as error:
@@ -166,11 +171,13 @@ class MeasureCoherence(Asker[Storyline]):
             "geometric_mean": found.geometric_mean,
         }
         if nearest is not None:
-            values["distance"] = nearest["normalised"]
+            values["distance"] = alignment.normalised
         detail |= {"steps": found.steps, "weakest": found.weakest, "theta": found.signature}
         return ItemScore(values, (), self.signature(self.identities(tools)), detail)
 
-    def _nearest(self, storyline: Storyline, pictures: EmbeddedPictures) -> dict[str, Any] | None:
+    def _nearest(
+        self, storyline: Storyline, pictures: EmbeddedPictures
+    ) -> tuple[str, WarpedAlignment] | None:
         if storyline.source == self.human:
             return None
         path = pictures.path(storyline)
@@ -179,27 +186,15 @@ class MeasureCoherence(Asker[Storyline]):
         ]
         if not found:
             return None
-        name, best = min(found, key=lambda pair: pair[1].normalised)
-        return {
-            "storyline": name,
-            "cost": best.cost,
-            "normalised": best.normalised,
-            "path": best.path,
-        }
+        return min(found, key=lambda pair: pair[1].normalised)
 
 
 def coherence_in(outcome: Outcome) -> Coherence | ItemFailure:
     """The coherence of an outcome, or why there is none."""
     if isinstance(outcome, ItemFailure):
         return outcome
-    return Coherence(
-        steps=tuple(outcome.detail["steps"]),
-        minimum=outcome.values["minimum"],
-        mean=outcome.values["mean"],
-        geometric_mean=outcome.values["geometric_mean"],
-        weakest=outcome.detail["weakest"],
-        signature=outcome.detail["theta"],
-    )
+    known = {**outcome.values, **outcome.detail, "signature": outcome.detail["theta"]}
+    return msgspec.convert(known, Coherence)
 
 
 def nearest_in(outcome: Outcome) -> tuple[str, WarpedAlignment] | None:
@@ -207,8 +202,7 @@ def nearest_in(outcome: Outcome) -> tuple[str, WarpedAlignment] | None:
     found = outcome.detail.get("nearest")
     if found is None:
         return None
-    path = tuple((int(i), int(j)) for i, j in found["path"])
-    return found["storyline"], WarpedAlignment(found["cost"], found["normalised"], path)
+    return found["storyline"], msgspec.convert(found, WarpedAlignment)
 
 
 def digest(value: object) -> str:

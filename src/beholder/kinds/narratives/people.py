@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypedDict
 
 from beholder.data.row import shorten
 from beholder.data.sources import read_rows
 from beholder.errors import ConfigError, DataError, ItemError
-from beholder.judges.operations.rating import BREAK_KINDS
+from beholder.judges.operations.rating import BREAK_KINDS, BreakKind
 from beholder.kinds.narratives.judging import Vote, values
 from beholder.kinds.narratives.measuring import digest
 from beholder.kinds.narratives.settings import PEOPLE
@@ -25,6 +25,14 @@ from beholder.records import ItemScore, Storyline
 
 What: TypeAlias = Literal["ratings", "steps"]
 """What people rated: storylines as wholes, or their steps."""
+
+
+class Said(TypedDict):
+    """What an annotator said of a part; no breaks are known of whole storylines."""
+
+    rating: int
+    breaks: list[BreakKind] | None
+
 
 Parts: TypeAlias = tuple[tuple[Vote, ...], ...]
 """Votes per part of a storyline (itself, or each step), of all annotators in one order."""
@@ -61,7 +69,7 @@ class PeopleVotes(Asker[Storyline]):
             DataError: A row is of another form; names it.
         """
         parts = {one.id: 1 if what == "ratings" else len(one.frames) - 1 for one in storylines}
-        told: dict[str, dict[str, list[Any]]] = {}
+        told: dict[str, dict[str, list[Said]]] = {}
         for line, row in read_rows(path, path):
             if isinstance(row, DataError):
                 raise row
@@ -107,8 +115,8 @@ class PeopleVotes(Asker[Storyline]):
         return ItemScore({"rating": fmean(means)}, signature=self.signature(), detail=detail)
 
 
-def _checked(said: Any, n_parts: int, path: str, line: int) -> list[dict[str, Any]]:
-    """The parts of one annotator, each with a rating and breaks (None for whole storylines)."""
+def _checked(said: Any, n_parts: int, path: str, line: int) -> list[Said]:
+    """What one annotator said of each part."""
     if not isinstance(said, list) or len(said) != n_parts:
         raise DataError(path, f"expected a list of {n_parts} steps, got {shorten(said)}", line=line)
     found = []
@@ -123,11 +131,11 @@ def _checked(said: Any, n_parts: int, path: str, line: int) -> list[dict[str, An
         ):
             reason = f"breaks may hold {', '.join(BREAK_KINDS)}, got {shorten(breaks)}"
             raise DataError(path, reason, line=line)
-        found.append({"rating": rating, "breaks": breaks})
+        found.append(Said(rating=rating, breaks=breaks))
     return found
 
 
-def _vote(seat: int, said: Sequence[Mapping[str, Any]] | None, part: int) -> Vote:
+def _vote(seat: int, said: Sequence[Said] | None, part: int) -> Vote:
     if said is None:
         return Vote(seat)
     breaks = said[part]["breaks"]

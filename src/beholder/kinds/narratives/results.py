@@ -1,414 +1,699 @@
-"""What a run over narratives leaves for its report: ``study.json``, theta matrix, thumbnails."""
+"""Results of a run over narratives: ``study.json`` as typed records."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Required, TypeAlias, TypedDict
 
+import msgspec
 import numpy as np
+from msgspec import UNSET, Struct, UnsetType
 
 from beholder import files
-from beholder.data.frames import frame_row
-from beholder.errors import ConfigError
-from beholder.kinds.narratives.config import NarrateConfig
-from beholder.kinds.narratives.cost import (
-    PUBLISHED_SECONDS,
-    Rates,
-    Stage,
-    estimated_tokens,
-    measured,
-    pooled,
-)
-from beholder.kinds.narratives.hybrid import Hybrid, combine
-from beholder.kinds.narratives.inputs import Inputs
-from beholder.kinds.narratives.judging import Vote, values
-from beholder.kinds.narratives.measuring import EmbeddedPictures
-from beholder.kinds.narratives.models import between_models, with_and_without
-from beholder.kinds.narratives.stages import StageFindings
-from beholder.kinds.narratives.steps import breaks_table, steps_table, told_by
-from beholder.kinds.narratives.storylines.strength import Coherence
-from beholder.kinds.narratives.storylines.timeline import steps_back
-from beholder.kinds.narratives.study import JudgedStoryline, mean_vote, tables
-from beholder.records import Frame, ItemFailure, Storyline
-from beholder.run.thumbs import write_thumbs
+from beholder.errors import RunError
+from beholder.judges.operations import BreakKind
+from beholder.kinds.narratives.cost import Stage
+from beholder.kinds.narratives.hybrid import HybridCheck
+from beholder.kinds.narratives.settings import Rule
 
 STUDY = "study.json"
 MATRIX = "theta.npz"
 FORMAT = 1
-THUMB_SIDE = 190
-_NAMED = 6
-MATRIX_SIDE = 400
-"""Pictures in the drawn theta matrix at most."""
+
+Ends: TypeAlias = tuple[float, float]
+"""Lower and upper end of a 95 % interval."""
 
 
-def build(config: NarrateConfig, found: StageFindings) -> dict[str, Any]:
-    """Everything a run found, as JSON values."""
-    storylines = found.inputs.storylines
-    hybrid, no_hybrid = _hybrid(config, found)
-    rows = _StepRows(found, hybrid)
-    subjects = [rows.subject(at, storyline) for at, storyline in enumerate(storylines)]
-    frames = found.inputs.shown
-    index = {frame.id: number for number, frame in enumerate(frames)}
-    captions = found.captions()
-    study_tables = tables(
-        subjects,
-        config.human,
-        n_repeated=_n_repeated(storylines),
-        notes=_notes(hybrid, storylines),
-    )
-    return {
-        "format": FORMAT,
-        "human": config.human,
-        "frames": [_frame(frame, captions.get(frame.id)) for frame in frames],
-        "narratives": [
-            rows.narrative(at, storyline, subjects[at], index)
-            for at, storyline in enumerate(storylines)
-        ],
-        "tables": study_tables,
-        "examples": _examples(config, found, study_tables) if config.voting.examples else None,
-        "models": [
-            {
-                "by": by,
-                **between_models(_ratings(subjects, names), _sources(storylines), config.human),
-            }
-            for by, names in _by_model(config).items()
-        ],
-        "steps": _steps_table(storylines, rows, config.human) if rows.steps else None,
-        "cost": cost_table(config, found.inputs, found.spent),
-        "hybrid": None if hybrid is None else _hybrid_row(hybrid, config, found),
-        "hybrid_missing": no_hybrid,
-        "theta": None if found.pictures is None else _theta(found.pictures, storylines),
-        "judges": found.judges,
-        "voting": asdict(config.voting),
-    }
+def mean_vote(votes: Sequence[float | None]) -> float | None:
+    """Mean over the judges that answered; None if none did."""
+    known = [vote for vote in votes if vote is not None]
+    return float(np.mean(known)) if known else None
 
 
-def cost_table(
-    config: NarrateConfig, inputs: Inputs, spent: Mapping[str, Stage] | None = None
-) -> dict[str, Any]:
-    """Costs by captions and by sight in seconds and tokens, and the break-even.
+class ShownFrame(TypedDict, total=False):
+    """A picture: what its row in the data says, with its caption or why it has none."""
 
-    Measured where the run has all three kinds of answers, over all judges, else published or
-    estimated rates, which their ``basis`` says. ``judges`` are the ratings that a narrative gets by
-    each way: those of all models, with and without examples.
+    id: Required[str]
+    image: str
+    caption: str
+    date: str
+    place: str
+    labels: dict[str, str]
+    failure: str
+
+
+class StudyVote(Struct, frozen=True):
+    """One judge's vote on a narrative or a step; see ``judging.Vote``."""
+
+    judge: int
+    value: int | None
+    reason: str
+    failure: str | None
+    breaks: tuple[BreakKind, ...] | None = None
+
+
+class NarrativeCoherence(Struct, frozen=True):
+    """Coherence of a narrative; see ``storylines.Coherence``."""
+
+    steps: tuple[float, ...]
+    minimum: float
+    mean: float
+    geometric_mean: float
+    weakest: int
+
+
+class NearestNarrative(Struct, frozen=True):
+    """The nearest human narrative, by its place in the run, and the alignment with it."""
+
+    narrative: int
+    cost: float
+    normalised: float
+    path: tuple[tuple[int, int], ...]
+
+
+class Narrative(Struct, frozen=True):
+    """A narrative as the page draws it.
+
+    Attributes:
+        id: Its id.
+        source: What made it.
+        group: What else is known of it.
+        frames: Its pictures, as places in ``NarrativeStudy.frames``.
+        coherence: Its coherence, if measured.
+        coherence_failure: Why coherence could not be measured.
+        nearest: The nearest human narrative.
+        votes: Votes on the whole narrative, by method.
+        hybrid: Its hybrid ratings.
+        steps: Votes on each step.
     """
-    n, n_pictures = len(inputs.storylines), len(inputs.shown)
-    conditions = 2 if config.voting.examples else 1
-    judges = config.voting.judges * max(1, len(config.models)) * conditions
-    length = sum(len(storyline.frames) for storyline in inputs.storylines) / n
-    words = (config.captions.min_words + config.captions.max_words) // 2
-    known = spent or {}
-    kinds: dict[str, list[Stage]] = {"caption": [known.get("caption", Stage())]}
-    for way in config.ways:
-        kinds.setdefault(way.by, []).append(known.get(way.name, Stage()))
-    rates = measured({kind: pooled(found) for kind, found in kinds.items()})
-    seconds, tokens = rates or (PUBLISHED_SECONDS, estimated_tokens(length, words))
-    return {
-        "n_pictures": n_pictures,
-        "n_narratives": n,
-        "judges": judges,
-        "stages": {name: asdict(stage) for name, stage in known.items()},
-        "seconds": _rates(seconds, n_pictures, n, judges),
-        "tokens": _rates(tokens, n_pictures, n, judges),
-    }
+
+    id: str
+    source: str
+    group: dict[str, str]
+    frames: tuple[int, ...]
+    coherence: NarrativeCoherence | None
+    coherence_failure: str | None
+    nearest: NearestNarrative | None
+    votes: dict[str, tuple[StudyVote, ...]]
+    hybrid: tuple[float | None, ...] | None
+    steps: tuple[tuple[StudyVote, ...], ...]
+
+    @property
+    def ratings(self) -> dict[str, tuple[float | None, ...]]:
+        """Values of the judges by method, hybrid ratings included; None where a vote failed."""
+        found: dict[str, tuple[float | None, ...]] = {
+            method: tuple(vote.value for vote in votes) for method, votes in self.votes.items()
+        }
+        return found if self.hybrid is None else {**found, "hybrid": self.hybrid}
+
+    @property
+    def step_means(self) -> list[float | None]:
+        """Mean vote on each step; empty if steps were not rated."""
+        return [mean_vote([vote.value for vote in votes]) for votes in self.steps]
+
+    @property
+    def vote_failures(self) -> list[tuple[str, str]]:
+        """Votes without a value: the method or the step, and the reason."""
+        cast = [(method, vote) for method, votes in self.votes.items() for vote in votes]
+        cast += [(f"step {n}", vote) for n, votes in enumerate(self.steps, 1) for vote in votes]
+        return [(where, vote.failure) for where, vote in cast if vote.failure]
 
 
-def write(config: NarrateConfig, study: dict[str, Any], found: StageFindings) -> None:
-    """Write a run's results into its folder.
+class MeanAndSD(Struct, frozen=True):
+    """Number, mean and SD (n - 1) of some values."""
 
-    Pictures that cannot be read have no thumbnail; ``study["unreadable"]`` gets the reasons.
+    n: int
+    mean: float | None
+    sd: float | None
+
+
+class JudgeSpread(Struct, frozen=True):
+    """SD with n - 1 and with n, and range, of the judges of a narrative; means over narratives."""
+
+    within_sd: float | None = None
+    within_sd_population: float | None = None
+    within_range: float | None = None
+
+
+class SourceScore(Struct, frozen=True):
+    """Ratings of the narratives of a source by one method.
+
+    Attributes:
+        method: The method.
+        source: The source.
+        n: Narratives with a rating.
+        n_failed: Narratives without one.
+        n_votes: Votes with a value.
+        n_votes_failed: Votes without one.
+        mean: Mean over narratives of their mean vote.
+        sd: Its SD with n - 1.
+        sd_population: Its SD with n.
+        interval: Interval of the mean.
+        within_sd: See ``JudgeSpread``.
+        within_sd_population: See ``JudgeSpread``.
+        within_range: See ``JudgeSpread``.
     """
-    if found.pictures is not None:
-        rows, _ = _drawn(found.pictures, found.inputs.storylines)
-        with files.replacing(config.out / MATRIX) as unfinished, unfinished.open("wb") as archive:
-            np.savez_compressed(
-                archive,
-                theta=found.pictures.space.subset(rows).theta().astype(np.float16),
-                ids=np.array([found.pictures.frames[row].id for row in rows]),
-            )
-    pictures = ((f.id, f.image) for f in found.inputs.shown)
-    study["unreadable"] = write_thumbs(config.out, config.folder, pictures, THUMB_SIDE)
-    text = json.dumps(study, ensure_ascii=False, allow_nan=False)
-    files.write_text(config.out / STUDY, text)
+
+    method: str
+    source: str
+    n: int
+    n_failed: int
+    n_votes: int
+    n_votes_failed: int
+    mean: float | None
+    sd: float | None
+    sd_population: float | None
+    interval: Ends | None
+    within_sd: float | None
+    within_sd_population: float | None
+    within_range: float | None
 
 
-def read(folder: Path) -> dict[str, Any]:
+class SourceCoherence(Struct, frozen=True):
+    """Coherence and distance to the nearest human narrative, over the narratives of a source."""
+
+    source: str
+    minimum: MeanAndSD
+    mean: MeanAndSD
+    dtw: MeanAndSD
+
+
+class MeasureCorrelation(Struct, frozen=True):
+    """Ratings by a method against a measure: ``minimum``, ``mean`` or ``dtw``."""
+
+    method: str
+    measure: str
+    n: int
+    r: float | None
+    interval: Ends | None
+    p: float | None
+    rho: float | None
+    reason: str | None
+
+
+class MethodCorrelation(Struct, frozen=True):
+    """Ratings by a method against those by another."""
+
+    a: str
+    b: str
+    n: int
+    r: float | None
+    interval: Ends | None
+    p: float | None
+    rho: float | None
+    reason: str | None
+
+
+class AgreementValue(Struct, frozen=True):
+    """A coefficient with its interval."""
+
+    value: float | None
+    interval: Ends | None
+
+
+class WordedValue(AgreementValue, frozen=True):
+    """The same with the words of Koo and Li 2016 for the value and for both ends."""
+
+    verdict: str | None
+    verdicts: tuple[str, ...] | None
+
+
+class MethodReliability(Struct, frozen=True, omit_defaults=True):
+    """How the judges of a method agree; either ``reason`` or all that follows it is set.
+
+    Attributes:
+        method: The method.
+        n: Narratives with the votes of all judges.
+        n_left_out: Narratives without.
+        reason: Why nothing can be said.
+        n_judges: Judges.
+        icc_single: ICC(2,1).
+        icc_average: ICC(2,k).
+        alpha: Cronbach's alpha.
+        pairwise_r: Pearson's r of each pair of judges, such as ``1 and 2``.
+        mean_pairwise_r: Their mean.
+        within: Spread of judges, of ``all`` narratives and by source.
+    """
+
+    method: str
+    n: int
+    n_left_out: int
+    reason: str = ""
+    n_judges: int = 0
+    icc_single: WordedValue | None = None
+    icc_average: WordedValue | None = None
+    alpha: AgreementValue | None = None
+    pairwise_r: dict[str, float | None] = {}
+    mean_pairwise_r: float | UnsetType | None = UNSET
+    within: dict[str, JudgeSpread] = {}
+
+
+class SourceComparison(Struct, frozen=True, kw_only=True):
+    """Two sources, ``a`` minus ``b``: tests and effect sizes.
+
+    Attributes:
+        method: How narratives were rated; unset where their steps were.
+        a: A source.
+        b: Another one.
+        n_a: Narratives of the first.
+        n_b: Narratives of the second.
+        difference: Difference of the means.
+        t_student: Student's t.
+        p_student: Its p.
+        t_welch: Welch's t.
+        p_welch: Its p.
+        p_mann_whitney: p of the Mann-Whitney test.
+        superiority: Chance that a narrative of the first is rated higher.
+        d_unweighted: Cohen's d as published: the mean of both variances.
+        d_pooled: Cohen's d with the pooled variance.
+        g: Hedges' g.
+        g_interval: Its interval.
+        few: Whether a source has few narratives.
+        p_welch_holm: ``p_welch`` adjusted for the number of tests (Holm 1979).
+    """
+
+    method: str | UnsetType = UNSET
+    a: str
+    b: str
+    n_a: int
+    n_b: int
+    difference: float
+    t_student: float | None
+    p_student: float | None
+    t_welch: float | None
+    p_welch: float | None
+    p_mann_whitney: float | None
+    superiority: float | None
+    d_unweighted: float | None
+    d_pooled: float | None
+    g: float | None
+    g_interval: Ends | None
+    few: bool
+    p_welch_holm: float | None = None
+
+
+class ComparisonTables(Struct, frozen=True):
+    """All tables that compare sources.
+
+    Attributes:
+        sources: Sources; people first, chance last.
+        methods: Methods of rating.
+        scores: A row per method and source.
+        coherence: A row per source.
+        correlations: A row per method and measure.
+        reliability: A row per method.
+        comparisons: A row per method and pair of sources.
+        between_methods: A row per pair of methods.
+        cautions: What a reader must know.
+    """
+
+    sources: tuple[str, ...]
+    methods: tuple[str, ...]
+    scores: tuple[SourceScore, ...]
+    coherence: tuple[SourceCoherence, ...]
+    correlations: tuple[MeasureCorrelation, ...]
+    reliability: tuple[MethodReliability, ...]
+    comparisons: tuple[SourceComparison, ...]
+    between_methods: tuple[MethodCorrelation, ...]
+    cautions: tuple[str, ...]
+
+
+class RatingSpread(Struct, frozen=True):
+    """The columns of ``SourceScore`` that examples may change."""
+
+    n: int
+    mean: float | None
+    sd: float | None
+    sd_population: float | None
+    within_sd: float | None
+
+
+class AgreementChange(Struct, frozen=True):
+    """ICC(2,1) without and with examples."""
+
+    without: WordedValue | None
+    shown: WordedValue | None = msgspec.field(name="with")
+
+
+class ExampleEffect(Struct, frozen=True):
+    """What examples change in the ratings of a source.
+
+    Attributes:
+        way: Name of the way of rating without examples.
+        source: The source.
+        without: Ratings without examples.
+        shown: Ratings with them.
+        sd_difference: Difference of ``sd``; above 0, examples spread ratings.
+        icc_single: Agreement of judges over all sources.
+    """
+
+    way: str
+    source: str
+    without: RatingSpread
+    shown: RatingSpread = msgspec.field(name="with")
+    sd_difference: float | None
+    icc_single: AgreementChange
+
+
+class RatedNarrative(Struct, frozen=True):
+    """A narrative that judges saw as an example."""
+
+    id: str
+    source: str
+    rating: int
+    n_pictures: int
+
+
+class Examples(Struct, frozen=True):
+    """The examples, and what they change."""
+
+    shown: tuple[RatedNarrative, ...]
+    rows: tuple[ExampleEffect, ...]
+
+
+class ModelPair(Struct, frozen=True):
+    """Two judges, ``b`` minus ``a``, paired by narrative."""
+
+    a: str
+    b: str
+    r: float | None
+    interval: Ends | None
+    p: float | None
+    rho: float | None
+    difference: float
+    difference_interval: Ends | None
+    difference_p: float | None
+
+
+class ModelSource(Struct, frozen=True):
+    """Ratings of a source by a judge; ``rank`` 1 is the source with the highest mean."""
+
+    model: str
+    source: str
+    n: int
+    mean: float
+    sd: float | None
+    rank: float
+
+
+class ModelAgreement(Struct, frozen=True, omit_defaults=True):
+    """How judges agree; either ``reason`` or all that follows it is set.
+
+    Attributes:
+        by: Way of rating.
+        models: The judges.
+        n: Narratives that all rated.
+        n_left_out: Narratives that only some rated.
+        reason: Why nothing can be said.
+        icc_single: ICC(2,1) over judges: a judge that is milder disagrees.
+        icc_average: ICC(2,k).
+        kendall_w: Kendall's W of their orders of the narratives.
+        pairs: A row per pair of judges.
+        sources: A row per judge and source.
+    """
+
+    by: str
+    models: tuple[str, ...]
+    n: int
+    n_left_out: int
+    reason: str = ""
+    icc_single: WordedValue | None = None
+    icc_average: WordedValue | None = None
+    kendall_w: AgreementValue | None = None
+    pairs: tuple[ModelPair, ...] = ()
+    sources: tuple[ModelSource, ...] = ()
+
+
+class StepSource(Struct, frozen=True):
+    """Step ratings of a source; a narrative counts once, with the mean of its steps."""
+
+    source: str
+    n: int
+    mean: float | None
+    sd: float | None
+    n_steps: int
+    n_failed: int
+
+
+class StepCorrelation(Struct, frozen=True):
+    """Step ratings against theta over ``n`` steps, narratives resampled as wholes."""
+
+    n: int
+    rho: float | None
+    interval: Ends | None
+
+
+class BreakTally(Struct, frozen=True):
+    """What breaks in the steps of a source; a step can break in several ways.
+
+    Attributes:
+        source: The source.
+        n: Steps with a report.
+        n_not_told: Steps without.
+        counts: Steps that break, by kind.
+        shares: Their share of ``n``.
+    """
+
+    source: str
+    n: int
+    n_not_told: int
+    counts: dict[str, int]
+    shares: dict[str, float | None]
+
+
+class BreakComparison(Struct, frozen=True):
+    """Two sources: difference of the mean share over narratives, with Mann-Whitney's p."""
+
+    kind: str
+    a: str
+    b: str
+    n_a: int
+    n_b: int
+    difference: float
+    p: float | None
+    p_holm: float | None = None
+
+
+class BreakTables(Struct, frozen=True):
+    """What breaks in steps, by source and between sources."""
+
+    sources: tuple[BreakTally, ...]
+    comparisons: tuple[BreakComparison, ...]
+
+
+class StepTables(Struct, frozen=True):
+    """How steps were rated.
+
+    Attributes:
+        sources: A row per source.
+        comparisons: A row per pair of sources.
+        correlation: Of step ratings and theta.
+        n_compared: Narratives whose steps all have a rating and a theta.
+        same_weakest: Share of these whose lowest rated steps include the one of lowest theta.
+        by_chance: The same if the lowest theta fell on any step alike.
+        breaks: What breaks.
+    """
+
+    sources: tuple[StepSource, ...]
+    comparisons: tuple[SourceComparison, ...]
+    correlation: StepCorrelation
+    n_compared: int
+    same_weakest: float | None
+    by_chance: float | None
+    breaks: BreakTables
+
+
+class UnitCost(Struct, frozen=True):
+    """Costs in one unit, seconds or tokens.
+
+    Attributes:
+        caption: Of one caption.
+        by_captions: Of one rating from captions.
+        by_sight: Of one rating from pictures.
+        basis: Where these numbers come from.
+        captions_total: Of all captions and all ratings from them.
+        captions_again: Of all ratings from captions that exist.
+        sight_total: Of all ratings from pictures.
+        break_even: Narratives from which captions cost less than sight; None if they never do.
+    """
+
+    caption: float
+    by_captions: float
+    by_sight: float
+    basis: str
+    captions_total: float
+    captions_again: float
+    sight_total: float
+    break_even: float | None
+
+
+class Cost(Struct, frozen=True):
+    """What judging costs.
+
+    Attributes:
+        n_pictures: Pictures of narratives and examples.
+        n_narratives: Narratives.
+        judges: Ratings that each narrative gets by each way, of all judges together.
+        stages: What each stage took.
+        seconds: Costs in seconds.
+        tokens: Costs in tokens.
+    """
+
+    n_pictures: int
+    n_narratives: int
+    judges: int
+    stages: dict[str, Stage]
+    seconds: UnitCost
+    tokens: UnitCost
+
+
+class HybridRatings(Struct, frozen=True):
+    """How hybrid ratings were made; see ``hybrid.Hybrid``.
+
+    Attributes:
+        rule: Which narratives were looked at.
+        share: What share of them.
+        n_seen: How many have ratings by sight.
+        seen: Their places in the run.
+        weight: Share of sight where both ways judged.
+        learned: Whether the weight was learned.
+        slope: Sight per caption rating.
+        intercept: Sight at a caption rating of 0.
+        trusted: Whether captions predict sight.
+        checks: How the ratings compare with sight.
+        calls_saved: Ratings by sight that were not needed.
+        seconds_saved: What these would have taken.
+        tokens_saved: What these would have taken.
+    """
+
+    rule: Rule
+    share: float
+    n_seen: int
+    seen: tuple[int, ...]
+    weight: float
+    learned: bool
+    slope: float
+    intercept: float
+    trusted: bool
+    checks: tuple[HybridCheck, ...]
+    calls_saved: int
+    seconds_saved: float
+    tokens_saved: float
+
+
+class ThetaMatrix(Struct, frozen=True):
+    """What ``theta.npz`` holds.
+
+    Attributes:
+        signature: How theta is made.
+        embedder: Identity of the embedder.
+        learned: Whether its vectors represent meaning.
+        notes: What was left out.
+        frames: Ids of the pictures, in order.
+        order: What the order is.
+    """
+
+    signature: str
+    embedder: str
+    learned: bool
+    notes: tuple[str, ...]
+    frames: tuple[str, ...]
+    order: str
+
+
+class VotingLog(Struct, frozen=True):
+    """The ``settings.Voting`` of a run."""
+
+    judges: int
+    temperature: int | float
+    context: str
+    anchors: bool
+    examples: dict[str, int]
+
+
+class NarrativeStudy(Struct, frozen=True, kw_only=True):
+    """Everything a run found: the content of ``study.json``.
+
+    Attributes:
+        format: Version of the file's format.
+        human: Name of the human source.
+        frames: Every picture.
+        narratives: Every narrative.
+        tables: Tables that compare sources.
+        examples: What examples change.
+        models: How judges agree, by way of rating.
+        steps: How steps were rated.
+        cost: What judging costs.
+        hybrid: How hybrid ratings were made.
+        hybrid_missing: Why there are none.
+        theta: What ``theta.npz`` holds.
+        judges: Identity of the judge of each stage.
+        voting: How judges voted.
+        unreadable: Why pictures have no thumbnail.
+    """
+
+    format: int = FORMAT
+    human: str
+    frames: tuple[ShownFrame, ...]
+    narratives: tuple[Narrative, ...]
+    tables: ComparisonTables
+    examples: Examples | None = None
+    models: tuple[ModelAgreement, ...] = ()
+    steps: StepTables | None
+    cost: Cost
+    hybrid: HybridRatings | None
+    hybrid_missing: str | None = None
+    theta: ThetaMatrix | None
+    judges: dict[str, str] = {}
+    voting: VotingLog
+    unreadable: tuple[str, ...] = ()
+
+
+class StageOfRun(Struct, frozen=True):
+    """What a stage of a run took; see ``cost.Stage``."""
+
+    run: str
+    stage: str
+    calls: int
+    seconds: float
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class SideBySide(Struct, frozen=True):
+    """Two runs over the same narratives.
+
+    Attributes:
+        runs: Their names.
+        judges: The judge of each run, by way of rating.
+        models: How the judges agree, by way that both runs have; a narrative's steps count by
+            their mean.
+        cost: A row per run and stage.
+    """
+
+    runs: tuple[str, str]
+    judges: dict[str, tuple[str, ...]]
+    models: tuple[ModelAgreement, ...]
+    cost: tuple[StageOfRun, ...]
+
+
+def read(folder: Path) -> NarrativeStudy:
     """The ``study.json`` of a run.
 
     Raises:
-        RunError: There is none, or it is damaged.
+        RunError: The run is not finished, or the file is damaged; names the file and the field.
     """
+    path = folder / STUDY
     missing = (
         f"{folder} is no finished run over narratives: it has no {STUDY}; run the same command"
         " again to finish it"
     )
-    return files.read_json(folder / STUDY, form=FORMAT, kind="study", missing=missing)
-
-
-def _n_repeated(storylines: Sequence[Storyline]) -> int:
-    """Storylines that show the same pictures in the same order as one before them."""
-    return len(storylines) - len(
-        {tuple(f.id for f in storyline.frames) for storyline in storylines}
-    )
-
-
-def _by_model(config: NarrateConfig) -> dict[str, dict[str, str]]:
-    """Per way of seeing, the way of each judge by its spec; nothing if there is one judge."""
-    found: dict[str, dict[str, str]] = {}
-    for way in config.ways if len(config.judges) > 1 else ():
-        by = f"{way.by} with examples" if way.examples else way.by
-        found.setdefault(by, {})[way.judge] = way.name
-    return found
-
-
-def _ratings(
-    subjects: Sequence[JudgedStoryline], names: Mapping[str, str]
-) -> dict[str, dict[str, float]]:
-    """Mean vote per narrative, by judge."""
-    means = {
-        judge: {one.id: mean_vote(one.votes.get(name, ())) for one in subjects}
-        for judge, name in names.items()
-    }
-    return {
-        judge: {name: mean for name, mean in rated.items() if mean is not None}
-        for judge, rated in means.items()
-    }
-
-
-def _sources(storylines: Sequence[Storyline]) -> dict[str, str]:
-    return {storyline.id: storyline.source for storyline in storylines}
-
-
-def _examples(
-    config: NarrateConfig, found: StageFindings, study: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The examples, and what they change."""
-    plain = {(way.by, way.judge): way.name for way in config.ways if not way.examples}
-    pairs = [(plain[way.by, way.judge], way.name) for way in config.ways if way.examples]
-    shown = [
-        {"id": one.id, "source": one.source, "rating": rating, "n_pictures": len(one.frames)}
-        for one, rating in found.inputs.examples
-    ]
-    return {"shown": shown, "rows": with_and_without(study, pairs)}
-
-
-def _votes(votes: Sequence[Vote]) -> list[dict[str, Any]]:
-    return [
-        {
-            "judge": vote.judge,
-            "value": vote.value,
-            "reason": vote.reason,
-            "failure": None if vote.failure is None else vote.failure.message,
-            "breaks": vote.breaks,
-        }
-        for vote in votes
-    ]
-
-
-class _StepRows:
-    """Rows of single storylines, from what was found of each."""
-
-    def __init__(self, found: StageFindings, hybrid: Hybrid | None) -> None:
-        self.votes = found.votes()
-        self.steps = found.steps()
-        self.coherence = found.coherence()
-        self._nearest = found.nearest()
-        self._hybrid = hybrid
-
-    def subject(self, at: int, storyline: Storyline) -> JudgedStoryline:
-        """A storyline as the tables see it."""
-        coherence, nearest = self.coherence.get(at), self._nearest.get(at)
-        votes: dict[str, list[float | None]] = {
-            method: [None if vote.value is None else float(vote.value) for vote in found[at]]
-            for method, found in self.votes.items()
-            if at in found
-        }
-        if self._hybrid is not None:
-            row = self._hybrid.ratings[at]
-            if self._hybrid.trusted or not np.isnan(row).all():
-                votes["hybrid"] = [None if np.isnan(value) else value for value in row]
-        known = coherence if isinstance(coherence, Coherence) else None
-        return JudgedStoryline(
-            id=storyline.id,
-            source=storyline.source,
-            minimum=None if known is None else known.minimum,
-            mean=None if known is None else known.mean,
-            dtw=None if nearest is None else nearest[1].normalised,
-            votes=votes,
-        )
-
-    def narrative(
-        self, at: int, storyline: Storyline, subject: JudgedStoryline, index: Mapping[str, int]
-    ) -> dict[str, Any]:
-        """A storyline as the page draws it."""
-        coherence, nearest = self.coherence.get(at), self._nearest.get(at)
-        row: dict[str, Any] = {
-            "id": storyline.id,
-            "source": storyline.source,
-            "group": dict(storyline.group),
-            "frames": [index[frame.id] for frame in storyline.frames],
-            "coherence": None,
-            "coherence_failure": None,
-            "nearest": None,
-            "votes": {m: _votes(found[at]) for m, found in self.votes.items() if at in found},
-            "hybrid": subject.votes.get("hybrid"),
-            "steps": [_votes(votes) for votes in self.steps.get(at, [])],
-        }
-        if isinstance(coherence, ItemFailure):
-            row["coherence_failure"] = coherence.message
-        elif coherence is not None:
-            row["coherence"] = {
-                "steps": coherence.steps,
-                "minimum": coherence.minimum,
-                "mean": coherence.mean,
-                "geometric_mean": coherence.geometric_mean,
-                "weakest": coherence.weakest,
-            }
-        if nearest is not None:
-            other, alignment = nearest
-            row["nearest"] = {
-                "narrative": other,
-                "cost": alignment.cost,
-                "normalised": alignment.normalised,
-                "path": alignment.path,
-            }
-        return row
-
-
-def _frame(frame: Frame, caption: str | ItemFailure | None) -> dict[str, Any]:
-    row = frame_row(frame)
-    if isinstance(caption, str):
-        row["caption"] = caption
-    elif isinstance(caption, ItemFailure):
-        row["failure"] = caption.message
-    return row
-
-
-def _hybrid(config: NarrateConfig, found: StageFindings) -> tuple[Hybrid | None, str | None]:
-    if "hybrid" not in config.parts:
-        return None, None
-    nan = [float("nan")] * config.voting.judges
-    seen, sight = set(found.seen), found.table("sight")
-    looks = [row if at in seen else nan for at, row in enumerate(sight)]
-    withheld = sight if "sight" in config.parts else None
+    found = files.read_json(path, form=FORMAT, kind="study", missing=missing)
     try:
-        return combine(
-            found.table("captions"), looks, weight=config.hybrid.weight, withheld=withheld
-        ), None
-    except ConfigError as error:
-        return None, str(error)
-
-
-def _notes(hybrid: Hybrid | None, storylines: Sequence[Storyline]) -> list[str]:
-    """Cautions besides those of the tables."""
-    back = {one.id: len(steps) for one in storylines if (steps := steps_back(one.frames))}
-    notes = [] if hybrid is None else [_hybrid_note(hybrid, len(storylines))]
-    if back:
-        first = ", ".join(f"{name} ({n})" for name, n in list(back.items())[:_NAMED])
-        more = f" and {len(back) - _NAMED} more" if len(back) > _NAMED else ""
-        notes.append(
-            f"{len(back)} narratives step back in time by the dates of their pictures"
-            f" (steps): {first}{more}."
-        )
-    return notes
-
-
-def _hybrid_note(hybrid: Hybrid, n: int) -> str:
-    """What hybrid ratings stand on, as a caution beside the tables that hold them."""
-    held_out = next(check for check in hybrid.checks if check.narratives == "held out")
-    facts = (
-        f"on {held_out.n} held-out narratives their error against sight is"
-        f" {held_out.error:.2f} points, that of giving each the mean"
-        f" {held_out.error_of_mean or 0.0:.2f}"
-    )
-    if not hybrid.trusted:
-        return (
-            f"hybrid: captions do not predict sight here ({facts}). The {n - hybrid.n_seen}"
-            " narratives that were not looked at have no hybrid rating; look at more, or at all."
-        )
-    return (
-        f"hybrid: ratings of the {n - hybrid.n_seen} narratives that were not looked at are"
-        f" predicted from captions and pulled towards the mean; {facts}. Judges agree on shrunk"
-        " ratings, too: ICC, alpha, d and g of hybrid are too large. Go by its error against sight."
-    )
-
-
-def _hybrid_row(hybrid: Hybrid, config: NarrateConfig, found: StageFindings) -> dict[str, Any]:
-    sight = found.spent.get("sight")
-    per_call = (0.0, 0.0)
-    if sight is not None and sight.calls:
-        per_call = (sight.seconds / sight.calls, sight.tokens / sight.calls)
-    spared = (len(found.inputs.storylines) - hybrid.n_seen) * config.voting.judges
-    return {
-        "rule": config.hybrid.rule,
-        "share": config.hybrid.share,
-        "n_seen": hybrid.n_seen,
-        "seen": found.seen,
-        "weight": hybrid.weight,
-        "learned": hybrid.learned,
-        "slope": hybrid.slope,
-        "intercept": hybrid.intercept,
-        "trusted": hybrid.trusted,
-        "checks": [asdict(check) for check in hybrid.checks],
-        "calls_saved": spared,
-        "seconds_saved": spared * per_call[0],
-        "tokens_saved": spared * per_call[1],
-    }
-
-
-def _rates(rates: Rates, n_pictures: int, n: int, judges: int) -> dict[str, Any]:
-    return {
-        **asdict(rates),
-        "captions_total": rates.captions_total(n_pictures, n, judges),
-        "captions_again": n * judges * rates.by_captions,
-        "sight_total": rates.sight_total(n, judges),
-        "break_even": rates.break_even(n_pictures, judges),
-    }
-
-
-def _theta(pictures: EmbeddedPictures, storylines: Sequence[Storyline]) -> dict[str, Any]:
-    rows, order = _drawn(pictures, storylines)
-    return {
-        "signature": pictures.space.signature,
-        "embedder": pictures.embedder,
-        "learned": pictures.learned,
-        "notes": pictures.notes,
-        "frames": [pictures.frames[row].id for row in rows],
-        "order": order,
-    }
-
-
-def _drawn(pictures: EmbeddedPictures, storylines: Sequence[Storyline]) -> tuple[list[int], str]:
-    """Pictures of the matrix, those of storylines and an even sample of the rest; their order."""
-    frames, at = pictures.frames, pictures.rows
-    used = {at[f.id] for storyline in storylines for f in storyline.frames if f.id in at}
-    rest = [row for row in range(len(frames)) if row not in used]
-    room = max(0, MATRIX_SIDE - len(used))
-    step = max(1, -(-len(rest) // room)) if room else len(rest) + 1
-    rows = sorted(sorted(used)[:MATRIX_SIDE] + rest[::step][:room])
-    if any(frames[row].date is None for row in rows):
-        return rows, "in order of the file"
-    return sorted(rows, key=lambda row: (_middle_day(frames[row]), row)), "in order of time"
-
-
-def _middle_day(frame: Frame) -> float:
-    return 0.0 if frame.date is None else frame.date.middle
-
-
-def _steps_table(storylines: Sequence[Storyline], found: _StepRows, human: str) -> dict[str, Any]:
-    rows, broken = [], []
-    for at, votes in found.steps.items():
-        coherence = found.coherence.get(at)
-        theta = coherence.steps if isinstance(coherence, Coherence) else None
-        source = storylines[at].source
-        rows.append((source, [_step_mean(step) for step in votes], theta))
-        broken.append((source, [told_by([vote.breaks for vote in step]) for step in votes]))
-    return {**steps_table(rows, human), "breaks": breaks_table(broken, human)}
-
-
-def _step_mean(votes: Sequence[Vote]) -> float | None:
-    known = values(votes)
-    return sum(known) / len(known) if known else None
+        return msgspec.convert(found, NarrativeStudy)
+    except msgspec.ValidationError as error:
+        raise RunError(
+            f"{path} is damaged: {error}; delete it and run the same command again, which uses all"
+            " that was kept beside it"
+        ) from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
 
 from beholder.kinds.ranking.results import (
     GroupMeans,
@@ -13,15 +12,13 @@ from beholder.kinds.ranking.results import (
     ScorerDifference,
 )
 from beholder.report.numbers import show_number
-from beholder.tables import FAILED, Column, Table, interval_cells, record_cells
+from beholder.tables import FAILED, Cells, Column, Table, interval_cells, record_cells
 
 PEOPLE = "people, the pair itself"
 _SCALE = (-1.0, 1.0)
 _IMAGES = Column("images", "images", "count")
 _PEOPLE = Column("people", "people")
 _AGREES = Column("threshold", "best pair agrees", "text")
-
-Cells: TypeAlias = dict[str, object]
 
 
 def ranking_tables(ranking: Ranking) -> list[Table]:

@@ -9,9 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from beholder.kinds.narratives.storylines.extract import random_storyline
     from beholder.kinds.narratives.storylines.maps import narrative_map
     from beholder.kinds.narratives.storylines.paths import StorylinePath
-    from beholder.kinds.narratives.storylines.sample import random_storyline
     from beholder.kinds.narratives.storylines.space import Space
     from beholder.kinds.narratives.storylines.strength import Coherence, coherence
     from beholder.kinds.narratives.storylines.timeline import Chronology, chronology
@@ -50,7 +50,7 @@ _HOME = {
     "warping": ("WarpedAlignment", "dtw"),
     "maps": ("narrative_map",),
     "widest": ("maxmin",),
-    "sample": ("random_storyline",),
+    "extract": ("random_storyline",),
     "space": ("Space",),
     "paths": ("StorylinePath",),
     "topics": ("Topics", "spread_dates", "spread_labels", "topic_clusters"),

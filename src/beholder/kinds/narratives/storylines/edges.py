@@ -7,6 +7,7 @@ operations on contiguous arrays. Tiles are kept while they fit a budget, otherwi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +45,6 @@ class Edges:
         earliest: (n,) per position the earliest one that may come right before it.
         near_duplicate: Cosine from which two pictures count as near duplicates, or None.
         penalty: Taken off the theta of a step between near duplicates; 1 makes it a last resort.
-        floor: Steps below are not allowed.
     """
 
     def __init__(
@@ -56,14 +56,13 @@ class Edges:
         *,
         near_duplicate: float | None = None,
         penalty: float = 1.0,
-        floor: float = -np.inf,
     ) -> None:
         self._space = space
         self._first, self._last = first, last
         self._earliest = earliest
         self._near_duplicate = near_duplicate
         self._penalty = penalty
-        self._floor = floor
+        self._floor = -np.inf
         self._kept: list[Tile] | None = None
         self._fits = self._bytes() <= _BUDGET
 
@@ -78,15 +77,8 @@ class Edges:
 
     def above(self, floor: float) -> Edges:
         """The same edges without those below a theta."""
-        other = Edges(
-            self._space,
-            self._first,
-            self._last,
-            self._earliest,
-            near_duplicate=self._near_duplicate,
-            penalty=self._penalty,
-            floor=floor,
-        )
+        other = copy(self)
+        other._floor = floor
         if self._kept is not None:
             other._kept = [
                 Tile(t.targets, t.sources, np.where(t.theta >= floor, t.theta, -np.inf))

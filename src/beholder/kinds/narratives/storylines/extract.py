@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.settings import Extraction
 from beholder.kinds.narratives.storylines.maps import narrative_map
-from beholder.kinds.narratives.storylines.paths import StorylinePath
-from beholder.kinds.narratives.storylines.sample import random_storyline
+from beholder.kinds.narratives.storylines.paths import StorylinePath, ends, path_through
 from beholder.kinds.narratives.storylines.space import Space
 from beholder.kinds.narratives.storylines.timeline import known_days, order_of
 from beholder.kinds.narratives.storylines.topics import topics_by
@@ -170,3 +169,31 @@ def _storylines(
     if how.method == "trails":
         return [trail(space, source=source, target=target)]
     return [random_storyline(space, task.k, source=source, target=target, rng=rng)]
+
+
+def random_storyline(
+    space: Space, k: int, *, source: int, target: int, rng: np.random.Generator
+) -> StorylinePath:
+    """Source, k - 2 different positions strictly between the ends, target; in order of time.
+
+    The baseline below which no extraction should fall.
+
+    Args:
+        space: The collection in order of time.
+        k: Pictures of the storyline, at least 2.
+        source: Position of the first picture.
+        target: Position of the last picture.
+        rng: Draws the positions, each with the same chance.
+
+    Raises:
+        ConfigError: There are not enough pictures between the ends.
+    """
+    first, last = ends(space, source, target)
+    between = np.arange(first + 1, last)
+    if not 2 <= k <= len(between) + 2:
+        raise ConfigError(
+            f"k={k}: a storyline from position {first} to {last} has 2 to {len(between) + 2}"
+            " pictures"
+        )
+    inner = np.sort(rng.choice(between, size=k - 2, replace=False))
+    return path_through(space, [first, *inner, last], "random")

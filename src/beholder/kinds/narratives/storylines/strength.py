@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.settings import JSD, Base, Scale
-from beholder.kinds.narratives.storylines.space import Floats, Space
+from beholder.kinds.narratives.storylines.space import Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,7 @@ def coherence_of(space: Space, positions: ArrayLike | range) -> Coherence:
     order = np.asarray(positions, dtype=np.intp)
     if len(order) < 2:
         raise ConfigError(f"coherence needs at least two pictures, got {len(order)}")
-    return summarise(space.steps(order), space.signature)
-
-
-def summarise(steps: Floats, signature: str) -> Coherence:
-    """Minimum and means of the steps of one sequence, shape (n - 1,)."""
+    steps = space.steps(order)
     with np.errstate(divide="ignore"):
         geometric = float(np.exp(np.log(steps).mean()))
     return Coherence(
@@ -86,5 +82,5 @@ def summarise(steps: Floats, signature: str) -> Coherence:
         mean=float(steps.mean()),
         geometric_mean=geometric,
         weakest=int(steps.argmin()),
-        signature=signature,
+        signature=space.signature,
     )

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from beholder import files
 from beholder.dates import PartialDate
 from beholder.kinds.narratives import results
-from beholder.kinds.narratives.report.alignment import SIDE, alignments
-from beholder.kinds.narratives.report.strips import Strip, strips, thumbnails
-from beholder.kinds.narratives.report.tables import study_tables
-from beholder.kinds.narratives.study import mean_vote
+from beholder.kinds.narratives.results import Narrative, NarrativeStudy, ShownFrame, mean_vote
+from beholder.kinds.narratives.strips import SIDE, alignments, strips, thumbnails
+from beholder.kinds.narratives.tables import study_tables
 from beholder.report.figures import save
 from beholder.report.numbers import show_number, two, whole
 from beholder.report.pages import content_hash, data_uri, environment, no_figures, styles
@@ -63,37 +62,36 @@ def write_study_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     return written
 
 
-def figures(run_folder: Path, study: Mapping[str, Any]) -> dict[str, Figure]:
+def figures(run_folder: Path, study: NarrativeStudy) -> dict[str, Figure]:
     """The figures of a study by name; those that it has data for."""
-    from beholder.kinds.narratives.report.plots import eight_panels, theta_figure, timeline_figure
+    from beholder.kinds.narratives.plots import eight_panels, theta_figure, timeline_figure
 
     found: dict[str, Figure] = {}
-    if study["tables"]["methods"]:
-        tables = {**study["tables"], "pairs": _pairs(study)}
-        found["panels"] = eight_panels(tables, _means(study))
+    if study.tables.methods:
+        found["panels"] = eight_panels(
+            study.tables, [(one.source, _means(one)) for one in study.narratives]
+        )
     chosen = _examples(study)
-    if study["theta"] is not None:
+    if study.theta is not None:
         with np.load(run_folder / results.MATRIX) as archive:
             places = {str(frame_id): place for place, frame_id in enumerate(archive["ids"])}
             matrix = archive["theta"]
-        ids = [frame["id"] for frame in study["frames"]]
+        ids = [frame["id"] for frame in study.frames]
         paths = {
-            narrative["id"]: [places[ids[f]] for f in narrative["frames"] if ids[f] in places]
-            for narrative in chosen[: min(_N_DRAWN, len(study["tables"]["sources"]))]
+            one.id: [places[ids[f]] for f in one.frames if ids[f] in places]
+            for one in chosen[: min(_N_DRAWN, len(study.tables.sources))]
         }
-        title = f"{study['theta']['embedder']}\n{study['theta']['signature']}"
-        found["theta"] = theta_figure(matrix, paths, title, study["theta"]["order"])
-    rows = [
-        (n["id"], n["source"], [_span(study["frames"][f]) for f in n["frames"]]) for n in chosen
-    ]
+        title = f"{study.theta.embedder}\n{study.theta.signature}"
+        found["theta"] = theta_figure(matrix, paths, title, study.theta.order)
+    rows = [(one.id, one.source, [_span(study.frames[f]) for f in one.frames]) for one in chosen]
     dated = [row for row in rows if any(row[2])]
     if dated:
         found["timeline"] = timeline_figure(dated)
     return found
 
 
-def _render(folder: Path, study: Mapping[str, Any], log: manifest.RunLog) -> str:
-    thumbs = thumbnails(folder, len(study["frames"]))
+def _render(folder: Path, study: NarrativeStudy, log: manifest.RunLog) -> str:
+    thumbs = thumbnails(folder, len(study.frames))
     style = styles("page.css", "narrate.css")
     style += "".join(f'.f{n} {{ background-image: url("{uri}"); }}\n' for n, uri in thumbs.items())
     drawn = strips(study, thumbs)
@@ -105,12 +103,15 @@ def _render(folder: Path, study: Mapping[str, Any], log: manifest.RunLog) -> str
         log=log,
         name=log.data.source,
         study=study,
-        facts=study["tables"],
+        facts=study.tables,
         tables={name: (table.title, html(table)) for name, table in tables.items()},
         judges=[name for name in tables if name.startswith("judge")],
         figures={name: data_uri(figure) for name, figure in drawn_figures.items()},
         no_figures=lacking,
-        strips=_by_source(drawn, study["tables"]["sources"]),
+        strips=[
+            (source, [strip for strip in drawn if strip.narrative.source == source])
+            for source in study.tables.sources
+        ],
         n_failed=sum(bool(strip.failures) for strip in drawn),
         alignments=alignments(study),
         thumbs=thumbs,
@@ -120,49 +121,20 @@ def _render(folder: Path, study: Mapping[str, Any], log: manifest.RunLog) -> str
     )
 
 
-def _by_source(drawn: list[Strip], sources: list[str]) -> list[tuple[str, list[Strip]]]:
-    return [(source, [s for s in drawn if s.source == source]) for source in sources]
-
-
-def _means(study: Mapping[str, Any]) -> dict[tuple[str, str], list[float]]:
-    found: dict[tuple[str, str], list[float]] = {}
-    for narrative in study["narratives"]:
-        for method, mean in _method_means(narrative).items():
-            found.setdefault((method, narrative["source"]), []).append(mean)
-    return found
-
-
-def _method_means(narrative: Mapping[str, Any]) -> dict[str, float]:
-    votes = {m: [v["value"] for v in votes] for m, votes in narrative["votes"].items()}
-    if narrative["hybrid"] is not None:
-        votes["hybrid"] = narrative["hybrid"]
-    means = {method: mean_vote(values) for method, values in votes.items()}
+def _means(narrative: Narrative) -> dict[str, float]:
+    """Mean vote by method."""
+    means = {method: mean_vote(values) for method, values in narrative.ratings.items()}
     return {method: mean for method, mean in means.items() if mean is not None}
 
 
-def _pairs(study: Mapping[str, Any]) -> dict[str, Any]:
-    methods = study["tables"]["methods"][:2]
-    if len(methods) < 2:
-        return {}
-    points: dict[str, list[tuple[float, float]]] = {s: [] for s in study["tables"]["sources"]}
-    for narrative in study["narratives"]:
-        means = _method_means(narrative)
-        if all(method in means for method in methods):
-            points[narrative["source"]].append((means[methods[0]], means[methods[1]]))
-    return {"methods": methods, "points": points}
-
-
-def _examples(study: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _examples(study: NarrativeStudy) -> list[Narrative]:
     """The first narrative of each source, then the second of each, and so on, up to a limit."""
-    by_source: dict[str, list[Mapping[str, Any]]] = {s: [] for s in study["tables"]["sources"]}
-    for narrative in study["narratives"]:
-        by_source[narrative["source"]].append(narrative)
-    longest = max(map(len, by_source.values()), default=0)
-    turns = [found[i] for i in range(longest) for found in by_source.values() if i < len(found)]
-    return turns[: 3 * _N_DRAWN]
+    by_source = [[n for n in study.narratives if n.source == s] for s in study.tables.sources]
+    turns = zip_longest(*by_source)
+    return [one for turn in turns for one in turn if one is not None][: 3 * _N_DRAWN]
 
 
-def _span(frame: Mapping[str, Any]) -> tuple[float, float] | None:
+def _span(frame: ShownFrame) -> tuple[float, float] | None:
     if "date" not in frame:
         return None
     date = PartialDate.parse(frame["date"])

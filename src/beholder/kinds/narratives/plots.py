@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from beholder.kinds.narratives.results import ComparisonTables, SourceScore
 from beholder.rounding import fixed
 
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.
@@ -19,14 +20,16 @@ _SOURCE_COLOURS = ("#1b1f23", "#c88a00", "#3aa0d8", "#8b949e", "#7a4f9a", "#5f7a
 _GREY = "#5b646d"
 
 
-def eight_panels(
-    tables: Mapping[str, Any], means: Mapping[tuple[str, str], Sequence[float]]
-) -> Figure:
+Means: TypeAlias = Sequence[tuple[str, Mapping[str, float]]]
+"""Per narrative its source and its mean vote by method."""
+
+
+def eight_panels(tables: ComparisonTables, means: Means) -> Figure:
     """Scores, disagreement, spread, gaps, agreement of methods, reliability and effects.
 
     Args:
         tables: The tables of a study.
-        means: Mean vote of each narrative, by (method, source).
+        means: The narratives.
     """
     figure = Figure(figsize=(14.5, 7.4), layout="constrained")
     draw: list[tuple[str, Callable[[Axes], None]]] = [
@@ -34,7 +37,7 @@ def eight_panels(
         ("b  SD of judges within a narrative", lambda ax: _by_source(ax, tables, "within_sd")),
         ("c  Distribution over narratives", lambda ax: _violins(ax, tables, means)),
         ("d  Gap to the human mean", lambda ax: _gaps(ax, tables)),
-        ("e  One method against the other", lambda ax: _scatter(ax, tables)),
+        ("e  One method against the other", lambda ax: _scatter(ax, tables, means)),
         ("f  Agreement of judges (ICC)", lambda ax: _icc(ax, tables)),
         ("g  Effects: o Hedges' g, x Cohen's d (unweighted)", lambda ax: _effects(ax, tables)),
         (
@@ -50,7 +53,7 @@ def eight_panels(
         panel(axes)
     handles = [
         axes.plot([], [], "s", color=_colour(i), label=method)[0]
-        for i, method in enumerate(tables["methods"])
+        for i, method in enumerate(tables.methods)
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
     return figure
@@ -143,21 +146,18 @@ def _colour(index: int) -> str:
     return _COLOURS[index % len(_COLOURS)]
 
 
-def _row(tables: Mapping[str, Any], method: str, source: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = next(
-        row for row in tables["scores"] if row["method"] == method and row["source"] == source
-    )
-    return found
+def _row(tables: ComparisonTables, method: str, source: str) -> SourceScore:
+    return next(row for row in tables.scores if row.method == method and row.source == source)
 
 
 def _grouped(
     axes: Axes,
-    tables: Mapping[str, Any],
+    tables: ComparisonTables,
     sources: Sequence[str],
     value: Callable[[str, str], float | None],
     error: Callable[[str, str], float | None] | None = None,
 ) -> None:
-    methods = tables["methods"]
+    methods = tables.methods
     width = 0.8 / max(1, len(methods))
     for number, method in enumerate(methods):
         x = np.arange(len(sources)) + (number - (len(methods) - 1) / 2) * width
@@ -180,29 +180,28 @@ def _name_sources(axes: Axes, sources: Sequence[str]) -> None:
         label.set_parse_math(False)
 
 
-def _scores(axes: Axes, tables: Mapping[str, Any]) -> None:
+def _scores(axes: Axes, tables: ComparisonTables) -> None:
     _grouped(
         axes,
         tables,
-        tables["sources"],
-        lambda m, s: _row(tables, m, s)["mean"],
-        lambda m, s: _row(tables, m, s)["within_sd"],
+        tables.sources,
+        lambda m, s: _row(tables, m, s).mean,
+        lambda m, s: _row(tables, m, s).within_sd,
     )
     axes.set_ylim(0, 10.4)
 
 
-def _by_source(axes: Axes, tables: Mapping[str, Any], name: str) -> None:
-    _grouped(axes, tables, tables["sources"], lambda m, s: _row(tables, m, s)[name])
+def _by_source(axes: Axes, tables: ComparisonTables, name: str) -> None:
+    _grouped(axes, tables, tables.sources, lambda m, s: getattr(_row(tables, m, s), name))
 
 
-def _violins(
-    axes: Axes, tables: Mapping[str, Any], means: Mapping[tuple[str, str], Sequence[float]]
-) -> None:
-    methods, sources = tables["methods"], tables["sources"]
+def _violins(axes: Axes, tables: ComparisonTables, means: Means) -> None:
+    methods, sources = tables.methods, tables.sources
     width = 0.8 / max(1, len(methods))
     for number, method in enumerate(methods):
         for place, source in enumerate(sources):
-            values = np.asarray(means.get((method, source), ()), dtype=np.float64)
+            known = [found[method] for of, found in means if of == source and method in found]
+            values = np.array(known, dtype=np.float64)
             at = place + (number - (len(methods) - 1) / 2) * width
             if len(values) > 2 and values.min() < values.max():
                 parts = axes.violinplot(values, [at], widths=width * 0.92, showextrema=False)
@@ -214,71 +213,71 @@ def _violins(
     axes.set_ylim(0, 10.4)
 
 
-def _gaps(axes: Axes, tables: Mapping[str, Any]) -> None:
-    human, *others = tables["sources"]
+def _gaps(axes: Axes, tables: ComparisonTables) -> None:
+    human, *others = tables.sources
 
     def gap(method: str, source: str) -> float | None:
-        reference, mean = _row(tables, method, human)["mean"], _row(tables, method, source)["mean"]
+        reference, mean = _row(tables, method, human).mean, _row(tables, method, source).mean
         return None if reference is None or mean is None else mean - reference
 
     _grouped(axes, tables, others, gap)
     axes.axhline(0, color=_GREY, linewidth=0.8)
 
 
-def _scatter(axes: Axes, tables: Mapping[str, Any]) -> None:
-    pairs = tables.get("pairs") or {}
-    if not pairs:
+def _scatter(axes: Axes, tables: ComparisonTables, means: Means) -> None:
+    if len(tables.methods) < 2:
         axes.text(0.5, 0.5, "needs two methods", ha="center", color=_GREY, fontsize=9)
         axes.set_axis_off()
         return
-    x_name, y_name = pairs["methods"]
-    for number, (source, points) in enumerate(pairs["points"].items()):
+    x_name, y_name = tables.methods[:2]
+    drawn = [(of, found) for of, found in means if x_name in found and y_name in found]
+    for number, source in enumerate(tables.sources):
+        points = [found for of, found in drawn if of == source]
         if points:
-            x, y = zip(*points, strict=True)
+            x, y = [one[x_name] for one in points], [one[y_name] for one in points]
             marker, colour = _MARKERS[number % len(_MARKERS)], _source_colour(number)
             axes.plot(x, y, marker, color=colour, alpha=0.6, markersize=4, label=source)
     axes.set(xlim=(0, 10.4), ylim=(0, 10.4), xlabel=x_name, ylabel=y_name)
     axes.plot([1, 10], [1, 10], color="#dfe2e0", linewidth=1, zorder=0)
-    if any(pairs["points"].values()):
+    if drawn:
         for text in axes.legend(frameon=False, fontsize=7).get_texts():
             text.set_parse_math(False)
-    found = tables["between_methods"][0]
-    if found["r"] is not None:
-        axes.text(0.98, 0.03, f"r = {fixed(found['r'], 3)}", transform=axes.transAxes, ha="right",
+    r = tables.between_methods[0].r
+    if r is not None:
+        axes.text(0.98, 0.03, f"r = {fixed(r, 3)}", transform=axes.transAxes, ha="right",
                   fontsize=8)  # fmt: skip
 
 
-def _icc(axes: Axes, tables: Mapping[str, Any]) -> None:
-    width = min(0.25, 0.8 / len(tables["reliability"]))
-    for number, row in enumerate(tables["reliability"]):
-        for place, name in enumerate(("icc_single", "icc_average")):
-            found = row.get(name)
-            if not found or found["value"] is None:
+def _icc(axes: Axes, tables: ComparisonTables) -> None:
+    width = min(0.25, 0.8 / len(tables.reliability))
+    for number, row in enumerate(tables.reliability):
+        for place, found in enumerate((row.icc_single, row.icc_average)):
+            if found is None or found.value is None:
                 continue
-            at = place + (number - (len(tables["reliability"]) - 1) / 2) * width
-            axes.bar(at, found["value"], 0.92 * width, color=_colour(number))
-            if found["interval"]:
-                axes.plot([at, at], np.clip(found["interval"], -1, 1), color=_GREY, linewidth=1)
-    judges = next((row["n_judges"] for row in tables["reliability"] if "n_judges" in row), None)
+            at = place + (number - (len(tables.reliability) - 1) / 2) * width
+            axes.bar(at, found.value, 0.92 * width, color=_colour(number))
+            if found.interval:
+                axes.plot([at, at], np.clip(found.interval, -1, 1), color=_GREY, linewidth=1)
+    judges = next((row.n_judges for row in tables.reliability if row.n_judges), None)
     axes.set_xticks([0, 1], ["one judge", f"mean of {judges}" if judges else "mean"])
     axes.set_ylim(top=1.0)
     axes.axhline(0, color=_GREY, linewidth=0.8)
 
 
-def _effects(axes: Axes, tables: Mapping[str, Any]) -> None:
-    rows = tables["comparisons"]
-    names = list(dict.fromkeys((row["a"], row["b"]) for row in rows))
-    methods = tables["methods"]
+def _effects(axes: Axes, tables: ComparisonTables) -> None:
+    rows = tables.comparisons
+    names = list(dict.fromkeys((row.a, row.b) for row in rows))
+    methods = tables.methods
     step = min(0.25, 0.8 / len(methods))
     for row in rows:
-        number = methods.index(row["method"])
-        at = names.index((row["a"], row["b"])) + (number - (len(methods) - 1) / 2) * step
-        if row["g"] is None:
+        number = methods.index(row.method)
+        at = names.index((row.a, row.b)) + (number - (len(methods) - 1) / 2) * step
+        if row.g is None or row.d_unweighted is None:
             continue
-        axes.plot(row["g"], at, "o", color=_colour(number), markersize=5)
-        axes.plot(row["d_unweighted"], at, "x", color=_colour(number), markersize=5)
-        if row["g_interval"]:
-            axes.plot(row["g_interval"], [at, at], color=_colour(number), linewidth=1.3)
+        axes.plot(row.g, at, "o", color=_colour(number), markersize=5)
+        axes.plot(row.d_unweighted, at, "x", color=_colour(number), markersize=5)
+        if row.g_interval:
+            axes.plot(row.g_interval, [at, at], color=_colour(number), linewidth=1.3)
     axes.set_yticks(range(len(names)), [f"{a}\n− {b}" for a, b in names], fontsize=7)
     for label in axes.get_yticklabels():
         label.set_parse_math(False)

@@ -1,0 +1,349 @@
+"""What a run over narratives leaves for its report: ``study.json``, theta matrix, thumbnails."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import cast
+
+import msgspec
+import numpy as np
+
+from beholder import files
+from beholder.data.frames import frame_row
+from beholder.errors import ConfigError
+from beholder.kinds.narratives.config import NarrateConfig
+from beholder.kinds.narratives.cost import (
+    PUBLISHED_SECONDS,
+    Rates,
+    Stage,
+    estimated_tokens,
+    measured,
+    pooled,
+)
+from beholder.kinds.narratives.hybrid import Hybrid, combine
+from beholder.kinds.narratives.inputs import Inputs
+from beholder.kinds.narratives.judging import Vote
+from beholder.kinds.narratives.measuring import EmbeddedPictures
+from beholder.kinds.narratives.models import between_models, with_and_without
+from beholder.kinds.narratives.results import (
+    MATRIX,
+    STUDY,
+    ComparisonTables,
+    Cost,
+    Examples,
+    HybridRatings,
+    ModelAgreement,
+    Narrative,
+    NarrativeCoherence,
+    NarrativeStudy,
+    NearestNarrative,
+    RatedNarrative,
+    ShownFrame,
+    StepTables,
+    StudyVote,
+    ThetaMatrix,
+    UnitCost,
+    VotingLog,
+)
+from beholder.kinds.narratives.stages import StageFindings
+from beholder.kinds.narratives.steps import steps_table, told_by
+from beholder.kinds.narratives.storylines.strength import Coherence
+from beholder.kinds.narratives.storylines.timeline import steps_back
+from beholder.kinds.narratives.storylines.warping import WarpedAlignment
+from beholder.kinds.narratives.study import JudgedStoryline, tables
+from beholder.records import Frame, ItemFailure, Storyline
+from beholder.run.thumbs import write_thumbs
+
+THUMB_SIDE = 190
+_NAMED = 6
+MATRIX_SIDE = 400
+"""Pictures in the drawn theta matrix at most."""
+
+
+def write(config: NarrateConfig, found: StageFindings) -> NarrativeStudy:
+    """Write a run's results into its folder."""
+    if found.pictures is not None:
+        rows, _ = _drawn(found.pictures, found.inputs.storylines)
+        with files.replacing(config.out / MATRIX) as unfinished, unfinished.open("wb") as archive:
+            np.savez_compressed(
+                archive,
+                theta=found.pictures.space.subset(rows).theta().astype(np.float16),
+                ids=np.array([found.pictures.frames[row].id for row in rows]),
+            )
+    pictures = ((f.id, f.image) for f in found.inputs.shown)
+    unreadable = write_thumbs(config.out, config.folder, pictures, THUMB_SIDE)
+    study = _study(config, found, unreadable)
+    text = json.dumps(msgspec.to_builtins(study), ensure_ascii=False, allow_nan=False)
+    files.write_text(config.out / STUDY, text)
+    return study
+
+
+def cost_table(
+    config: NarrateConfig, inputs: Inputs, spent: Mapping[str, Stage] | None = None
+) -> Cost:
+    """Costs by captions and by sight in seconds and tokens, and the break-even.
+
+    Measured if the run has all three kinds of answers, over all judges; otherwise published or
+    estimated rates, as ``basis`` says.
+    """
+    n, n_pictures = len(inputs.storylines), len(inputs.shown)
+    conditions = 2 if config.voting.examples else 1
+    judges = config.voting.judges * max(1, len(config.models)) * conditions
+    length = sum(len(storyline.frames) for storyline in inputs.storylines) / n
+    words = (config.captions.min_words + config.captions.max_words) // 2
+    known = dict(spent or {})
+    kinds: dict[str, list[Stage]] = {"caption": [known.get("caption", Stage())]}
+    for way in config.ways:
+        kinds.setdefault(way.by, []).append(known.get(way.name, Stage()))
+    rates = measured({kind: pooled(found) for kind, found in kinds.items()})
+    seconds, tokens = rates or (PUBLISHED_SECONDS, estimated_tokens(length, words))
+    return Cost(
+        n_pictures=n_pictures,
+        n_narratives=n,
+        judges=judges,
+        stages=known,
+        seconds=_unit_cost(seconds, n_pictures, n, judges),
+        tokens=_unit_cost(tokens, n_pictures, n, judges),
+    )
+
+
+def _study(
+    config: NarrateConfig, found: StageFindings, unreadable: Iterable[str]
+) -> NarrativeStudy:
+    storylines = found.inputs.storylines
+    hybrid, hybrid_missing = _hybrid(config, found)
+    narratives = _narratives(found, hybrid)
+    subjects = [JudgedStoryline.of(one) for one in narratives]
+    captions = found.captions()
+    compared = tables(
+        subjects,
+        config.human,
+        n_repeated=len(narratives) - len({one.frames for one in narratives}),
+        notes=_notes(hybrid, storylines),
+    )
+    return NarrativeStudy(
+        human=config.human,
+        frames=tuple(_frame(frame, captions.get(frame.id)) for frame in found.inputs.shown),
+        narratives=narratives,
+        tables=compared,
+        examples=_examples(config, found, compared) if config.voting.examples else None,
+        models=tuple(_models(config, subjects)),
+        steps=_steps_table(narratives, config.human) if "transitions" in found.outcomes else None,
+        cost=cost_table(config, found.inputs, found.spent),
+        hybrid=None if hybrid is None else _hybrid_ratings(hybrid, config, found),
+        hybrid_missing=hybrid_missing,
+        theta=None if found.pictures is None else _theta(found.pictures, storylines),
+        judges=found.judges,
+        voting=VotingLog(**asdict(config.voting)),
+        unreadable=tuple(unreadable),
+    )
+
+
+def _models(config: NarrateConfig, subjects: Sequence[JudgedStoryline]) -> Iterator[ModelAgreement]:
+    """How judges agree, by way of seeing; nothing if there is one judge."""
+    named: dict[str, dict[str, str]] = {}
+    for way in config.ways if len(config.judges) > 1 else ():
+        by = f"{way.by} with examples" if way.examples else way.by
+        named.setdefault(by, {})[way.judge] = way.name
+    sources = {one.id: one.source for one in subjects}
+    for by, names in named.items():
+        ratings = {
+            judge: {one.id: mean for one in subjects if (mean := one.mean_vote(name)) is not None}
+            for judge, name in names.items()
+        }
+        yield between_models(by, ratings, sources, config.human)
+
+
+def _examples(config: NarrateConfig, found: StageFindings, study: ComparisonTables) -> Examples:
+    plain = {(way.by, way.judge): way.name for way in config.ways if not way.examples}
+    pairs = [(plain[way.by, way.judge], way.name) for way in config.ways if way.examples]
+    shown = (
+        RatedNarrative(one.id, one.source, rating, len(one.frames))
+        for one, rating in found.inputs.examples
+    )
+    return Examples(tuple(shown), tuple(with_and_without(study, pairs)))
+
+
+def _votes(votes: Sequence[Vote]) -> tuple[StudyVote, ...]:
+    return tuple(
+        StudyVote(
+            judge=vote.judge,
+            value=vote.value,
+            reason=vote.reason,
+            failure=None if vote.failure is None else vote.failure.message,
+            breaks=vote.breaks,
+        )
+        for vote in votes
+    )
+
+
+def _narratives(found: StageFindings, hybrid: Hybrid | None) -> tuple[Narrative, ...]:
+    votes, steps = found.votes(), found.steps()
+    coherence, nearest = found.coherence(), found.nearest()
+    index = {frame.id: number for number, frame in enumerate(found.inputs.shown)}
+
+    def one(at: int, storyline: Storyline) -> Narrative:
+        known, near = coherence.get(at), nearest.get(at)
+        return Narrative(
+            id=storyline.id,
+            source=storyline.source,
+            group=dict(storyline.group),
+            frames=tuple(index[frame.id] for frame in storyline.frames),
+            coherence=_coherence(known) if isinstance(known, Coherence) else None,
+            coherence_failure=known.message if isinstance(known, ItemFailure) else None,
+            nearest=None if near is None else _nearest(*near),
+            votes={method: _votes(cast[at]) for method, cast in votes.items() if at in cast},
+            hybrid=None if hybrid is None else _hybrid_row(hybrid, at),
+            steps=tuple(map(_votes, steps.get(at, ()))),
+        )
+
+    return tuple(one(at, storyline) for at, storyline in enumerate(found.inputs.storylines))
+
+
+def _hybrid_row(hybrid: Hybrid, at: int) -> tuple[float | None, ...] | None:
+    """Hybrid ratings of a narrative; None if captions are not trusted and no one looked at it."""
+    row = tuple(None if math.isnan(value) else value for value in hybrid.ratings[at])
+    return row if hybrid.trusted or any(value is not None for value in row) else None
+
+
+def _coherence(found: Coherence) -> NarrativeCoherence:
+    return NarrativeCoherence(
+        found.steps, found.minimum, found.mean, found.geometric_mean, found.weakest
+    )
+
+
+def _nearest(place: int, found: WarpedAlignment) -> NearestNarrative:
+    return NearestNarrative(place, found.cost, found.normalised, found.path)
+
+
+def _frame(frame: Frame, caption: str | ItemFailure | None) -> ShownFrame:
+    row = cast(ShownFrame, frame_row(frame))
+    if isinstance(caption, str):
+        row["caption"] = caption
+    elif isinstance(caption, ItemFailure):
+        row["failure"] = caption.message
+    return row
+
+
+def _hybrid(config: NarrateConfig, found: StageFindings) -> tuple[Hybrid | None, str | None]:
+    if "hybrid" not in config.parts:
+        return None, None
+    nan = [float("nan")] * config.voting.judges
+    seen, sight = set(found.seen), found.table("sight")
+    looks = [row if at in seen else nan for at, row in enumerate(sight)]
+    withheld = sight if "sight" in config.parts else None
+    try:
+        return combine(
+            found.table("captions"), looks, weight=config.hybrid.weight, withheld=withheld
+        ), None
+    except ConfigError as error:
+        return None, str(error)
+
+
+def _notes(hybrid: Hybrid | None, storylines: Sequence[Storyline]) -> list[str]:
+    """Cautions besides those of the tables."""
+    back = {one.id: len(steps) for one in storylines if (steps := steps_back(one.frames))}
+    notes = [] if hybrid is None else [_hybrid_note(hybrid, len(storylines))]
+    if back:
+        first = ", ".join(f"{name} ({n})" for name, n in list(back.items())[:_NAMED])
+        more = f" and {len(back) - _NAMED} more" if len(back) > _NAMED else ""
+        notes.append(
+            f"{len(back)} narratives step back in time by the dates of their pictures"
+            f" (steps): {first}{more}."
+        )
+    return notes
+
+
+def _hybrid_note(hybrid: Hybrid, n: int) -> str:
+    """What hybrid ratings stand on, as a caution beside the tables that hold them."""
+    held_out = next(check for check in hybrid.checks if check.narratives == "held out")
+    facts = (
+        f"on {held_out.n} held-out narratives their error against sight is"
+        f" {held_out.error:.2f} points, that of giving each the mean"
+        f" {held_out.error_of_mean or 0.0:.2f}"
+    )
+    if not hybrid.trusted:
+        return (
+            f"hybrid: captions do not predict sight here ({facts}). The {n - hybrid.n_seen}"
+            " narratives that were not looked at have no hybrid rating; look at more, or at all."
+        )
+    return (
+        f"hybrid: ratings of the {n - hybrid.n_seen} narratives that were not looked at are"
+        f" predicted from captions and pulled towards the mean; {facts}. Judges agree on shrunk"
+        " ratings, too: ICC, alpha, d and g of hybrid are too large. Go by its error against sight."
+    )
+
+
+def _hybrid_ratings(hybrid: Hybrid, config: NarrateConfig, found: StageFindings) -> HybridRatings:
+    sight = found.spent.get("sight", Stage())
+    calls = sight.calls or 1
+    spared = (len(found.inputs.storylines) - hybrid.n_seen) * config.voting.judges
+    return HybridRatings(
+        rule=config.hybrid.rule,
+        share=config.hybrid.share,
+        n_seen=hybrid.n_seen,
+        seen=tuple(found.seen),
+        weight=hybrid.weight,
+        learned=hybrid.learned,
+        slope=hybrid.slope,
+        intercept=hybrid.intercept,
+        trusted=hybrid.trusted,
+        checks=hybrid.checks,
+        calls_saved=spared,
+        seconds_saved=spared * (sight.seconds / calls),
+        tokens_saved=spared * (sight.tokens / calls),
+    )
+
+
+def _unit_cost(rates: Rates, n_pictures: int, n: int, judges: int) -> UnitCost:
+    return UnitCost(
+        **asdict(rates),
+        captions_total=rates.captions_total(n_pictures, n, judges),
+        captions_again=n * judges * rates.by_captions,
+        sight_total=rates.sight_total(n, judges),
+        break_even=rates.break_even(n_pictures, judges),
+    )
+
+
+def _theta(pictures: EmbeddedPictures, storylines: Sequence[Storyline]) -> ThetaMatrix:
+    rows, order = _drawn(pictures, storylines)
+    return ThetaMatrix(
+        signature=pictures.space.signature,
+        embedder=pictures.embedder,
+        learned=pictures.learned,
+        notes=pictures.notes,
+        frames=tuple(pictures.frames[row].id for row in rows),
+        order=order,
+    )
+
+
+def _drawn(pictures: EmbeddedPictures, storylines: Sequence[Storyline]) -> tuple[list[int], str]:
+    """Pictures of the matrix, those of storylines and an even sample of the rest; their order."""
+    frames, at = pictures.frames, pictures.rows
+    used = {at[f.id] for storyline in storylines for f in storyline.frames if f.id in at}
+    rest = [row for row in range(len(frames)) if row not in used]
+    room = max(0, MATRIX_SIDE - len(used))
+    step = max(1, -(-len(rest) // room)) if room else len(rest) + 1
+    rows = sorted(sorted(used)[:MATRIX_SIDE] + rest[::step][:room])
+    if any(frames[row].date is None for row in rows):
+        return rows, "in order of the file"
+    return sorted(rows, key=lambda row: (_middle_day(frames[row]), row)), "in order of time"
+
+
+def _middle_day(frame: Frame) -> float:
+    return 0.0 if frame.date is None else frame.date.middle
+
+
+def _steps_table(narratives: Sequence[Narrative], human: str) -> StepTables:
+    rows = [
+        (one.source, one.step_means, one.coherence.steps if one.coherence else None)
+        for one in narratives
+    ]
+    broken = [
+        (one.source, [told_by([vote.breaks for vote in step]) for step in one.steps])
+        for one in narratives
+    ]
+    return steps_table(rows, human, broken)
