@@ -204,7 +204,7 @@ def _narratives(found: StageFindings, hybrid: Hybrid | None) -> tuple[Narrative,
 
 
 def _hybrid_row(hybrid: Hybrid, at: int) -> tuple[float | None, ...] | None:
-    """Hybrid ratings of a narrative; None if captions are not trusted and no one looked at it."""
+    """Hybrid ratings of a narrative; None if it has none: not trusted, not rated by sight."""
     row = tuple(None if math.isnan(value) else value for value in hybrid.ratings[at])
     return row if hybrid.trusted or any(value is not None for value in row) else None
 
@@ -244,7 +244,7 @@ def _hybrid(config: NarrateConfig, found: StageFindings) -> tuple[Hybrid | None,
 
 
 def _notes(hybrid: Hybrid | None, storylines: Sequence[Storyline]) -> list[str]:
-    """Cautions besides those of the tables."""
+    """Further cautions for the tables."""
     back = {one.id: len(steps) for one in storylines if (steps := steps_back(one.frames))}
     notes = [] if hybrid is None else [_hybrid_note(hybrid, len(storylines))]
     if back:
@@ -258,7 +258,7 @@ def _notes(hybrid: Hybrid | None, storylines: Sequence[Storyline]) -> list[str]:
 
 
 def _hybrid_note(hybrid: Hybrid, n: int) -> str:
-    """What hybrid ratings stand on, as a caution beside the tables that hold them."""
+    """The basis of hybrid ratings, as a caution for the tables that show them."""
     held_out = next(check for check in hybrid.checks if check.narratives == "held out")
     facts = (
         f"on {held_out.n} held-out narratives their error against sight is"

@@ -1,4 +1,4 @@
-"""Everything a run over narratives is asked to do."""
+"""The configuration of a run over narratives."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Part: TypeAlias = Literal["captions", "sight", "hybrid", "transitions", "coheren
 PARTS: tuple[Part, ...] = ("captions", "sight", "hybrid", "transitions", "coherence")
 
 CONCURRENCY = 16
-"""Storylines judged at once, if no one says otherwise: each holds all its pictures."""
+"""Default number of storylines judged at once; each holds all its pictures in memory."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class CollectionOptions:
 
 @dataclass(frozen=True)
 class CaptionOptions:
-    """How captions are written, for pictures that bring none.
+    """How captions are written for pictures without one.
 
     Attributes:
         judge: Spec of the judge that writes; None takes the one that rates, of several the first.
@@ -147,7 +147,7 @@ class NarrateConfig:
         hybrid: How both ways of judging are combined.
         coherence: How coherence is measured.
         rows: Which storylines are taken; a wrong row of the collection stops a run, too.
-        judging: How judges are asked.
+        judging: How judges are called.
         work: How much at once, what is kept, what may be spent.
 
     Raises:
@@ -218,7 +218,7 @@ class NarrateConfig:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Judges that are asked."""
+        """Judges that are models."""
         return tuple(judge for judge in self.judges if judge not in self.people)
 
     @property
@@ -239,7 +239,7 @@ class NarrateConfig:
 
     @property
     def judged(self) -> bool:
-        """Whether a judge is asked anything."""
+        """Whether any part needs a judge."""
         return bool({"captions", "sight", "hybrid", "transitions"} & set(self.parts))
 
     @property

@@ -35,8 +35,8 @@ class Stage:
 def spent_on(outcomes: Iterable[Outcome], answers: AnswerStore) -> Stage:
     """What a stage took: the answers its outcomes rest on, each once, as they are kept.
 
-    Answers of earlier starts of a run, or of another one that shared them, count alike; so do those
-    that could not be used.
+    Answers from earlier starts or from a run with a shared cache count too, and so do unusable
+    answers.
 
     Args:
         outcomes: The stage's outcomes; ``detail["answers"]`` holds the keys of the answers.

@@ -61,7 +61,7 @@ def extract(
     how: Extraction | None = None,
     rows: DataOptions | None = None,
 ) -> Extractions:
-    """Extract storylines from a collection of pictures; asks no one.
+    """Extract storylines from a collection of pictures; needs no judge.
 
     Args:
         pictures: A folder, or a file with a row per picture.
@@ -120,7 +120,7 @@ def compare(
         pictures: Folder or file of the pictures that storylines name by id.
         voting: How many judges, their temperature, context, anchors, examples.
         coherence: Embedder (``npz:FILE``, ``clip:NAME``, ``handcrafted``) or all its options.
-        captions: How captions are written, for pictures that bring none.
+        captions: How captions are written for pictures without one.
         hybrid: How both ways of judging are combined.
         steps_by: How judges of steps see them: ``sight`` or ``captions``.
         human: Name of the human source.
@@ -133,7 +133,7 @@ def compare(
         The finished run; its ``study`` holds all tables.
 
     Raises:
-        ConfigError: An option is wrong, or a judge cannot do what is asked.
+        ConfigError: An option is wrong, or a judge does not support an operation.
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
         RunError: The run directory is busy or holds another run.
     """

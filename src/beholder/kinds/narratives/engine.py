@@ -40,7 +40,7 @@ def run_narratives(
         The study, and the rows that were left out.
 
     Raises:
-        ConfigError: An option is wrong, or a judge cannot do what is asked.
+        ConfigError: An option is wrong, or a judge does not support an operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
         RunError: The folder is busy or holds another run, or the run fails.
         KeyboardInterrupt: Passed on, after the store has all that was finished.
@@ -80,16 +80,16 @@ class NarrativesPlan(RunPlan):
 
 
 def plan_narratives(config: NarrateConfig, given: Inputs | None = None) -> NarrativesPlan:
-    """Read all input and say what the run would ask; nothing is asked, measured or written.
+    """Read all input and report what the run would ask, without asking, measuring or writing.
 
-    Captions that are still to be written count as long as they are asked for.
+    Captions that do not exist yet count with the longest length allowed.
 
     Args:
         config: The run.
         given: What the run works on, if it has been read already.
 
     Raises:
-        ConfigError: An option is wrong, or a judge cannot do what is asked.
+        ConfigError: An option is wrong, or a judge does not support an operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
         RunError: The directory holds a run of another kind.
     """
@@ -100,7 +100,7 @@ def plan_narratives(config: NarrateConfig, given: Inputs | None = None) -> Narra
     planned: list[PlannedAsker] = []
     caption = askers.pop("caption", None)
     if isinstance(caption, CaptionFrame):
-        # no two alike: equal questions would count once
+        # texts must differ: equal questions would count once
         texts = {f.id: f.caption or f"{caption.typical}{f.id}" for f in inputs.shown}
         askers = {
             name: replace(one, captions=texts) if isinstance(one, Rater) else one
@@ -157,7 +157,7 @@ def _shared(asked: Iterable[ScheduledAsker], inputs: Inputs) -> dict[str, list[s
 def _ask(
     session: Session, asked: Mapping[str, ScheduledAsker], config: NarrateConfig, inputs: Inputs
 ) -> StageFindings:
-    """Ask stage by stage, each knowing what came out of the ones before."""
+    """Ask stage by stage; each stage gets the results of the earlier ones."""
     found = StageFindings(inputs, tuple(way.name for way in config.ways), config.voting.judges)
 
     def ask(name: str, positions: Sequence[int] | None = None, **known: Any) -> None:
@@ -190,7 +190,7 @@ def _ask(
 
 
 def _settings(config: NarrateConfig) -> dict[str, object]:
-    """What fixes the study beside the askers' own settings."""
+    """Settings that determine the study and belong to no asker."""
     return {
         "parts": list(config.parts),
         "human": config.human,

@@ -32,7 +32,7 @@ class ExtractConfig:
         rows: Which pictures are taken.
 
     Raises:
-        ConfigError: It is not said what to extract.
+        ConfigError: Neither ``k`` nor ``like`` is set, or both are.
     """
 
     collection: CollectionOptions
@@ -57,7 +57,7 @@ class ExtractConfig:
 
 @dataclass(frozen=True)
 class Extractions:
-    """What came out.
+    """Extracted storylines.
 
     Attributes:
         found: Storylines with their paths through the collection.

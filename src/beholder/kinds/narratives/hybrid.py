@@ -24,8 +24,8 @@ class HybridCheck:
     Attributes:
         narratives: ``looked at``: the combined ratings; they contain what they are compared with.
             ``held out``: narratives that were looked at, each predicted from its captions on a
-            scale learned from the others. ``not looked at``: predicted ratings, where sight was
-            asked of all narratives beside.
+            scale learned from the others. ``not looked at``: predicted ratings, if all
+            narratives were rated by sight too.
         n: Narratives.
         error: Root of the mean squared difference, in points of the scale.
         error_of_mean: The same if each narrative got the mean by sight of those that the scale is
@@ -153,7 +153,7 @@ def combine(
     seen = ~np.isnan(looks)
     unseen = np.asarray(np.isnan(looks).all(axis=1))
     mixed = weight * looks + (1.0 - weight) * on_scale
-    # Where captions failed but sight did not, sight stands alone.
+    # If only captions failed, sight alone counts.
     ratings = np.where(seen, np.where(np.isnan(mixed), looks, mixed), on_scale)
     held_out = _held_out(x, y)
     checks = [_check("looked at", ratings[both].mean(axis=1), y, None), held_out]

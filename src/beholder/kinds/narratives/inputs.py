@@ -46,7 +46,7 @@ def read_inputs(
         storylines: Storylines given in Python instead of ``config.sequences``.
 
     Raises:
-        ConfigError: An example is no storyline of the file, or nothing is left beside them.
+        ConfigError: An example is no storyline of the file, or all storylines are examples.
         DataError: A file cannot be read, rows are wrong and may not be skipped, one id means
             different pictures, or there is no storyline.
     """

@@ -1,7 +1,7 @@
-"""What judges are asked of pictures and storylines: captions, ratings, ratings of single steps.
+"""Questions to judges about pictures and storylines: captions, ratings, ratings of single steps.
 
-Each judge's vote is kept apart, failures with their reasons. An outcome names the answers it rests
-on, so that a stage of a study can be billed from what is kept.
+Each judge's vote is kept apart, failures with their reasons. An outcome names its answers, so
+that the cost of a stage can be computed from the store.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 S = TypeVar("S")
 
 Captions: TypeAlias = Mapping[str, str | ItemFailure]
-"""Caption per frame id, or why there is none."""
+"""Caption by frame id, or the reason for a missing one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """What one judge said of a storyline, or of one of its steps.
+    """One judge's vote on a storyline or a step.
 
     Attributes:
         judge: Index of the judge, from 0.
-        value: 1 to 10, higher is better; None when there is none.
+        value: 1 to 10, higher is better; None if the vote failed.
         reason: The judge's own words.
         failure: Why there is no value.
         breaks: What breaks in the step, of ``BREAK_KINDS``; None if that was not reported.
@@ -64,7 +64,7 @@ class Vote:
 
 @dataclass(frozen=True)
 class JudgeAsker(Asker[S]):
-    """Base of what asks a judge and keeps, in ``detail["answers"]``, the keys of its answers."""
+    """Base of askers that call a judge; ``detail["answers"]`` holds the keys of its answers."""
 
     judge: str = param(REQUIRED, "model that is asked", tool="judge")
     context: str = param("", "what the collection is, in the user's own words")
@@ -99,7 +99,7 @@ class CaptionFrame(JudgeAsker[Frame]):
     The caption is ``detail["caption"]``.
 
     Attributes:
-        all_given: Whether all pictures bring theirs, so that the judge need not see.
+        all_given: Whether all pictures have a caption, so that the judge needs no vision.
 
     Raises:
         ConfigError: A parameter is out of its range.
@@ -133,7 +133,7 @@ class CaptionFrame(JudgeAsker[Frame]):
         return not self.all_given
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Of the judge; one that cannot do what is asked is refused here, before any work."""
+        """Of the judge; one that does not support the operation is rejected before any work."""
         if not self.all_given:
             tools.judge(self.judge).check_can(Caption, images=True)
         return super().identities(tools)
@@ -147,7 +147,7 @@ class CaptionFrame(JudgeAsker[Frame]):
         """The caption that is given, or else the judge's.
 
         Raises:
-            ItemError: There is none and none can be made; names the frame.
+            ItemError: The picture has no caption and none can be made; names the frame.
         """
         text = subject.caption or await self._written(subject, tools)
         return ItemScore({"words": float(len(text.split()))}, detail={"caption": text})
@@ -175,7 +175,7 @@ class Rater(JudgeAsker[Storyline]):
 
     A part is what is rated at once: the storyline, or one of its steps. A part that cannot be shown
     fails for all judges, an unusable answer costs its vote alone. A storyline without any vote is a
-    failure, which keeps the votes likewise.
+    failure that keeps its votes as well.
 
     Attributes:
         captioner: How the captions were made that are shown instead of pictures.
@@ -209,7 +209,7 @@ class Rater(JudgeAsker[Storyline]):
     def identities(self, tools: Tools) -> dict[str, str]:
         """Of the judge, and of who wrote the captions it reads.
 
-        A judge that cannot do what is asked is refused here, before any work.
+        A judge that does not support the operation is rejected here, before any work.
         """
         tools.judge(self.judge).check_can(self.operation, images=self.by == "sight")
         found = super().identities(tools)
@@ -229,7 +229,7 @@ class Rater(JudgeAsker[Storyline]):
 
     @abstractmethod
     async def question(self, frames: Sequence[Frame], tools: Tools) -> Operation[Rating]:
-        """What judges are asked of a part.
+        """The question to judges about a part.
 
         Raises:
             ItemError: Names the frame that cannot be shown, and why.
@@ -359,18 +359,18 @@ def votes_of(outcome: Outcome, n_parts: int, judges: int) -> list[list[Vote]]:
     """The votes of a rater's outcome on each part.
 
     Args:
-        outcome: What became of a storyline.
+        outcome: Outcome of a storyline.
         n_parts: Parts that were to be rated.
         judges: Judges that were to vote.
     """
     rows = outcome.detail.get("votes")
-    if rows is None and isinstance(outcome, ItemFailure):  # an error of ours: no one came to vote
+    if rows is None and isinstance(outcome, ItemFailure):  # an internal error: no judge was asked
         return [[Vote(seat, failure=outcome) for seat in range(judges)] for _ in range(n_parts)]
     return msgspec.convert(rows or [], list[list[Vote]])
 
 
 def caption_of(outcome: Outcome) -> str | ItemFailure:
-    """The caption of a captioner's outcome, or why there is none."""
+    """The caption of a captioner's outcome, or its failure."""
     return outcome if isinstance(outcome, ItemFailure) else str(outcome.detail["caption"])
 
 
@@ -383,13 +383,13 @@ async def by_sight(frame: Frame, tools: Tools, max_side: int) -> JudgedFrame:
     """A picture as it is shown.
 
     Raises:
-        ItemError: There is none, or it cannot be read; names frame and file.
+        ItemError: The image is missing or cannot be read; names frame and file.
     """
     return JudgedFrame(image=await picture(frame, tools, max_side), note=known_data(frame) or None)
 
 
 def by_caption(frame: Frame, captions: Captions) -> JudgedFrame:
-    """A picture in words that were written before.
+    """A picture by its caption.
 
     Raises:
         ItemError: It has no caption; the reason is that of the caption.
@@ -404,7 +404,7 @@ async def picture(frame: Frame, tools: Tools, max_side: int) -> Image:
     """The picture of a frame as it is sent, its longer side of at most ``max_side`` pixels.
 
     Raises:
-        ItemError: There is none, or it cannot be read; names frame and file.
+        ItemError: The image is missing or cannot be read; names frame and file.
     """
     if frame.image is None:
         raise ItemError(f"frame {frame.id!r} has no image")

@@ -190,7 +190,7 @@ class MeasureCoherence(Asker[Storyline]):
 
 
 def coherence_in(outcome: Outcome) -> Coherence | ItemFailure:
-    """The coherence of an outcome, or why there is none."""
+    """The coherence of an outcome, or its failure."""
     if isinstance(outcome, ItemFailure):
         return outcome
     known = {**outcome.values, **outcome.detail, "signature": outcome.detail["theta"]}

@@ -32,8 +32,8 @@ def write_study(run_folder: Path, output: Path | None = None) -> Path:
 
     Args:
         run_folder: The run directory.
-        output: The file to write. If None, ``report.html`` in the run directory, and the tables
-            beside it in ``tables``, as CSV, JSON and LaTeX.
+        output: The file to write. If None, ``report.html`` in the run directory, and tables in
+            ``tables``, as CSV, JSON and LaTeX.
 
     Returns:
         The file.

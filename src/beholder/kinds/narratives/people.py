@@ -62,7 +62,7 @@ class PeopleVotes(Asker[Storyline]):
         Args:
             path: A ``.jsonl``, ``.json`` or ``.parquet`` file.
             what: What of it is taken.
-            storylines: Those that are judged; rows of others are left alone.
+            storylines: Those that are judged; rows of other storylines are ignored.
 
         Raises:
             ConfigError: No storyline was rated.

@@ -16,7 +16,7 @@ from beholder.kinds.narratives.tables import side_by_side_tables
 from beholder.run.kind import Beside
 
 STEPS = "steps"
-"""Name of the mean rating of a narrative's steps, beside the ways of rating it whole."""
+"""Name under which the mean rating of a narrative's steps is compared."""
 
 
 def side_by_side(run_a: Path, run_b: Path) -> SideBySide:

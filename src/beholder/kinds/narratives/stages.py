@@ -1,4 +1,4 @@
-"""What a run over narratives asks, stage by stage, and what came of it."""
+"""The stages of a run over narratives: what each asks, and its outcomes."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _measure(config: NarrateConfig, inputs: Inputs) -> MeasureCoherence:
 
 @dataclass
 class StageFindings:
-    """What came of a run over narratives; filled stage by stage.
+    """Outcomes of a run over narratives; filled stage by stage.
 
     Attributes:
         inputs: What it works on.

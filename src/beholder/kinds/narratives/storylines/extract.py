@@ -45,7 +45,7 @@ class ExtractionTask:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """A storyline with the path through the collection that it stands for.
+    """A storyline and its path through the collection.
 
     Attributes:
         storyline: The storyline.
@@ -72,7 +72,7 @@ def extract(
         how: The method and its settings.
 
     Yields:
-        Per task and replication one sequence, or several when alternatives are asked for.
+        Per task and replication one sequence, or several if ``alternatives`` is above 1.
 
     Raises:
         ConfigError: An end is no picture of the collection, the source is after the target, there

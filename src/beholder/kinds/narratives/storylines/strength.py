@@ -65,7 +65,7 @@ def coherence(
 
 
 def coherence_of(space: Space, positions: ArrayLike | range) -> Coherence:
-    """Coherence of the sequence that stands at some positions of a collection.
+    """Coherence of the sequence at some positions of a collection.
 
     Raises:
         ConfigError: Fewer than two positions.

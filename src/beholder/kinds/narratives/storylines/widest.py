@@ -214,7 +214,7 @@ def states(
         reuse: How many of them may be used.
 
     Raises:
-        ConfigError: More topics are asked for than there are, or too many are distinguished.
+        ConfigError: ``cover`` exceeds the number of topics, or there are too many topics.
     """
     masks, into = _topic_moves(n, topics, cover)
     n_counts = 1 if used is None else reuse + 1
