@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from beholder import PoSh, metric
-from beholder.embed import minilm
+from beholder.embed import entailment, minilm
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import METRICS, Tools
 from beholder.metrics.accord import Accord
@@ -74,7 +74,7 @@ def test_the_value_is_the_mean_of_its_three_parts() -> None:
     values = Accord().score_text(TEXT, OTHER).values
     parts = [values[name] for name in ("f1", "words", "sentence")]
     assert values["in_order"] == 1.0
-    assert values["accord"] == pytest.approx(sum(parts) / 3)
+    assert values["accord"] == pytest.approx(values["consistent"] * sum(parts) / 3)
     # With one reference f1 is the harmonic mean of what PoSh gives for the units.
     assert values["f1"] == pytest.approx(
         2 * values["precision"] * values["recall"] / (values["precision"] + values["recall"])
@@ -136,7 +136,9 @@ def test_the_words_of_a_description_shuffled_fall_below_a_third() -> None:
 def test_the_signature_names_judge_and_encoder() -> None:
     signature = Accord().score_text(TEXT, OTHER).signature
     assert signature.startswith("accord|judge:builtin@")
-    assert f"|encoder:{minilm.identity()}|" in signature
+    assert f"|encoder:{minilm.identity()}+{entailment.identity()}|" in signature
+    plain = Accord(caution=0).score_text(TEXT, OTHER).signature
+    assert f"|encoder:{minilm.identity()}|" in plain
 
 
 def test_scores_do_not_depend_on_what_is_scored_beside() -> None:

@@ -35,9 +35,9 @@ class Chances:
 
 
 def ask(statements: Sequence[str], target: AnalysedText) -> list[Chances]:
-    """Hold statements against the sentences of a text.
+    """Compare statements with the sentences of a text.
 
-    Each is held against the sentence that is nearest to it, and that together with the next
+    Each is compared with the sentence that is nearest to it, and that together with the next
     nearest; what makes it likelier counts.
     """
     pairs = [[(premise, s) for premise in premises(s, target)] for s in statements]
@@ -101,7 +101,7 @@ def premises(statement: str, target: AnalysedText) -> list[str]:
     """The sentence of a text that is nearest to a statement, and that with the next nearest.
 
     Returns:
-        One or two premises, none of an empty text; in the second both sentences stand in the order
+        One or two premises, none of an empty text; in the second both sentences keep the order
         of the text.
     """
     said = target.sentence_texts

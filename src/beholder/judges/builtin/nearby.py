@@ -120,7 +120,7 @@ class Nearby:
         if predicate.verb_turned:
             subjects, objects = objects, subjects
         words = [predicate.verb] if predicate.verb else content(unit.value) or [unit.value]
-        if predicate.verb and predicate.place:  # "stands under" is not "stands on"
+        if predicate.verb and predicate.place:  # "sits under" is not "sits on"
             words = unit.value.split()[-1:]
         belongs = predicate.place == "of" and not predicate.verb
         sides = [self._sentences(word) for word in content(unit.value) if values(word)]

@@ -343,10 +343,10 @@ def _cells(rows: Sequence[Struct]) -> tuple[Cells, ...]:
 
 
 def _breaks(rows: Sequence[BreakTally]) -> Table:
-    columns = [SOURCE, Column("n", "steps told of", "count")]
+    columns = [SOURCE, Column("n", "steps stated", "count")]
     for kind in rows[0].counts:
         columns += [Column(kind, kind, "count"), Column(f"{kind}_share", "share", "percent")]
-    columns.append(Column("n_not_told", "not told", "count"))
+    columns.append(Column("n_not_told", "not stated", "count"))
     found = tuple(
         {
             **structs.asdict(row),

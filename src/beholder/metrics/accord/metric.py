@@ -249,12 +249,15 @@ def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
 
 
 def excluded(candidate: str, references: Sequence[str]) -> float:
-    """How likely the worst sentence of a text is excluded by every reference, 0..1."""
+    """How surely every reference excludes the worst sentence of a text, 0..1.
+
+    0 up to an even chance, so that a text that may well be true loses nothing.
+    """
     said = [candidate[part.start : part.end] for part in _SPLITTER.split(candidate)]
     asked = [(reference, sentence) for sentence in said for reference in references]
     chances = entailment.entail(asked)[:, entailment.CONTRADICTION]
     by_sentence = chances.reshape(len(said), len(references)).min(axis=1)
-    return float(by_sentence.max(initial=0.0))
+    return max(0.0, 2 * float(by_sentence.max(initial=0.0)) - 1)
 
 
 def in_order(order: float, candidate: Reading, references: Sequence[Reading]) -> float:

@@ -27,6 +27,9 @@ from beholder.terminal.printing import close, say_left_out, tell_result
 if TYPE_CHECKING:
     from beholder.kinds.agreement.suites.files import SuiteConfig
 
+PAIRS = Path(__file__).with_name("minimal_pairs.jsonl")
+"""The minimal pairs that come with beholder."""
+
 app = App(
     name="suite",
     help="Metrics on texts that are known to be good or bad.",
@@ -100,7 +103,7 @@ def comparison(
 
 @app.command(name="minimal-pairs")
 def minimal_pairs(
-    data: Data | None = None,
+    data: Path = PAIRS,
     /,
     *,
     metric: Metrics = ("accord", "accord.f1"),
@@ -119,12 +122,11 @@ def minimal_pairs(
         out: Run directory; by default runs/minimal-pairs-NAME.
     """
     from beholder.kinds.agreement.suites.files import run_minimal_pairs
-    from beholder.kinds.agreement.suites.minimal_pairs import PAIRS
     from beholder.kinds.agreement.suites.tables import comparison_tables
     from beholder.report.study_tables import write_tables
     from beholder.terminal.progress import TerminalProgress
 
-    config = _config(data or str(PAIRS), metric, out, "minimal-pairs-", suite)
+    config = _config(str(data), metric, out, "minimal-pairs-", suite)
     with TerminalProgress() as progress:
         found = run_minimal_pairs(config, progress)
     tables = comparison_tables(found)

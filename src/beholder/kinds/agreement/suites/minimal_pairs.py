@@ -3,7 +3,7 @@
 Each row has a description and two versions of it: ``altered``, nearly the same words with one fact
 made wrong, and ``paraphrase``, other words that say the same. A metric that rewards equal words
 puts the wrong version above. The pairs that come with the package cover twenty kinds of wrong
-facts; they were written by somebody who knew neither metrics nor judges.
+facts; they were written without knowledge of the metrics and the judge.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ import msgspec
 from beholder.errors import DataError
 from beholder.kinds.agreement.suites.comparison import Validity, version
 from beholder.records import Item
-
-PAIRS = Path(__file__).with_name("minimal_pairs.jsonl")
 
 
 class Pair(msgspec.Struct, frozen=True):
