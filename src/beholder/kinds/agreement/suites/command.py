@@ -103,7 +103,7 @@ def comparison(
 
 @app.command(name="minimal-pairs")
 def minimal_pairs(
-    data: Path = PAIRS,
+    data: Path | None = None,
     /,
     *,
     metric: Metrics = ("accord", "accord.f1"),
@@ -126,7 +126,7 @@ def minimal_pairs(
     from beholder.report.study_tables import write_tables
     from beholder.terminal.progress import TerminalProgress
 
-    config = _config(str(data), metric, out, "minimal-pairs-", suite)
+    config = _config(str(data or PAIRS), metric, out, "minimal-pairs-", suite)
     with TerminalProgress() as progress:
         found = run_minimal_pairs(config, progress)
     tables = comparison_tables(found)
