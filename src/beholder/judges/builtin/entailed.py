@@ -21,6 +21,9 @@ from beholder.text import frequency
 from beholder.text import words as word_spans
 
 _VERBATIM = number("entail.verbatim")
+_SHORT = 4
+"""Sentences of a short text. In longer ones, the nearest sentence alone separates true statements
+from false ones better."""
 _GRID = 3
 """Decimals that count of the likeness of a sentence, so that ties stay ties on every processor."""
 
@@ -37,8 +40,8 @@ class Chances:
 def ask(statements: Sequence[str], target: AnalysedText) -> list[Chances]:
     """Compare statements with the sentences of a text.
 
-    Each is compared with the sentence that is nearest to it, and that together with the next
-    nearest; what makes it likelier counts.
+    Each is compared with the sentence that is nearest to it, in short texts also with that and the
+    next nearest together; what makes it likelier counts.
     """
     pairs = [[(premise, s) for premise in premises(s, target)] for s in statements]
     found = iter(entail([pair for each in pairs for pair in each]).tolist())
@@ -101,8 +104,8 @@ def premises(statement: str, target: AnalysedText) -> list[str]:
     """The sentence of a text that is nearest to a statement, and that with the next nearest.
 
     Returns:
-        One or two premises, none of an empty text; in the second both sentences keep the order
-        of the text.
+        One or two premises, none of an empty text; the second only of a short text, with both
+        sentences in the order of the text.
     """
     said = target.sentence_texts
     if len(said) < 2:
@@ -113,4 +116,6 @@ def premises(statement: str, target: AnalysedText) -> list[str]:
     np.maximum.at(best.T, np.array(target.sentences, np.intp), near.T)
     fit = np.array([frequency.weight(word) for word in words]) @ best
     first, second = np.argsort(-np.round(fit, _GRID), kind="stable")[:2].tolist()
+    if len(said) > _SHORT:
+        return [said[first]]
     return [said[first], " ".join(said[i] for i in sorted((first, second)))]
