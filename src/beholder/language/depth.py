@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from beholder.language.document import Word
+if TYPE_CHECKING:
+    from beholder.language.document import Word
 
 MAX_DEPTH = 60
 """Real sentences of the treebanks stay below 30."""
