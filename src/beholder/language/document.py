@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from beholder.language.depth import tree_depths
 from beholder.records import Span
 
 
@@ -153,3 +152,19 @@ class Document:
                     found.add(child.index)
                     queue.append(child)
         return [self.words[index] for index in sorted(found)]
+
+
+def tree_depths(words: Sequence[Word]) -> list[int]:
+    """How many steps each word is from its root."""
+    heads = [word.head for word in words]
+    depths = [-1] * len(heads)
+    for start in range(len(heads)):
+        path, at = [], start
+        while depths[at] < 0 and heads[at] != at:
+            path.append(at)
+            at = heads[at]
+        if depths[at] < 0:
+            depths[at] = 0
+        for step in reversed(path):
+            depths[step] = depths[heads[step]] + 1
+    return depths

@@ -1,4 +1,4 @@
-"""Whether words stand in the order of English, or are the words of another text in any order."""
+"""Whether a text has the word order of English, or the words of another text in any order."""
 
 from __future__ import annotations
 
