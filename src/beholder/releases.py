@@ -57,7 +57,6 @@ _BY_MODEL = frozenset(
         "fleur",
         "llava_critic",
         "perplexity",
-        "posh",
         "prometheus",
     }
 )

@@ -90,7 +90,8 @@ class Document:
             runs: First and one-past-last word of each run, with the ``pos`` and ``tag`` it gets.
         """
         depths = tree_depths(self.words)
-        place, words = [0] * len(self.words), []
+        place = [0] * len(self.words)
+        words: list[Word] = []
         starts = {start: (end, *tags) for (start, end), tags in runs.items()}
         at = 0
         while at < len(self.words):
