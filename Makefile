@@ -20,6 +20,9 @@ demo: .venv/.base
 # and modules are kept: every worker and every command that a test starts would compile them again.
 TEST_WORKERS ?= auto
 PYTESTS = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(TEST_WORKERS) --dist worksteal --durations=30 $(REPORT)
+# One thread of BLAS a worker: more wait for each other.
+test test-slow test-web test-ray test-harness test-hf test-models: export OPENBLAS_NUM_THREADS = 1
+
 test: .venv/.ready
 	$(PYTESTS) -m "not slow"
 

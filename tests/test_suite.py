@@ -15,7 +15,7 @@ PRIVATE = {
     "language/test_language_network.py": "blocks of random weights, held against the formulas",
     "kinds/narratives/test_narrative_parts.py": "a flow by hand, which the program would have to find",
     "report/test_report_graphs.py": "wrapping and grouping by hand; a drawing shows pixels",
-    "metrics/accord/test_order.py": "the stored ratios, by which the mean is calculated by hand",
+    "text/test_word_order.py": "the stored ratios, by which the mean is calculated by hand",
 }
 """Files that import a private name of ours, and why no public name does."""
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from beholder.metrics.accord.metric import ENDINGS, STEP, STOP, ending, marked_words
+from beholder.text.word_order import ENDINGS, STEP, STOP, ending, marked_words
 from training.word_frequencies import sentences
 
-TABLE = Path(__file__).parents[1] / "src/beholder/metrics/accord/word_order.npz"
+TABLE = Path(__file__).parents[1] / "src/beholder/text/word_order.npz"
 LISTED = 600
 """Frequent words that are classes of their own."""
 UNSEEN = 2.0

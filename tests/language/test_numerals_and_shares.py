@@ -44,3 +44,39 @@ def test_a_number_of_things_stays_their_quantity() -> None:
 def test_the_size_of_a_group_is_not_that_of_its_members() -> None:
     assert "The trees are small." not in said("A small group of trees stands there.")
     assert "The trees are small." in said("A group of small trees stands there.")
+
+
+@pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        # the parser takes "4:40" for the subject of "hangs"
+        (
+            "A clock showing 4:40 hangs on the wall.",
+            {"There is a clock.", "There is a wall.", "The clock is 4:40.",
+             "The clock is showing on the wall."},
+        ),
+        (
+            "A sign gives a price of $12.50.",
+            {"There is a sign.", "There is a price.", "The price is $12.50."},
+        ),
+        (
+            "The thermometer reads 12 degrees.",
+            {"There is a thermometer.", "The thermometer is 12 degrees."},
+        ),
+        ("A 1923 poster.", {"There is a poster.", "The poster is 1923."}),
+        ("A $5 bill.", {"There is a bill.", "The bill is $5."}),
+        (
+            "17 is painted on the bus.",
+            {"There is a 17.", "There is a bus.", "The 17 is painted on the bus."},
+        ),
+        ("Sales are up 15 percent.", {"There are sales.", "The sales are 15 percent."}),
+        ("He is 6 feet tall.", {"He is 6 feet tall."}),
+    ],
+)  # fmt: skip
+def test_bare_numerals(text: str, units: set[str]) -> None:
+    assert said(text) == units
+
+
+def test_the_number_of_a_bus_is_no_part_of_its_name() -> None:
+    assert {"There is a bus number.", "The bus number is 17."} <= said("Bus number 17 stops here.")
+    assert "There is a boeing 747." in said("A Boeing 747 stands on the runway.")

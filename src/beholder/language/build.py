@@ -9,6 +9,7 @@ from beholder.language.absence import AFFIRMED
 from beholder.language.document import Document, Word
 from beholder.language.facts import AttributeFact, RelationFact, spans
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
+from beholder.language.lexicon import PEOPLE_BY_NUMBER
 from beholder.language.links import Links
 from beholder.language.phrases import Phrase, Phrases
 
@@ -51,10 +52,14 @@ class Builder:
         if group is not None and group in self.phrases.by_word and group not in self._of_word:
             self._place(group, self.phrases.by_word[group])  # "some of the rocks"
         owner = self._of_word.get(group, ()) if group is not None else ()
+        bare = len(phrase.name) == 1 and phrase.plural and not phrase.word.is_plural
+        people = bare and phrase.word.lemma in PEOPLE_BY_NUMBER
+        head = "people" if people else phrase.word.lemma
+        last = "people" if people else phrase.name[-1].lemma
         entity = Entity(
             index=len(self.entities),
-            name=" ".join([*(w.lower for w in phrase.name[:-1]), phrase.name[-1].lemma]),
-            head=phrase.word.lemma,
+            name=" ".join([*(w.lower for w in phrase.name[:-1]), last]),
+            head=head,
             mentions=(mention,),
             quantity=phrase.quantity,
             plural=phrase.plural,

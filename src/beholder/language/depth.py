@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from beholder.language.document import Word
+from beholder.language.document import Word, tree_depths
 
 MAX_DEPTH = 60
 """Real sentences of the treebanks stay below 30."""
@@ -29,19 +29,3 @@ def bound_depth(words: Sequence[Word]) -> list[Word]:
         if depths[index] > MAX_DEPTH:
             bounded[index] = words[index]._replace(head=anchor[index], dep="dep")
     return bounded
-
-
-def tree_depths(words: Sequence[Word]) -> list[int]:
-    """How many steps each word is from its root."""
-    heads = [word.head for word in words]
-    depths = [-1] * len(heads)
-    for start in range(len(heads)):
-        path, at = [], start
-        while depths[at] < 0 and heads[at] != at:
-            path.append(at)
-            at = heads[at]
-        if depths[at] < 0:
-            depths[at] = 0
-        for step in reversed(path):
-            depths[step] = depths[heads[step]] + 1
-    return depths

@@ -19,7 +19,7 @@ from beholder.language.lexicon import (
     QUANTIFIERS,
     SHADES,
 )
-from beholder.language.phrases import Phrases, is_of_name, is_position, is_quality
+from beholder.language.phrases import Phrases, is_figure, is_of_name, is_position, is_quality
 from beholder.language.places import place, preposition
 from beholder.language.unseen import colours_of, names_nothing
 
@@ -226,7 +226,9 @@ def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterato
     elif word.index in phrases.stands_for and not is_position(document, word):
         subject_index = phrases.stands_for[word.index]
         subject = document.words[subject_index]
-        if word.is_noun and word.lemma != subject.lemma and subject.dep.startswith("nsubj"):
+        counted = any(is_figure(c) for c in document.children(word, "nummod"))  # "12 degrees"
+        named = word.is_noun and word.lemma != subject.lemma and not counted
+        if named and subject.dep.startswith("nsubj"):
             name = [
                 c
                 for c in document.children(word, "compound", "flat")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from beholder.records import Span
@@ -83,6 +83,35 @@ class Document:
                 children[word.head].append((word, word.dep.split(":")[0]))
         self._children = children
 
+    def joined(self, runs: Mapping[Span, tuple[str, str]]) -> Document:
+        """The document with runs of words as one word each, in the tree where the topmost was.
+
+        Args:
+            runs: First and one-past-last word of each run, with the ``pos`` and ``tag`` it gets.
+        """
+        depths = tree_depths(self.words)
+        place, words = [0] * len(self.words), []
+        starts = {start: (end, *tags) for (start, end), tags in runs.items()}
+        at = 0
+        while at < len(self.words):
+            word = self.words[at]
+            end, pos, tag = starts.get(at, (at + 1, word.pos, word.tag))
+            top = min(self.words[at:end], key=lambda w: depths[w.index])
+            last = self.words[end - 1]
+            if end > at + 1:
+                text = " ".join(self.text[word.start : last.end].split())
+                word = word._replace(text=text, lemma=text.lower(), pos=pos, tag=tag)
+            place[at:end] = [len(words)] * (end - at)
+            words.append(word._replace(dep=top.dep, head=top.head, end=last.end))
+            at = end
+        place.append(len(words))
+        return Document(
+            self.text,
+            [w._replace(index=i, head=place[w.head]) for i, w in enumerate(words)],
+            [(place[start], place[end]) for start, end in self.sentences],
+            self.parser,
+        )
+
     def __len__(self) -> int:
         return len(self.words)
 
@@ -123,3 +152,19 @@ class Document:
                     found.add(child.index)
                     queue.append(child)
         return [self.words[index] for index in sorted(found)]
+
+
+def tree_depths(words: Sequence[Word]) -> list[int]:
+    """How many steps each word is from its root."""
+    heads = [word.head for word in words]
+    depths = [-1] * len(heads)
+    for start in range(len(heads)):
+        path, at = [], start
+        while depths[at] < 0 and heads[at] != at:
+            path.append(at)
+            at = heads[at]
+        if depths[at] < 0:
+            depths[at] = 0
+        for step in reversed(path):
+            depths[step] = depths[heads[step]] + 1
+    return depths

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from beholder.language.depth import tree_depths
-from beholder.language.document import Word
+from beholder.language.document import Word, tree_depths
 from beholder.language.numerals import is_numeral
 
 _BEFORE_A_NOUN = frozenset(

@@ -65,6 +65,8 @@ ANIMALS = _words("animals")
 NUMBER_WORDS = {word: int(value) for word, value in pairs("lexicon.txt", "numbers").items()}
 MULTIPLIERS = {word: int(value) for word, value in pairs("lexicon.txt", "multipliers").items()}
 """Words that make a number of the number before them, or of one: "two dozen", "a hundred"."""
+PEOPLE_BY_NUMBER = pairs("lexicon.txt", "people by number")
+"""Nouns that alone stand for so many people: trio."""
 INDEFINITE = _words("indefinite")
 """Words that leave open how many: "several dozen"."""
 HYPERNYMS = {

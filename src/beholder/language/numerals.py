@@ -9,6 +9,7 @@ from beholder.language.document import Document, Word
 from beholder.language.lexicon import INDEFINITE, MULTIPLIERS, NUMBER_WORDS
 
 _DIGITS = re.compile(r"\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,9})?|\d{1,15}(?:\.\d{1,9})?", re.ASCII)
+YEAR = re.compile(r"1\d{3}|20\d{2}", re.ASCII)
 _LINKED = frozenset(("compound", "flat", "nummod", "conj", "nmod", "fixed"))
 _JOINING = frozenset(("a", "an", "and"))
 _RANGE = frozenset(("or", "to"))
@@ -66,7 +67,11 @@ def is_numeral(compound: str) -> bool:
 def numeral(document: Document, noun: Word) -> tuple[Word, ...]:
     """The words before a noun that say its number, in order: "two hundred", "half a dozen"."""
     counting = document.children(noun, "nummod", "nummod:gov")
-    found = [child for child in counting if child.index < noun.index]
+    found = [
+        child
+        for child in counting
+        if child.index < noun.index and not labels(document, child, noun)
+    ]
     if not found:
         return ()
     first = found[0]
@@ -78,6 +83,14 @@ def numeral(document: Document, noun: Word) -> tuple[Word, ...]:
     places = [word.index for word in found]
     between = document.words[min(places) : max(places) + 1]
     return tuple(between) if all(map(_counts, between)) else (first,)
+
+
+def labels(document: Document, figure: Word, noun: Word) -> bool:
+    """Whether a number before a noun does not count: "a 1923 poster", "a $5 bill"."""
+    if noun.is_plural or not any(c.isdigit() for c in figure.text):
+        return False
+    single = any(child.lower in ("a", "an") for child in document.children(noun, "det"))
+    return single or YEAR.fullmatch(figure.text) is not None
 
 
 def _counts(word: Word) -> bool:

@@ -12,6 +12,7 @@ from beholder.language.lexicon import (
     GROUP_NOUNS,
     MATERIALS,
     PARTITIVES,
+    PEOPLE_BY_NUMBER,
     PERSONAL,
     PICTURE_FRAMES,
     PICTURES,
@@ -96,9 +97,21 @@ def _is_candidate(document: Document, word: Word) -> bool:
         return False
     if word.pos == "PRON" and word.lower not in SHARES:
         return _is_entity_pronoun(word)
+    if is_figure(word):  # "17 is painted on it"; in "showing 4:40" the verb's subject has it
+        return word.dep.startswith("nsubj") and not follows_verb(document, word)
     if word.is_noun:
         return not is_modifier(document, word) and not is_time(document, word)
     return _is_selector(document, word) or _partitive_noun(document, word) is not None
+
+
+def is_figure(word: Word) -> bool:
+    """Whether a word is a number in digits: "17", "4:40", "$12.50"."""
+    return word.pos == "NUM" and any(c.isdigit() for c in word.text)
+
+
+def follows_verb(document: Document, word: Word) -> bool:
+    """Whether the word before a word is a verb, whatever the parser joins it to."""
+    return word.index > 0 and document.words[word.index - 1].pos == "VERB"
 
 
 def is_modifier(document: Document, word: Word) -> bool:
@@ -181,7 +194,12 @@ def _add(document: Document, word: Word, found: Phrases) -> None:
         kind = "picture"
     phrase = plain_phrase(document, word)
     phrase.kind = kind
-    if (not word.is_noun and word.pos != "PRON") or word.lower in ("both", "all", "each", "others"):
+    if (not word.is_noun and word.pos != "PRON" and not is_figure(word)) or word.lower in (
+        "both",
+        "all",
+        "each",
+        "others",
+    ):
         phrase.rule = "selector"
         below = [n for n in document.children(word, "nmod") if _preposition(document, n) == "of"]
         phrase.selects = below[0].index if below else None
@@ -189,12 +207,13 @@ def _add(document: Document, word: Word, found: Phrases) -> None:
 
 
 def plain_phrase(document: Document, word: Word) -> Phrase:
-    """The phrase of a noun that stands for a thing."""
+    """The phrase of a noun that stands for a thing; "a trio" stands for three people."""
+    people = None if word.is_plural else PEOPLE_BY_NUMBER.get(word.lemma)
     return Phrase(
         word=word,
         name=_name(document, word),
-        quantity=quantity(document, word),
-        plural=_is_plural(document, word),
+        quantity=people or quantity(document, word),
+        plural=people is not None or _is_plural(document, word),
         polarity=not is_absent(document, word),
     )
 
@@ -257,6 +276,8 @@ def _name(document: Document, word: Word) -> tuple[Word, ...]:
         for child in document.children(head, *_NAMES, "amod"):
             if child.dep == "amod" and not is_of_name(child, head):
                 continue
+            if is_figure(child) and head.pos != "PROPN":
+                continue  # "bus number 17" is a number that is 17; "Boeing 747" is a name
             if child.dep.startswith("compound:") or not any(c.isalnum() for c in child.text):
                 continue
             if child.index < head.index and is_quality(document, child):

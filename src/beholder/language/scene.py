@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
 
 from beholder.errors import ConfigError
@@ -15,8 +16,10 @@ from beholder.language.facts import AttributeFact
 from beholder.language.graph import SceneGraph
 from beholder.language.lexicon import DATING
 from beholder.language.links import Coref, Links
-from beholder.language.phrases import Phrases, find_phrases, named_subject
+from beholder.language.numerals import YEAR, labels
+from beholder.language.phrases import Phrases, find_phrases, follows_verb, named_subject
 from beholder.language.relate import relation_facts
+from beholder.records import Span
 
 Rules: TypeAlias = Literal["reference", "fixed"]
 
@@ -36,6 +39,8 @@ def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "buil
     """
     if rules not in get_args(Rules):
         raise ConfigError(f"there are no rules {rules!r}; use one of {', '.join(get_args(Rules))}")
+    if rules == "fixed":
+        document = document.joined(_runs(document))
     phrases = find_phrases(document)
     if rules == "fixed":
         unseen.validate_params(document, phrases)
@@ -49,6 +54,16 @@ def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "buil
     builder.add(numeral_facts(document, phrases))
     builder.add(relation_facts(document, phrases))
     return builder.graph(rules)
+
+
+def _runs(document: Document) -> dict[Span, tuple[str, str]]:
+    """Runs of words that are one: prices and shares."""
+    runs: dict[Span, tuple[str, str]] = {}
+    for first, second in pairwise(document):
+        joined = document.text[first.start : second.end]
+        if "SYM" in (first.pos, second.pos) and _NUMERAL.fullmatch(joined):
+            runs[first.index, second.index + 1] = ("NUM", "CD")
+    return runs
 
 
 def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
@@ -68,13 +83,10 @@ def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
         del phrases.by_word[index]
 
 
-_YEAR = re.compile(r"1\d{3}|20\d{2}", re.ASCII)
-
-
 def year_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
     """Years behind a preposition, of the noun before them or of what their verb is said of."""
     for word in document:
-        if not _YEAR.fullmatch(word.text) or word.index in phrases.by_word:
+        if not YEAR.fullmatch(word.text) or word.index in phrases.by_word:
             continue
         cases = [c for c in document.children(word, "case") if c.lower in DATING]
         head = document.head(word)
@@ -85,24 +97,32 @@ def year_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
             yield AttributeFact(noun, (*cases, word), word.text, "quality", "year", polarity)
 
 
-_NUMERAL = re.compile(r"[$€£#]?\d[\d.,:/]*[%°]?", re.ASCII)
+_NUMERAL = re.compile(r"[$€£#]? ?\d[\d.,:/]*(?: ?[%°])?", re.ASCII)
 
 
 def numeral_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
     """Bare numerals, of the noun or the subject that they say something of: "shows 4:40"."""
     for word in document:
         head = document.head(word)
-        dated = _YEAR.fullmatch(word.text) and document.child(word, "case")
+        dated = YEAR.fullmatch(word.text) and document.child(word, "case")
         if not _NUMERAL.fullmatch(word.text) or word.index in phrases.by_word or dated:
             continue
         said = word
+        known = None if head is None else phrases.by_word.get(head.index)
+        if known is not None and word in known.name:
+            continue
         if head is not None and word.dep == "nummod" and head.index > word.index:
-            if head.index in phrases.by_word or head.dep not in ("obj", "obl"):
+            measure = known is None or known.kind == "unseen"  # "12 degrees"
+            if not measure and not labels(document, word, head):
                 continue  # how many there are
-            said = head
-        elif head is not None and head.pos == "SYM":
-            said = head
-        owners = clauses.subjects(document, said) or _governing(document, said, phrases)
+            amount = document.child(head, "cop") or head.dep in ("obj", "obl", "obl:unmarked")
+            if measure and (not amount or document.words[head.head].pos == "ADJ"):
+                continue
+            said = head if measure else word
+        before = document.words[word.index - 1]
+        told = clauses.subjects(document, before) if follows_verb(document, word) else []
+        told = told or clauses.subjects(document, said)
+        owners = told or _governing(document, said, phrases)
         for owner in owners[:1]:
             polarity = not clauses.is_denied(document, document.words[said.head])
             words = tuple(sorted({said, word}))

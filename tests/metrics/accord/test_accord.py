@@ -13,7 +13,7 @@ from beholder.embed import entailment, minilm
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import METRICS, Tools
 from beholder.metrics.accord import Accord
-from beholder.metrics.accord.metric import compare_wholes, in_order
+from beholder.metrics.accord.metric import compare_wholes
 from beholder.metrics.wording import compare_words, read_all
 from beholder.records import Item, ItemFailure
 from toy.words import reading
@@ -35,35 +35,6 @@ def test_wholes_are_half_the_best_and_half_the_centre() -> None:
 
 
 REFERENCE = reading("qa qb qc qd")
-
-
-@pytest.mark.parametrize(
-    ("order", "candidate", "kept"),
-    [
-        # All four words, none of the three neighbours: 1 - 0 loose. Order at either end and between.
-        (-0.05, "qd qc qb qa", 0.2),
-        (-1.0, "qd qc qb qa", 0.2),
-        (0.25, "qd qc qb qa", 1.0),
-        (0.10, "qd qc qb qa", 0.6),
-        # Three of the neighbours (qa qb, qb qc, qc qd) of four are there, and all words.
-        (-1.0, "qa qb qc qd qa", 1.0),
-        # Four of five words, one of four neighbours (qb qc): 0.55, halfway from 0.45 to 0.65.
-        (-1.0, "qd qb qc qa qa", 0.6),
-        # Two of four words, one of three neighbours: 1 / 6.
-        (-1.0, "qa qa qb qb", 1.0),
-        # Three words have no order to speak of.
-        (-1.0, "qc qb qa", 1.0),
-    ],
-)
-def test_only_words_of_a_reference_in_no_english_order_lose(
-    order: float, candidate: str, kept: float
-) -> None:
-    assert in_order(order, reading(candidate), [REFERENCE]) == pytest.approx(kept)
-
-
-def test_the_reference_whose_words_are_out_of_order_decides() -> None:
-    others = [reading("qa"), REFERENCE]
-    assert in_order(-1.0, reading("qd qc qb qa"), others) == pytest.approx(0.2)
 
 
 TEXT = "A tall man holds a red cup."

@@ -51,10 +51,14 @@ _OUT_OF_CLASS = number("lexis.out_of_class")
 _PARTS: tuple[Part, ...] = ("n", "v", "a")
 _SYNONYM = number("lexis.synonym")
 
+_PERSON = {"people": "person", "figure": "person"}
+"""Nouns that mean a person, or several, and are no synonyms of it by their senses."""
+
 
 @lru_cache(maxsize=1 << 17)
 def tie(asked: str, said: str) -> Tie:
     """How two lower-case nouns in base form stand to each other."""
+    asked, said = _PERSON.get(asked, asked), _PERSON.get(said, said)
     if asked == said:
         return "same"
     if exclude(values(asked), values(said)):

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import pairwise
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from beholder.embed import entailment
 from beholder.embed.exact import products
@@ -26,7 +20,7 @@ from beholder.metrics.tools import Tools
 from beholder.metrics.wording import Reading, compare_words, peer_adjusted_recall, read_all
 from beholder.records import Item, ItemScore
 from beholder.text import RuleSplitter
-from beholder.text.tokenize import words
+from beholder.text.word_order import in_order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +31,6 @@ class AccordEvidence:
         units: What PoSh found.
         candidate: The candidate, read.
         references: Each reference, read.
-        order: ``beholder.metrics.accord.metric`` of the candidate.
         excluded: See ``excluded``.
         identities: Identity of each tool by the field that names it.
     """
@@ -45,7 +38,6 @@ class AccordEvidence:
     units: PoShEvidence
     candidate: Reading
     references: tuple[Reading, ...]
-    order: float
     excluded: float
     identities: dict[str, str]
 
@@ -119,9 +111,7 @@ class Accord(Metric[AccordEvidence]):
         units = await self.units.gather(item, tools)
         own, *others = await read_all(texts, tools.encoder(self.encoder))
         against = excluded(item.candidate, item.references) if self.caution else 0.0
-        return AccordEvidence(
-            units, own, tuple(others), order(item.candidate), against, self.identities(tools)
-        )
+        return AccordEvidence(units, own, tuple(others), against, self.identities(tools))
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """Those of judge and encoder, the entailment model's beside the encoder's."""
@@ -143,7 +133,7 @@ class Accord(Metric[AccordEvidence]):
         peers = evidence.units.plan.peers
         words = f1(wording.precision, peer_adjusted_recall(wording.recall, peers))
         sentence = compare_wholes(own, others)
-        kept = in_order(evidence.order, own, others)
+        kept = in_order(item.candidate, item.references)
         consistent = 1 - self.caution * evidence.excluded
         values = {
             "accord": kept * consistent * (units + words + sentence) / 3,
@@ -159,80 +149,7 @@ class Accord(Metric[AccordEvidence]):
         return ItemScore(values, found.units, self.signature(evidence.identities), found.detail)
 
 
-ENDINGS = ("ing", "ed", "ly", "s", "")
-"""Classes of words that are not frequent, the first that fits."""
-STEP = 16
-"""Steps of the table in a unit of the logarithm."""
-_TABLE = Path(__file__).with_name("word_order.npz")
-_BREAK = re.compile(r"[.!?;:,\n]")
-STOP = "."
-"""Stands for punctuation and the ends of a text."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Table:
-    classes: dict[str, int]
-    ratios: npt.NDArray[np.int8]  # (classes, classes), of a class after another
-
-
-def order(text: str) -> float:
-    """How well words follow one another: 0 if they stood in any order, more in English.
-
-    The mean, over all pairs of neighbours, of the logarithm of how much more often words of these
-    two classes stand side by side than they would by chance. Classes are the frequent words, the
-    endings of others, and punctuation. It knows nothing of meaning; the function words decide.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        About 0.4 to 1 for English sentences, about -0.6 for their words shuffled; 0 for a text
-        without words.
-    """
-    found = marked_words(text)
-    if not found:
-        return 0.0
-    table = _load()
-    places = [table.classes.get(word, table.classes[ending(word)]) for word in found]
-    return float(table.ratios[places[:-1], places[1:]].mean()) / STEP
-
-
-def marked_words(text: str) -> list[str]:
-    """The words of a text in lower case with ``STOP`` for punctuation, also before and behind.
-
-    Empty for a text without words.
-    """
-    found, last = [STOP], 0
-    for start, end in words(text):
-        if _BREAK.search(text, last, start) and found[-1] != STOP:
-            found.append(STOP)
-        found.append(text[start:end].lower())
-        last = end
-    return [*found, STOP] if len(found) > 1 else []
-
-
-def ending(word: str) -> str:
-    """The class of a word that the table does not list, such as ``-ing``."""
-    return "-" + next(ending for ending in ENDINGS if word.endswith(ending))
-
-
-@cache
-def _load() -> _Table:
-    with np.load(_TABLE, allow_pickle=False) as stored:
-        names = bytes(stored["classes"]).decode("utf-8").split("\n")
-        return _Table({name: place for place, name in enumerate(names)}, stored["ratios"])
-
-
 _SPLITTER = RuleSplitter()
-_FEW_WORDS = 4
-"""Texts of fewer words have no order to speak of."""
-_ENGLISH, _NO_ENGLISH = 0.25, -0.05
-"""``order`` of fluent English, and of texts in random order."""
-_OURS, _BORROWED = 0.45, 0.65
-"""Share of words without their neighbours that passes, and that is taken for a reference's words
-out of order."""
-_LEFT = 0.2
-"""What a text that is surely words out of order keeps of its value."""
 
 
 def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
@@ -258,33 +175,3 @@ def excluded(candidate: str, references: Sequence[str]) -> float:
     chances = entailment.entail(asked)[:, entailment.CONTRADICTION]
     by_sentence = chances.reshape(len(said), len(references)).min(axis=1)
     return max(0.0, 2 * float(by_sentence.max(initial=0.0)) - 1)
-
-
-def in_order(order: float, candidate: Reading, references: Sequence[Reading]) -> float:
-    """What a text keeps of its value: all, unless it is a reference's words out of order.
-
-    Two signs must meet. The words do not follow one another as English words do; and the text has
-    the words of a reference without the neighbours that they have there.
-
-    Args:
-        order: ``beholder.metrics.accord.metric`` of the candidate.
-        candidate: The text under evaluation.
-        references: Trusted texts.
-
-    Returns:
-        0.2..1.
-    """
-    if len(candidate.words) < _FEW_WORDS:
-        return 1.0
-    unlike_english = (_ENGLISH - order) / (_ENGLISH - _NO_ENGLISH)
-    loose = max(_loose(candidate.words, reference.words) for reference in references)
-    out_of_place = (loose - _OURS) / (_BORROWED - _OURS)
-    jumbled = np.clip(unlike_english, 0.0, 1.0) * np.clip(out_of_place, 0.0, 1.0)
-    return float(1 - (1 - _LEFT) * jumbled)
-
-
-def _loose(ours: Sequence[str], theirs: Sequence[str]) -> float:
-    """Share of our words that they have, less the share of our neighbours that they have."""
-    words = (Counter(ours) & Counter(theirs)).total() / len(ours)
-    neighbours = (Counter(pairwise(ours)) & Counter(pairwise(theirs))).total() / (len(ours) - 1)
-    return words - neighbours

@@ -32,6 +32,7 @@ from beholder.metrics.posh.scoring import (
 from beholder.metrics.tools import Tools
 from beholder.metrics.wording import peer_adjusted_recall, read_all, recalled_by_peers
 from beholder.records import Item, ItemScore, Span, Unit
+from beholder.text.word_order import in_order
 
 RATES = (
     ValueInfo(
@@ -312,6 +313,8 @@ class PoSh(Metric[PoShEvidence]):
             recall = fixed_recall(plan, grades, weighing, rule)
             precision = fixed_precision(plan, grades, weighing)
             p, r = self._beside_words(plan, precision.value, recall.value)
+            kept = in_order(plan.candidate.text, [graph.text for graph in plan.references])
+            p, r = kept * p, kept * r
         values = {
             "f1": f1(p, r),
             "precision": p,

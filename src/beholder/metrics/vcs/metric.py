@@ -27,6 +27,8 @@ from beholder.metrics.vcs.scoring import ChunkAlignment, align, cosine, vcs_valu
 from beholder.metrics.vcs.setting import Setting
 from beholder.records import Item, ItemScore
 from beholder.text import Segment, words
+from beholder.text.languages import ENGLISH, language_named
+from beholder.text.word_order import in_order
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -170,6 +172,10 @@ class VCS(Metric[VCSEvidence]):
         if self.references == "mean":
             values = mean_values([values for values, _ in scored])
         detail = alignment_detail(alignment, best)
+        if self.rules == "fixed" and (
+            not item.language or language_named(item.language) == ENGLISH
+        ):
+            values = {**values, "vcs": values["vcs"] * in_order(item.candidate, item.references)}
         units = chunk_units(
             alignment,
             chunk_verdicts(detail, self.setting),

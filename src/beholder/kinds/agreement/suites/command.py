@@ -113,7 +113,7 @@ def minimal_pairs(
 ) -> int:
     """Report how often a metric puts a true paraphrase above a text with one wrong fact.
 
-    Example: `beholder suite minimal-pairs -m accord -m bleu -m cosine`
+    Example: `beholder suite minimal-pairs -m bleu -m chrf`
 
     Args:
         data: JSON Lines with id, kind, reference, altered and paraphrase; by default the pairs

@@ -1,0 +1,127 @@
+"""Whether a text has the word order of English, or the words of another text in any order."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from beholder.text.tokenize import words
+
+ENDINGS = ("ing", "ed", "ly", "s", "")
+"""Classes of words that are not frequent, the first that fits."""
+STEP = 16
+"""Steps of the table in a unit of the logarithm."""
+_TABLE = Path(__file__).with_name("word_order.npz")
+_BREAK = re.compile(r"[.!?;:,\n]")
+STOP = "."
+"""Stands for punctuation and the ends of a text."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    classes: dict[str, int]
+    ratios: npt.NDArray[np.int8]  # (classes, classes), of a class after another
+
+
+def order(text: str) -> float:
+    """How well words follow one another: 0 if they stood in any order, more in English.
+
+    The mean, over all pairs of neighbours, of the logarithm of how much more often words of these
+    two classes stand side by side than they would by chance. Classes are the frequent words, the
+    endings of others, and punctuation. It knows nothing of meaning; the function words decide.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        About 0.4 to 1 for English sentences, about -0.6 for their words shuffled; 0 for a text
+        without words.
+    """
+    found = marked_words(text)
+    if not found:
+        return 0.0
+    table = _load()
+    places = [table.classes.get(word, table.classes[ending(word)]) for word in found]
+    return float(table.ratios[places[:-1], places[1:]].mean()) / STEP
+
+
+def marked_words(text: str) -> list[str]:
+    """The words of a text in lower case with ``STOP`` for punctuation, also before and behind.
+
+    Empty for a text without words.
+    """
+    found, last = [STOP], 0
+    for start, end in words(text):
+        if _BREAK.search(text, last, start) and found[-1] != STOP:
+            found.append(STOP)
+        found.append(text[start:end].lower())
+        last = end
+    return [*found, STOP] if len(found) > 1 else []
+
+
+def ending(word: str) -> str:
+    """The class of a word that the table does not list, such as ``-ing``."""
+    return "-" + next(ending for ending in ENDINGS if word.endswith(ending))
+
+
+@cache
+def _load() -> _Table:
+    with np.load(_TABLE, allow_pickle=False) as stored:
+        names = bytes(stored["classes"]).decode("utf-8").split("\n")
+        return _Table({name: place for place, name in enumerate(names)}, stored["ratios"])
+
+
+_FEW_WORDS = 4
+"""Texts of fewer words have no order to speak of."""
+_SLACK = 2.0
+"""Added to the ``order`` of a text, divided by its words: the mean of few pairs varies more."""
+_ENGLISH, _NO_ENGLISH = 0.25, -0.05
+"""``order`` of fluent English, and of texts in random order."""
+_OURS, _BORROWED = 0.45, 0.65
+"""Share of words without their neighbours that passes, and that is taken for a reference's words
+out of order."""
+_LEFT = 0.2
+"""What a text that is surely words out of order keeps of its value."""
+
+
+def in_order(candidate: str, references: Sequence[str]) -> float:
+    """What a text keeps of its value: all, unless it is a reference's words out of order.
+
+    Two signs must meet. The words do not follow one another as English words do; and the text has
+    the words of a reference without the neighbors that they have there.
+
+    Args:
+        candidate: The text under evaluation, in English.
+        references: Trusted texts, at least one.
+
+    Returns:
+        0.2..1; 1 for a text of fewer than four words.
+    """
+    own = _lower(candidate)
+    if len(own) < _FEW_WORDS:
+        return 1.0
+    loose = max(_loose(own, _lower(reference)) for reference in references)
+    follows = order(candidate) + _SLACK / len(own)
+    unlike_english = (_ENGLISH - follows) / (_ENGLISH - _NO_ENGLISH)
+    out_of_place = (loose - _OURS) / (_BORROWED - _OURS)
+    jumbled = np.clip(unlike_english, 0.0, 1.0) * np.clip(out_of_place, 0.0, 1.0)
+    return float(1 - (1 - _LEFT) * jumbled)
+
+
+def _lower(text: str) -> list[str]:
+    return [text[start:end].lower() for start, end in words(text)]
+
+
+def _loose(ours: Sequence[str], theirs: Sequence[str]) -> float:
+    """Share of our words that they have, less the share of our neighbours that they have."""
+    words = (Counter(ours) & Counter(theirs)).total() / len(ours)
+    neighbours = (Counter(pairwise(ours)) & Counter(pairwise(theirs))).total() / (len(ours) - 1)
+    return words - neighbours
