@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,6 +13,9 @@ import numpy as np
 import pytest
 
 import beholder
+from beholder.data.marks import MARKED
+from beholder.kinds.agreement.granular import _text
+from beholder.kinds.agreement.measure import scored_items
 from beholder.metrics import metric
 from beholder.metrics.classical import CHAIR
 from beholder.metrics.classical.chair import object_tie
@@ -242,6 +247,33 @@ def test_a_reward_has_its_sign_turned() -> None:
     made = reward("chair", guards=())
     assert isinstance(made, Reward)
     assert (made.__name__, made._sign, made._lowest) == ("chair.chair_i", -1.0, -1.0)
+
+
+def test_a_reward_reads_the_list_of_its_row() -> None:
+    with closing(reward("chair", guards=(), workers=1)) as made:
+        texts = ["A dog.", "A lamp.", "A dog and a lamp."]
+        asked = made(None, texts, objects=[["dog"], [["dog", "puppy"]], ["dog"]])
+        assert asyncio.run(asked) == pytest.approx([0.0, -1.0, -0.5])
+        verl = made.compute_score("set", "A dog.", ["A bus."], {"objects": ["dog"]})
+        assert asyncio.run(verl) == pytest.approx(0.0)
+        with pytest.raises(beholder.ConfigError, match="3 completions have 1 objects"):
+            asyncio.run(made(None, texts, objects=[["dog"]]))
+
+
+def test_agreement_keeps_the_list_and_drops_other_fields() -> None:
+    meta = {"objects": ["dog"], "hint": 5}
+    (kept,) = scored_items([Item("a", "A dog.", judgments={"overall": 3}, meta=meta)], ())
+    assert (kept.meta, kept.judgments) == ({"objects": ["dog"]}, {})
+
+
+def test_marked_mistakes_are_found_by_the_units() -> None:
+    # "lamp" is marked: its score is 0, that of the other words is 1 or none
+    item = Item("a", CANDIDATE, REFERENCES, judgments={"mistakes": [[20, 24]]})
+    (score,) = CHAIR().score([item])
+    assert isinstance(score, ItemScore)
+    marked = _text(item, score.units, "mistakes", "candidate", MARKED["docent_granular"])
+    assert marked.labels.tolist() == [0, 0, 0, 0, 0, 1]
+    assert marked.scores.tolist() == [np.inf, 1.0, np.inf, np.inf, np.inf, 0.0]
 
 
 def test_the_whole_set_counts_all_objects_alike() -> None:

@@ -141,9 +141,8 @@ class CHAIR(Metric[ObjectEvidence]):
             pairs = zip(evidence.given, found, strict=True)
             detail["missing"] = [names[0] for names, there in pairs if not there]
         else:
-            recalled = _reference_units(evidence.references, named)
-            found = [unit.verdict == "match" for unit in recalled]
-            units += recalled
+            units += _reference_units(evidence, named)
+            found = [unit.verdict == "match" for unit in units if unit.side == "reference"]
         values["recall"] = sum(found) / len(found)
         stated = {value.name: values[value.name] for value in self.values if value.name in values}
         return ItemScore(stated, tuple(units), self.signature(), detail)
@@ -205,11 +204,10 @@ def object_tie(asked: str, said: str) -> Tie:
     if _is_person(a) != _is_person(b):
         return ""  # senses such as "chair" for who chairs
     known = tie(_known(a), _known(b))
-    if known in ("", "other"):
-        if b in HYPERNYMS.get(a, ()):
-            return "more"
-        if a in HYPERNYMS.get(b, ()):
-            return "less"
+    if known in ("", "other") and b in HYPERNYMS.get(a, ()):
+        return "more"
+    if known in ("", "other") and a in HYPERNYMS.get(b, ()):
+        return "less"
     if _is_unplaced(a):  # no more is known than that it may be what is said
         return "" if _is_unplaced(b) else "less" if known in ("same", "more") else known
     if _is_unplaced(b) and known == "same":
@@ -275,12 +273,10 @@ def _support(name: str, known: Sequence[str]) -> str | None:
     return ties.get("same") or ties.get("more") or ties.get("less")
 
 
-def _reference_units(
-    references: Sequence[Sequence[NamedObject]], named: Iterable[str]
-) -> list[Unit]:
+def _reference_units(evidence: ObjectEvidence, named: Iterable[str]) -> list[Unit]:
     """One unit for each distinct object of the references, in the first reference that has it."""
     by_name: dict[str, list[tuple[int, Span, str]]] = defaultdict(list)
-    for place, objects in enumerate(references):
+    for place, objects in enumerate(evidence.references):
         for one in objects:
             by_name[one.name] += [(place, mention.span, one.name) for mention in one.mentions]
     groups: list[list[str]] = []
