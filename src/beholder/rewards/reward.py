@@ -204,8 +204,9 @@ class Reward:
                 f" {', '.join(sorted(columns)) or 'none'}"
             )
         nothing = [None] * len(completions)
-        own = [columns.get(name, nothing) for name in (references, images)]
-        return items_of(completions, *own, {n: columns[n] for n in ROW_FIELDS if n in columns})
+        texts, pictures = (columns.get(name, nothing) for name in (references, images))
+        fields = {name: columns[name] for name in ROW_FIELDS if name in columns}
+        return items_of(completions, texts, pictures, fields)
 
     def _rewards(
         self,
@@ -264,7 +265,7 @@ def _prepared(
         )
     references, images = columns
     rows = ((row.get(references), row.get(images)) for row in data)
-    return of.prepare(item for pair in rows for item in items_of([""], *([one] for one in pair)))
+    return of.prepare(item for text, seen in rows for item in items_of([""], [text], [seen]))
 
 
 Completion: TypeAlias = str | Sequence[Mapping[str, Any]]

@@ -138,8 +138,9 @@ class CHAIR(Metric[ObjectEvidence]):
             detail["flags"] = ["the candidate names no object: chair_i is not defined"]
         if evidence.given:
             found = [_is_named(names, named) for names in evidence.given]
-            pairs = zip(evidence.given, found, strict=True)
-            detail["missing"] = [names[0] for names, there in pairs if not there]
+            detail["missing"] = [
+                names[0] for names in evidence.given if not _is_named(names, named)
+            ]
         else:
             units += _reference_units(evidence, named)
             found = [unit.verdict == "match" for unit in units if unit.side == "reference"]
