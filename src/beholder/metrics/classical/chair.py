@@ -138,9 +138,7 @@ class CHAIR(Metric[ObjectEvidence]):
             detail["flags"] = ["the candidate names no object: chair_i is not defined"]
         if evidence.given:
             found = [_is_named(names, named) for names in evidence.given]
-            detail["missing"] = [
-                names[0] for names in evidence.given if not _is_named(names, named)
-            ]
+            detail["missing"] = [n[0] for n in evidence.given if not _is_named(n, named)]
         else:
             units += _reference_units(evidence, named)
             found = [unit.verdict == "match" for unit in units if unit.side == "reference"]
