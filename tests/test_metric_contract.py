@@ -65,6 +65,7 @@ TABLE: dict[str, dict[str, object]] = {
     "softspice": {"identical": 1.0, "changed": "softspice(embedder='st:x')"},
     "spice": {"identical": 1.0, "changed": "spice(parser='spacy:x')"},
     "bleu": {"identical": 1.0, "changed": "bleu(rules='sacrebleu')"},
+    "chair": {"identical": 0.0, "changed": "chair(parser='spacy:x')"},
     "chrf": {"identical": 1.0, "changed": "chrf(beta=1.0)"},
     "cider": {
         "identical": 0.0,

@@ -16,7 +16,7 @@ from beholder.report.markdown import run_tables
 from beholder.rewards import reward
 from beholder.run.rows.askers import CaptionRow, ClassifyRow, TranslateRow
 
-COUNTS = {"words", "characters", "tokens", "clauses", "categories"}
+COUNTS = {"words", "characters", "tokens", "clauses", "categories", "objects"}
 """Names of values that count, but those of ``accord``, which are shares."""
 
 

@@ -29,6 +29,7 @@ METRICS: Registry[Metric[Any]] = Registry(
         "bertscore": "beholder.metrics.classical.bertscore:BERTScore",
         "bleu": "beholder.metrics.classical.bleu:BLEU",
         "capture": "beholder.metrics.classical.spice:CAPTURE",
+        "chair": "beholder.metrics.classical.chair:CHAIR",
         "chrf": "beholder.metrics.classical.chrf:ChrF",
         "cider": "beholder.metrics.classical.cider:CIDEr",
         "cider_d": "beholder.metrics.classical.cider:CIDErD",

@@ -7,12 +7,14 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias, Unpack
 
 from beholder.data.given import texts_of
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Metric, ValueInfo, metric
 from beholder.metrics.asker import Outcome
+from beholder.metrics.base import ROW_FIELDS
 from beholder.options import Options, asked_tools, grouped
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.rewards.guards import GUARDS, RewardGuard
@@ -172,13 +174,14 @@ class Reward:
             data_source: Not read.
             solution_str: The text.
             ground_truth: A reference, or several.
-            extra_info: May hold the column of pictures.
+            extra_info: May hold the column of pictures, and fields that metrics read (``objects``).
 
         Raises:
             ItemError: There is no reward for this text; verl knows no None.
         """
         references, images = self._columns
-        given = {references: [ground_truth], images: [(extra_info or {}).get(images)]}
+        extra = {name: [(extra_info or {}).get(name)] for name in (images, *ROW_FIELDS)}
+        given = {**extra, references: [ground_truth]}
         found = (await self([data_source], [solution_str], **given))[0]
         if found is None:
             raise ItemError(f"{self.__name__} has no reward for the text {solution_str[:60]!r}")
@@ -201,7 +204,9 @@ class Reward:
                 f" {', '.join(sorted(columns)) or 'none'}"
             )
         nothing = [None] * len(completions)
-        return items_of(completions, columns.get(references, nothing), columns.get(images, nothing))
+        texts, pictures = (columns.get(name, nothing) for name in (references, images))
+        fields = {name: columns[name] for name in ROW_FIELDS if name in columns}
+        return items_of(completions, texts, pictures, fields)
 
     def _rewards(
         self,
@@ -260,7 +265,7 @@ def _prepared(
         )
     references, images = columns
     rows = ((row.get(references), row.get(images)) for row in data)
-    return of.prepare(item for pair in rows for item in items_of([""], *([one] for one in pair)))
+    return of.prepare(item for text, seen in rows for item in items_of([""], [text], [seen]))
 
 
 Completion: TypeAlias = str | Sequence[Mapping[str, Any]]
@@ -327,7 +332,10 @@ def _text_of(number: int, completion: Completion) -> str:
 
 
 def items_of(
-    completions: Sequence[Completion], references: Sequence[Any], images: Sequence[Any]
+    completions: Sequence[Completion],
+    references: Sequence[Any],
+    images: Sequence[Any],
+    fields: Mapping[str, Sequence[Any]] = MappingProxyType({}),
 ) -> list[Item]:
     """An item for each completion.
 
@@ -335,11 +343,12 @@ def items_of(
         completions: What was written.
         references: For each a text, several, or None where it has none.
         images: For each a picture's path, several, or None.
+        fields: Columns of other fields that metrics read (``objects``).
 
     Raises:
         ConfigError: The columns are not as long as the completions, or hold something else.
     """
-    for name, column in (("references", references), ("images", images)):
+    for name, column in (("references", references), ("images", images), *fields.items()):
         if len(column) != len(completions):
             raise ConfigError(
                 f"{len(completions)} completions have {len(column)} {name}: expected one entry each"
@@ -350,6 +359,7 @@ def items_of(
             candidate=_text_of(number, completion),
             references=texts_of(reference, "references"),
             images=texts_of(pictures, "images"),
+            meta={name: column[number] for name, column in fields.items()},
         )
         for number, (completion, reference, pictures) in enumerate(
             zip(completions, references, images, strict=True)

@@ -11,6 +11,7 @@ import pytest
 from beholder.judges.builtin import entities
 from beholder.judges.builtin.classes import values
 from beholder.judges.builtin.entities import Counterparts, counterparts
+from beholder.judges.builtin.lexis import named_apart
 from beholder.judges.builtin.predicates import Predicate
 from beholder.judges.builtin.reading import analysed
 from beholder.language.graph import Entity, Mention
@@ -150,7 +151,7 @@ def test_how_many_things_one_entity_stands_for(
     ],
 )
 def test_names_that_say_which_of_a_kind(asked: str, said: str, expected: bool) -> None:
-    assert entities._named_apart(asked, said) is expected
+    assert named_apart(asked, said) is expected
 
 
 def test_names_are_numbered_once() -> None:

@@ -15,7 +15,7 @@ from beholder.embed.exact import cosines
 from beholder.judges.builtin.amounts import amount
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
 from beholder.judges.builtin.classes import exclude
-from beholder.judges.builtin.lexis import says, tie
+from beholder.judges.builtin.lexis import named_apart, tie
 from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
 from beholder.judges.builtin.verbs import verb_similarity
@@ -104,12 +104,6 @@ def _both_there(source: AnalysedText, target: AnalysedText) -> FloatArray:
     return np.where(first[:, None] == second, 1.0, _ONE_DENIED)
 
 
-def _named_apart(asked: str, said: str) -> bool:
-    """Whether both names say which of their kind is meant, and differ: street sign, stop sign."""
-    first, second = asked.lower().split()[:-1], said.lower().split()[:-1]
-    return bool(first and second) and not any(says(a, b) for a in first for b in second)
-
-
 Group: TypeAlias = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
 """Several things of the source, and several of the target, that are all called the same."""
 
@@ -162,7 +156,7 @@ def _apply_ties(source: AnalysedText, target: AnalysedText, similarity: FloatArr
     for row, (head, name) in enumerate(asked):
         for column, (other, full) in enumerate(said):
             known = tie(head, other)
-            if known in ("same", "more") and _named_apart(name, full):
+            if known in ("same", "more") and named_apart(name, full):
                 most[row, column] = _SAME_HEAD
             elif known in _LEAST:
                 least[row, column] = _LEAST[known]

@@ -157,6 +157,12 @@ def named_further(asked: str, said: str) -> bool:
     )
 
 
+def named_apart(asked: str, said: str) -> bool:
+    """Whether both names say which of their kind is meant, and differ: street sign, stop sign."""
+    first, second = asked.lower().split()[:-1], said.lower().split()[:-1]
+    return bool(first and second) and not any(says(a, b) for a in first for b in second)
+
+
 def said_in(asked: Sequence[str], said: Sequence[str], excluded: float) -> FloatArray:
     """(asked, said), 0..1: how well the least covered word of a value is in another value.
 

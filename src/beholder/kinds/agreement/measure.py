@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.protocols import CORRELATIONS, Measure, n_words
+from beholder.metrics.base import ROW_FIELDS
 from beholder.records import Interval, Item
 from beholder.stats.bootstrap import cluster_bootstrap
 from beholder.stats.checks import Floats, Ints, cluster_codes
@@ -32,12 +33,13 @@ def second_id(item: Item) -> str:
 def scored_items(items: Sequence[Item], measures: Sequence[Measure]) -> list[Item]:
     """The texts to score: each candidate, and the second of each pair where a measure compares.
 
-    Labels are left out: they could lead a metric.
+    Labels are left out: they could lead a metric. Fields that metrics read are kept.
     """
     paired = any(measure.paired for measure in measures)
     found = []
     for item in items:
-        plain = replace(item, judgments={}, meta={}, id=first_id(item))
+        meta = {name: item.meta[name] for name in ROW_FIELDS if name in item.meta}
+        plain = replace(item, judgments={}, meta=meta, id=first_id(item))
         found.append(plain)
         if paired and item.meta.get("candidate_b"):
             found.append(

@@ -2,6 +2,7 @@
 
 from beholder.metrics.classical.bertscore import BERTScore
 from beholder.metrics.classical.bleu import BLEU
+from beholder.metrics.classical.chair import CHAIR
 from beholder.metrics.classical.chrf import ChrF
 from beholder.metrics.classical.cider import CIDEr, CIDErD
 from beholder.metrics.classical.clipscore import CLIPScore, RefCLIPScore
@@ -17,6 +18,7 @@ from beholder.metrics.classical.ter import TER
 __all__ = [
     "BLEU",
     "CAPTURE",
+    "CHAIR",
     "METEOR",
     "ROUGE",
     "SPICE",

@@ -1,0 +1,296 @@
+"""CHAIR: which objects does a description name that the picture does not have?"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any, ClassVar, TypeAlias
+
+import msgspec
+
+from beholder.embed.base import FloatArray
+from beholder.errors import ItemError
+from beholder.judges.builtin.lexis import Tie, named_apart, tie
+from beholder.language.graph import Mention, SceneGraph
+from beholder.language.lemmas import noun
+from beholder.language.lexicon import FEMALE, HYPERNYMS, MALE, PEOPLE, PERSONAL, SELECTORS
+from beholder.language.reading import GraphReader, english_graphs_together
+from beholder.language.units import graph_units
+from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.bounds import Bounds
+from beholder.metrics.params import param
+from beholder.metrics.tools import Tools
+from beholder.records import Item, ItemScore, Span, Unit
+from beholder.text.kinds import is_kind, parents, parts_of_speech, senses
+from beholder.text.synonyms import are_synonyms
+
+Names: TypeAlias = tuple[str, ...]
+"""One object under all its names."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedObject:
+    """An object of a text.
+
+    Attributes:
+        name: Its name in base form.
+        mentions: Where a noun names it, in order; never empty.
+    """
+
+    name: str
+    mentions: tuple[Mention, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectEvidence:
+    """The objects of an item.
+
+    Attributes:
+        candidate: Objects that the candidate names.
+        references: Objects that each reference names.
+        given: Objects of the row field ``objects``.
+    """
+
+    candidate: Sequence[NamedObject]
+    references: Sequence[Sequence[NamedObject]]
+    given: Sequence[Names]
+
+
+@dataclass(frozen=True)
+class CHAIR(Metric[ObjectEvidence]):
+    """CHAIR: the share of named objects that are neither in the references nor in a given list.
+
+    An object is a noun of the candidate that names a thing; each mention by a noun counts.
+    Pronouns, things that the text denies, moods, and words for the picture itself are no objects.
+    The row field ``objects`` lists what the picture shows: a list of names, or of lists of
+    synonyms. A mention is supported if a name of that list or an object of any reference is the
+    same (by name or synonym), a kind of it (``dog`` for ``animal``), or what it is a kind of
+    (``person`` for ``man``). Two names that both say which of their kind is meant must agree in
+    that (``stop sign``, ``street sign``).
+
+    ``chair_i`` is the share of mentions without support, ``chair_s`` is 1 if there is one, else 0.
+    ``recall`` is the share of listed objects (without a list: of distinct objects of the
+    references) that the candidate names under this, or a more specific, name. Range 0..1; for
+    ``chair_i`` and ``chair_s`` lower is better. ``corpus_chair_i`` is CHAIR_i as papers report it
+    (0 if no text names an object).
+
+    A candidate that names no object has no ``chair_i``, and ``detail["flags"]`` says so. An item
+    without a list needs references that name an object. No model is needed. English only.
+
+    Source: after Rohrbach et al. 2018 (Object Hallucination in Image Captioning), who count the 80
+    kinds of COCO alone; here every named thing counts.
+    """
+
+    parser: str = param("builtin", "English parser: builtin or spacy:NAME")
+
+    registered_name: ClassVar[str] = "chair"
+    required_fields: ClassVar[frozenset[str]] = frozenset()
+    bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="names")
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("chair_i", "share of named objects without support", higher_is_better=False),
+        ValueInfo("chair_s", "1 if a named object has no support, else 0", higher_is_better=False),
+        ValueInfo("recall", "share of the listed objects, or the references', that are named"),
+        ValueInfo("objects", "named objects of the candidate", high=1e9, higher_is_better=None),
+    )
+    corpus_values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("corpus_chair_i", "chair_i of all texts together", higher_is_better=False),
+    )
+
+    def check_item(self, item: Item) -> None:
+        """Refuse an item with neither references nor objects.
+
+        Raises:
+            ItemError: Both are missing, or the field ``objects`` has another form.
+        """
+        super().check_item(item)
+        if not given_objects(item) and not item.references:
+            raise ItemError("chair needs references or objects, and this item has neither")
+
+    async def gather(self, item: Item, tools: Tools) -> ObjectEvidence:
+        """Find the objects of all texts.
+
+        Raises:
+            ItemError: A text is not English, or the references name nothing and no list is given.
+        """
+        texts = (item.candidate, *item.references)
+        graphs = await english_graphs_together(texts, GraphReader(parser=self.parser))
+        candidate, *references = map(named_objects, graphs)
+        given = given_objects(item)
+        sizes = [len(given), *map(len, references)]
+        if not any(sizes):
+            raise ItemError("no object was found in the references: there are none to compare")
+        self.bounds.check_pairs(max(len(candidate), sum(sizes)), sizes, self.registered_name)
+        return ObjectEvidence(candidate, references, given)
+
+    def score_item(self, item: Item, evidence: ObjectEvidence) -> ItemScore:
+        """Compare the names."""
+        named = dict.fromkeys(one.name for one in evidence.candidate)
+        units = _candidate_units(evidence)
+        n_wrong = sum(unit.verdict == "unstated" for unit in units)
+        values = {"chair_s": float(n_wrong > 0), "objects": float(len(units))}
+        detail: dict[str, Any] = {"statistics": [n_wrong, len(units)]}
+        if units:
+            values["chair_i"] = n_wrong / len(units)
+        else:
+            detail["flags"] = ["the candidate names no object: chair_i is not defined"]
+        if evidence.given:
+            found = [_is_named(names, named) for names in evidence.given]
+            detail["missing"] = [n[0] for n in evidence.given if not _is_named(n, named)]
+        else:
+            units += _reference_units(evidence, named)
+            found = [unit.verdict == "match" for unit in units if unit.side == "reference"]
+        values["recall"] = sum(found) / len(found)
+        stated = {value.name: values[value.name] for value in self.values if value.name in values}
+        return ItemScore(stated, tuple(units), self.signature(), detail)
+
+    def corpus(self, statistics: FloatArray) -> dict[str, float]:
+        """All objects without support by all named objects."""
+        n_wrong, n_named = statistics
+        return {"corpus_chair_i": float(n_wrong / max(n_named, 1))}
+
+
+def given_objects(item: Item) -> list[Names]:
+    """The row field ``objects``: each object under its names; empty if the row has none.
+
+    Raises:
+        ItemError: The field has another form.
+    """
+    try:
+        found = msgspec.convert(item.meta.get("objects") or [], list[str | list[str]])
+        objects = [(one,) if isinstance(one, str) else tuple(one) for one in found]
+        for place, names in enumerate(objects):
+            if not names or not all(map(str.strip, names)):
+                raise msgspec.ValidationError(f"an object without a name - at `$[{place}]`")
+    except msgspec.ValidationError as error:
+        raise ItemError(
+            f"objects: {error}; expected a list of names, or of lists of synonyms, such as"
+            " ['dog', ['couch', 'sofa']]"
+        ) from None
+    return objects
+
+
+def named_objects(graph: SceneGraph) -> list[NamedObject]:
+    """The objects that nouns of a text name, in order; without what it denies."""
+    found = []
+    for unit in graph_units(graph):
+        if unit.kind == "entity" and unit.asked and unit.polarity:
+            mentions = graph.entities[unit.subject].mentions
+            nouns = tuple(m for m in mentions if m.text.lower() not in PERSONAL | SELECTORS)
+            if nouns:
+                found.append(NamedObject(unit.value, nouns))
+    return found
+
+
+@lru_cache(maxsize=1 << 17)
+def object_tie(asked: str, said: str) -> Tie:
+    """How the names of two objects stand to each other; see ``Tie``.
+
+    Args:
+        asked: One or more words, the last names the kind.
+        said: Likewise.
+    """
+    first, second = _words(asked), _words(said)
+    if "".join(first) == "".join(second):
+        return "same"
+    if named_apart(" ".join(first), " ".join(second)):
+        return ""
+    a, b = first[-1], second[-1]
+    if a == b:
+        return "same"
+    if _is_person(a) != _is_person(b):
+        return ""  # senses such as "chair" for who chairs
+    known = tie(_known(a), _known(b))
+    if known in ("", "other") and b in HYPERNYMS.get(a, ()):
+        return "more"
+    if known in ("", "other") and a in HYPERNYMS.get(b, ()):
+        return "less"
+    if _is_unplaced(a):  # no more is known than that it may be what is said
+        return "" if _is_unplaced(b) else "less" if known in ("same", "more") else known
+    if _is_unplaced(b) and known == "same":
+        return "more"
+    return known or ("same" if are_synonyms(a, b) else "")
+
+
+@lru_cache(maxsize=1 << 15)
+def _words(name: str) -> Names:
+    """The lower-case words of a name, the last in base form."""
+    *first, last = re.findall(r"[^\s_-]+", name.lower()) or [name]
+    return (*first, last if "n" in parts_of_speech(last) else noun(last))
+
+
+@lru_cache(maxsize=1 << 15)
+def _known(word: str) -> str:
+    """A word; for people whom WordNet does not place, the sex or "person": skier, crowd."""
+    if word not in PEOPLE or is_kind(word, "person"):
+        return word
+    return "man" if word in MALE else "woman" if word in FEMALE else "person"
+
+
+def _is_unplaced(word: str) -> bool:
+    """Whether a word names a kind of people that WordNet does not know: skier, not crowd."""
+    return _known(word) != word and "n" not in parts_of_speech(word)
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_person(word: str) -> bool:
+    found = senses(word, "n")
+    return word in PEOPLE or (bool(found) and all(map(_is_human, found)))
+
+
+@cache
+def _is_human(sense: int) -> bool:
+    return sense in senses("person", "n") or any(map(_is_human, parents(sense)))
+
+
+def _is_named(names: Iterable[str], named: Iterable[str]) -> bool:
+    """Whether a text names an object, by this name or a more specific one."""
+    return any(object_tie(name, said) in ("same", "more") for name in names for said in named)
+
+
+def _candidate_units(evidence: ObjectEvidence) -> list[Unit]:
+    """One unit for each mention of an object."""
+    known = dict.fromkeys(name for names in evidence.given for name in names)
+    known |= dict.fromkeys(one.name for objects in evidence.references for one in objects)
+    found = []
+    for one in evidence.candidate:
+        support = one.name if one.name in known else _support(one.name, tuple(known))
+        score, verdict = (1.0, "match") if support else (0.0, "unstated")
+        detail = {"support": support} if support else {}
+        found += [
+            Unit("entity", at.text, "candidate", (at.span,), score, verdict, None, detail)
+            for at in one.mentions
+        ]
+    return sorted(found, key=lambda unit: unit.spans)
+
+
+def _support(name: str, known: Sequence[str]) -> str | None:
+    """The first of the nearest names that support one."""
+    ties = {object_tie(name, other): other for other in reversed(known)}
+    return ties.get("same") or ties.get("more") or ties.get("less")
+
+
+def _reference_units(evidence: ObjectEvidence, named: Iterable[str]) -> list[Unit]:
+    """One unit for each distinct object of the references, in the first reference that has it."""
+    by_name: dict[str, list[tuple[int, Span, str]]] = defaultdict(list)
+    for place, objects in enumerate(evidence.references):
+        for one in objects:
+            by_name[one.name] += [(place, mention.span, one.name) for mention in one.mentions]
+    groups: list[list[str]] = []
+    for name in sorted(by_name):
+        for group in groups:
+            if all(object_tie(name, other) == "same" for other in group):
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    found = []
+    for group in groups:
+        mentions = sorted(mention for name in group for mention in by_name[name])
+        place, _, name = mentions[0]
+        spans = tuple(span for other, span, _ in mentions if other == place)
+        score, verdict = (1.0, "match") if _is_named(group, named) else (0.0, "omission")
+        found.append(Unit("entity", name, "reference", spans, score, verdict, place))
+    return sorted(found, key=lambda unit: (unit.reference_index, unit.spans))
