@@ -65,6 +65,12 @@ TABLE: dict[str, dict[str, object]] = {
     "softspice": {"identical": 1.0, "changed": "softspice(embedder='st:x')"},
     "spice": {"identical": 1.0, "changed": "spice(parser='spacy:x')"},
     "bleu": {"identical": 1.0, "changed": "bleu(rules='sacrebleu')"},
+    "checklist": {"changed": "checklist(at_once=2)", "elsewhere": "test_asked.py"},
+    "qa": {
+        "plain": "qa(judge='openai:m')",
+        "changed": "qa(judge='openai:m', seed=2)",
+        "elsewhere": "test_asked.py",
+    },
     "chrf": {"identical": 1.0, "changed": "chrf(beta=1.0)"},
     "cider": {
         "identical": 0.0,
