@@ -16,10 +16,11 @@ from beholder.judges.operations import CheckCriteria, TextAnswer
 from beholder.judges.operations.answer import locate
 from beholder.metrics import Metric, Tools, metric
 from beholder.records import Item, ItemFailure, ItemScore
+from servers.faults import FaultServer, completion, probe_answer, serving
 from toy.tools import OneJudge
 
 TEXT = "A grey cat sits on a chair. The door is red."
-CRITERIA = [
+CRITERIA: list[dict[str, Any]] = [
     {"id": "a", "text": "A cat sits.", "weight": 3, "dimension": "event"},
     {"id": "b", "text": "The door is blue.", "weight": 2, "dimension": "colour"},
     {"id": "c", "text": "A dog barks.", "weight": 1, "dimension": "event"},
@@ -152,6 +153,7 @@ def test_quotes_are_found_whatever_case_blanks_and_signs() -> None:
     assert locate('"the DOG\'s  bowl - a big"', text) == ((0, 22),)
     assert locate("the dog's bowl ... is full.", text) == ((0, 14), (29, 36))
     assert locate("is full ... the dog", text) == ()
+    assert locate("a ‹red› cup", "It is a <red> cup.") == ((6, 17),)  # as prompts show it
     assert locate("og", text) == locate("...", text) == ()
     assert locate("座っている", "猫が座っている。") == ((2, 7),)
 
@@ -200,7 +202,7 @@ def test_a_panel_takes_the_majority_and_reports_ties() -> None:
 
 # --- questions
 
-QUESTIONS = [
+QUESTIONS: list[Row] = [
     {"id": "1", "question": "Where?", "options": ["on a chair", "in a box", "out", "up"],
      "answer": 0, "category": ["place"]},
     {"id": "2", "question": "When?", "options": ["day", "dusk", "dawn", "night"], "answer": "day"},
@@ -325,3 +327,23 @@ def test_a_dry_run_counts_the_calls_that_are_made() -> None:
         assert not model.backend.requests
         scored(metric(spec), model, **meta)
         assert tally.n_calls == len(model.backend.requests) == 3
+
+
+def test_both_metrics_work_over_http() -> None:
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        if probed := probe_answer(body):
+            return probed
+        prompt = body["messages"][-1]["content"]
+        told = by_states if "Criteria:" in prompt else choose
+        rows = [{"id": int(n), **told(text.split("\n"), 1)} for n, text in _ITEM.findall(prompt)]
+        return completion(json.dumps({"rows": rows}))
+
+    item = Item("one", TEXT, meta={"criteria": CRITERIA, "questions": QUESTIONS})
+    with serving(FaultServer(reply)) as server:
+        tools = Tools(options={"judge": {"base_url": server.url}})
+        found = [
+            metric(f"{name}(judge='openai:m')").score([item], tools=tools)[0]
+            for name in ("checklist", "qa")
+        ]
+    values = [one.values["accuracy"] for one in found if isinstance(one, ItemScore)]
+    assert values == pytest.approx([6 / 9, 2 / 5])

@@ -26,7 +26,9 @@ _LONGEST = 400
 """Characters that a judge which is held to a schema may spend on an answer or a quote."""
 
 _EDGES = " \n\t.,;:!?\"'()[]“”‘’«»"
-_VARIANTS = {c: f"[{group}]" for group in ("'‘’´`", '"“”„«»', "‐‑‒–—\\-") for c in group}
+_VARIANTS = {
+    c: f"[{group}]" for group in ("'‘’´`", '"“”„«»', "‐‑‒–—\\-", "<‹＜", ">›＞") for c in group
+}
 _LETTER = re.compile(r"\(?([A-Za-z])(?:[).:]+.*|\s*)", re.DOTALL)
 
 
