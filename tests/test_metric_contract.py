@@ -66,6 +66,12 @@ TABLE: dict[str, dict[str, object]] = {
     "spice": {"identical": 1.0, "changed": "spice(parser='spacy:x')"},
     "bleu": {"identical": 1.0, "changed": "bleu(rules='sacrebleu')"},
     "chair": {"identical": 0.0, "changed": "chair(parser='spacy:x')"},
+    "checklist": {"changed": "checklist(at_once=2)", "elsewhere": "test_asked.py"},
+    "qa": {
+        "plain": "qa(judge='openai:m')",
+        "changed": "qa(judge='openai:m', seed=2)",
+        "elsewhere": "test_asked.py",
+    },
     "chrf": {"identical": 1.0, "changed": "chrf(beta=1.0)"},
     "cider": {
         "identical": 0.0,

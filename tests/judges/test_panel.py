@@ -21,7 +21,9 @@ from beholder.judges.answers import InMemory
 from beholder.judges.operations import (
     OPERATIONS,
     AlignWords,
+    AnswerQuestions,
     Assess,
+    CheckCriteria,
     Contradict,
     GradeDescription,
     JudgedFrame,
@@ -34,6 +36,7 @@ from beholder.judges.operations import (
     RateSequence,
     RateTransition,
     Rewrite,
+    TextQuestion,
     Verify,
 )
 from beholder.judges.operations.base import PanelOperation
@@ -225,6 +228,26 @@ MERGED = {
         ({"rows": [{"id": 0, "instead": "a cat"}]}, {"rows": [{"id": 0, "instead": None}]}),
         lambda found: found,
         [None],
+        (0.0, 1.0),
+    ),
+    "check_criteria": Merged(
+        CheckCriteria(["A cat."], "A cat sleeps."),
+        (
+            {"rows": [{"id": 0, "state": "contradicted", "quote": "sleeps"}]},
+            {"rows": [{"id": 0, "state": "met", "quote": "a cat"}]},
+        ),
+        lambda found: [(one.state, one.spans, one.tied) for one in found],
+        [("contradicted", ((6, 12),), True)],  # a tie is never met
+        (0.0, 1.0),
+    ),
+    "answer_questions": Merged(
+        AnswerQuestions([TextQuestion("Who?", ("a cat", "a dog"))], "A cat sleeps."),
+        (
+            {"rows": [{"id": 0, "choice": "A", "quote": "cat"}]},
+            {"rows": [{"id": 0, "choice": "B", "quote": "cat"}]},
+        ),
+        lambda found: [(one.state, one.spans, one.tied) for one in found],
+        [("", (), True)],  # no option, so it is wrong
         (0.0, 1.0),
     ),
     "verify": Merged(

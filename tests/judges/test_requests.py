@@ -19,7 +19,7 @@ from beholder.backends import Answer, Capabilities, Image, Request, Scripted, Su
 from beholder.errors import BeholderError
 from beholder.judges import Draw, Grade, Judge, LLMJudge, Panel, Tally
 from beholder.judges.answers import InMemory, Record
-from beholder.judges.operations import OPERATIONS, JudgedFrame, Question
+from beholder.judges.operations import OPERATIONS, JudgedFrame, Question, TextQuestion
 from beholder.judges.operations.base import ModelOperation
 from toy.request_cases import CASES, Case
 
@@ -58,8 +58,9 @@ class Kept(InMemory):
 
 
 def made(value: Any) -> Any:
-    if isinstance(value, tuple) and value and value[0] in ("Question", "JudgedFrame"):
-        return (Question if value[0] == "Question" else JudgedFrame)(*value[1:])
+    kinds = {"Question": Question, "JudgedFrame": JudgedFrame, "TextQuestion": TextQuestion}
+    if isinstance(value, tuple) and value and value[0] in kinds:
+        return kinds[value[0]](*value[1:])
     return [made(one) for one in value] if isinstance(value, list) else value
 
 

@@ -13,9 +13,11 @@ from beholder.backends import Image, Request, Scripted
 from beholder.errors import ConfigError
 from beholder.judges import LLMJudge
 from beholder.judges.operations import (
+    AnswerQuestions,
     Assess,
     Caption,
     CaptionAgain,
+    CheckCriteria,
     Classify,
     Contradict,
     Decompose,
@@ -31,6 +33,7 @@ from beholder.judges.operations import (
     RateTransition,
     Review,
     Rewrite,
+    TextQuestion,
     Translate,
     Vary,
     Verify,
@@ -50,6 +53,12 @@ CALLS: dict[str, Any] = {
     "presence_entity": lambda j: j.ask(Presence([ENTITY], "A man & a <cup>.", "A tall man.")),
     "presence_attribute": lambda j: j.ask(Presence([ATTRIBUTE], "A cup.")),
     "presence_relation": lambda j: j.ask(Presence([RELATION], "A cup.")),
+    "check_criteria": lambda j: j.ask(
+        CheckCriteria(["a", "b"], "A <cup>.", frozenset([1]), language="Hindi")
+    ),
+    "answer_questions": lambda j: j.ask(
+        AnswerQuestions([TextQuestion("q?", ("a", "b")), TextQuestion("r?", third=False)], "A.")
+    ),
     "contradict": lambda j: j.ask(Contradict([ENTITY, ATTRIBUTE, RELATION], "A <cup>.")),
     "rewrite": lambda j: j.ask(Rewrite("man holds cup")),
     "decompose": lambda j: j.ask(Decompose("Ein Hund.", language="German")),

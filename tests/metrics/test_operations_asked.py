@@ -77,11 +77,19 @@ def storylines(folder: Path) -> list[Storyline]:
     return [Storyline("s", tuple(replace(frame, caption="A dog runs.") for frame in shown[:3]))]
 
 
+def asked(folder: Path) -> list[Item]:
+    question = {"question": "Where?", "options": ["in", "out"], "answer": "in"}
+    meta = {"criteria": ["A dog runs."], "questions": [question]}
+    return [replace(item, meta=meta) for item in items(folder)]
+
+
 Row = tuple[Asker[Any], Callable[[Path], Sequence[Any]], set[str], bool]
 
 # What is asked, of what, which operations, and whether pictures are opened; by hand.
 TABLE: dict[str, Row] = {
     "accord": (metric("accord", judge=JUDGE), blind, {"presence", "contradict"}, False),
+    "checklist": (metric("checklist", judge=JUDGE), asked, {"check_criteria"}, False),
+    "qa": (metric("qa(rules='captionqa')", judge=JUDGE), asked, {"answer_questions"}, False),
     "clair": (metric("clair", judge=JUDGE), items, {"assess"}, False),
     "dcscore": (metric("dcscore", judge=JUDGE), items, {"decompose", "match", "verify"}, True),
     "dcscore, blind": (

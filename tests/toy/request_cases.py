@@ -168,6 +168,37 @@ CASES: dict[str, Case] = {
         seats=3,
         replicate=1,
     ),
+    # check_criteria, answer_questions
+    "check_criteria": Case(
+        "check_criteria",
+        {
+            "criteria": ["A cup.", "A dog.", "It is short."],
+            "text": "A  blue <cup>.",
+            "demands": frozenset([2]),
+        },
+        (
+            _rows("rows", state=["met", "not mentioned", "met"]),
+            {"rows": [{"id": 0, "state": "met", "quote": "a blue ‹cup›"}]},
+        ),
+    ),
+    "answer_questions": Case(
+        "answer_questions",
+        {
+            "questions": [
+                ("TextQuestion", "Colour?", ("red", "blue")),
+                ("TextQuestion", "What?", (), False),
+            ],
+            "text": "A blue cup.",
+        },
+        (
+            {
+                "rows": [
+                    {"id": 0, "choice": "B", "quote": "blue"},
+                    {"id": 1, "choice": "a cup", "quote": None},
+                ]
+            },
+        ),
+    ),
     # rewrite
     "rewrite": Case("rewrite", {"phrase": "man holds <cup>"}, ('"the man holding a cup."',)),
     "rewrite: replicate": Case(

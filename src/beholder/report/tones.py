@@ -49,10 +49,10 @@ _TOLD = 5
 """Units of one verdict that are named in words."""
 
 _BY_VERDICT: Mapping[str, Tone] = {
-    **dict.fromkeys(("match", "present", "supported", "correct", "covered"), GOOD),
+    **dict.fromkeys(("match", "present", "supported", "correct", "covered", "met", "right"), GOOD),
     **dict.fromkeys(("mistake", "unmatched", "unsupported", "contradicted", "wrong"), WRONG),
     "unstated": UNSTATED,
-    **dict.fromkeys(("omission", "missing", "absent"), MISSING),
+    **dict.fromkeys(("omission", "missing", "absent", "not_mentioned", "not_said"), MISSING),
     **dict.fromkeys(("out_of_order", "moved"), MOVED),
 }
 

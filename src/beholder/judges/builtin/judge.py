@@ -9,19 +9,20 @@ from importlib import resources
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
-from beholder.errors import ConfigError
+from beholder.errors import ConfigError, ItemError
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.claims import matches, supported
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.lexical_alignment import align_words
-from beholder.judges.builtin.numbers import identity, whole
+from beholder.judges.builtin.numbers import PRESENT, identity, whole
 from beholder.judges.builtin.phrases import question_graph
 from beholder.judges.builtin.reading import analysed, analysed_claims
 from beholder.judges.grades import Grade, rule_grade
 from beholder.judges.operations import (
     AlignWords,
     AtomicStatement,
+    CheckCriteria,
     Decompose,
     MatchNearest,
     MatchStatements,
@@ -29,8 +30,10 @@ from beholder.judges.operations import (
     Presence,
     Question,
     Rewrite,
+    TextAnswer,
     Verify,
 )
+from beholder.judges.operations.answer import CONTRADICTED, MET, NOT_MENTIONED
 from beholder.language import graph_statements
 from beholder.language.statements import Statement
 from beholder.language.unseen import MOOD, OPINIONS
@@ -44,8 +47,9 @@ class BuiltinJudge(Judge):
     """Grades units of English texts by aligning scene graph to scene graph.
 
     It answers ``Presence``, ``MatchStatements``, ``Verify`` (against a reference text),
-    ``Decompose`` and ``AlignWords``; ``Rewrite`` gives the phrase back, as this judge reads rough
-    ones, too. It sees no pictures and reads no other language than English. Deterministic.
+    ``CheckCriteria``, ``Decompose`` and ``AlignWords``; ``Rewrite`` gives the phrase back, as this
+    judge reads rough ones, too. It sees no pictures and reads no other language than English.
+    Deterministic.
 
     Args:
         entail: Whether the entailment model decides with the rules (``docs/judges.md``). Without
@@ -139,12 +143,42 @@ def _verify(asked: Verify, _: bool) -> list[bool]:
     return supported(asked.claims, asked.reference)
 
 
+def _criteria(asked: CheckCriteria, entail: bool) -> list[TextAnswer | None]:
+    """Check statements against a text: supported, else contradicted where a unit is."""
+    _check_language(asked.language)
+    for index, criterion in enumerate(asked.criteria):
+        if index in asked.demands or criterion.rstrip().endswith(("?", "？")):
+            kind = "a demand on the text" if index in asked.demands else "a question"
+            raise ItemError(
+                f"the built-in judge checks statements, and {criterion!r} is {kind}; write it as a"
+                " statement about what is described, or use an LLM judge (judge='openai:MODEL')"
+            )
+    there = analysed(asked.text)
+    answers: list[TextAnswer | None] = []
+    for criterion, holds in zip(asked.criteria, supported(asked.criteria, asked.text), strict=True):
+        claim = analysed(criterion)
+        found = find(claim, there, entail=entail)
+        named = any(
+            unit.kind == "entity" and finding.grade >= PRESENT
+            for unit, finding in zip(claim.units, found, strict=True)
+        )
+        # A text that does not name the thing is silent about it, unless the rules see a denial.
+        denied = found if named else find(claim, there)
+        against = [finding for finding in denied if finding.contradiction]
+        state = MET if holds else CONTRADICTED if against else NOT_MENTIONED
+        shown = found if holds else against
+        spans = sorted({span for finding in shown for span in finding.where})
+        answers.append(TextAnswer(state, tuple(spans)))
+    return answers
+
+
 _ANSWERS: Mapping[type[Operation[Any]], Callable[[Any, bool], Any]] = {
     Presence: _presence,
     Decompose: _decompose,
     MatchStatements: _match,
     MatchNearest: _match,
     Verify: _verify,
+    CheckCriteria: _criteria,
     Rewrite: lambda asked, _: asked.phrase,
     AlignWords: lambda asked, _: align_words(asked.candidate, asked.references),
 }

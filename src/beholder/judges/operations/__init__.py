@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from beholder.judges.operations.align import AlignWords, LexicalAlignment
+from beholder.judges.operations.answer import (
+    AnswerQuestions,
+    CheckCriteria,
+    TextAnswer,
+    TextQuestion,
+)
 from beholder.judges.operations.assess import Aspect, Assess, Assessment
 from beholder.judges.operations.base import OPERATIONS, Operation
 from beholder.judges.operations.caption import Caption, CaptionAgain
@@ -34,6 +40,7 @@ __all__ = [
     "MANNERS",
     "OPERATIONS",
     "AlignWords",
+    "AnswerQuestions",
     "Aspect",
     "Assess",
     "Assessment",
@@ -42,6 +49,7 @@ __all__ = [
     "Caption",
     "CaptionAgain",
     "Category",
+    "CheckCriteria",
     "Classify",
     "Contradict",
     "Decompose",
@@ -63,6 +71,8 @@ __all__ = [
     "Rating",
     "Review",
     "Rewrite",
+    "TextAnswer",
+    "TextQuestion",
     "Translate",
     "TranslatedClause",
     "Vary",

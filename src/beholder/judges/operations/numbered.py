@@ -41,9 +41,23 @@ def rows_by_id(
         column: What the column is called.
         shape: What it holds.
     """
+    rows = rows_of(field, asked, {column: shape})
+
+    def read(value: Any, name: str) -> dict[int, T]:
+        return {index: row[column] for index, row in rows.read(value, name).items()}
+
+    return Shape(rows.schema, read)
+
+
+def rows_of(
+    field: str, asked: Sequence[Row], columns: Mapping[str, Shape[Any]]
+) -> Shape[dict[int, Mapping[str, Any]]]:
+    """An answer with a row per statement: its number and several columns; see ``rows_by_id``."""
     ids = {number for number, _ in asked}
-    columns: dict[str, Shape[Any]] = {"id": number_of(sorted(ids)), column: shape}
-    row: Shape[tuple[int, T]] = obj(lambda **values: (values["id"], values[column]), **columns)
+    shapes: dict[str, Shape[Any]] = {"id": number_of(sorted(ids)), **columns}
+    row: Shape[tuple[int, Mapping[str, Any]]] = obj(
+        lambda **values: (values.pop("id"), values), **shapes
+    )
     n = len(ids)
     return only(field, array(row, partial(_by_id, ids), at_least=n, at_most=n), bare=True)
 

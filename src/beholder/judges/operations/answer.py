@@ -1,0 +1,302 @@
+"""Items held against a text, with a third state: the text does not say."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from beholder.judges.operations.base import PanelOperation, Respondent
+from beholder.judges.operations.numbered import Row, language_note, rows_of
+from beholder.judges.reading import BadAnswer
+from beholder.judges.shapes import Shape, nullable, one_of, string
+from beholder.records import Span
+
+MET: Final = "met"
+CONTRADICTED: Final = "contradicted"
+NOT_MENTIONED: Final = "not mentioned"
+STATES = (MET, CONTRADICTED, NOT_MENTIONED)
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_NOTHING = frozenset(("", "none", "null", "n/a", "not said", "not mentioned"))
+_LONGEST = 400
+"""Characters that a judge which is held to a schema may spend on an answer or a quote."""
+
+_EDGES = " \n\t.,;:!?\"'()[]“”‘’«»"
+_VARIANTS = {
+    c: f"[{group}]" for group in ("'‘’´`", '"“”„«»', "‐‑‒–—\\-", "<‹＜", ">›＞") for c in group
+}
+_LETTER = re.compile(r"\(?([A-Za-z])(?:[).:]+.*|\s*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class TextAnswer:
+    """What a text says about one item.
+
+    Attributes:
+        state: ``met``, ``contradicted`` or ``not mentioned`` of a criterion; of a question the
+            chosen option or the open answer, None if the text does not say.
+        spans: Where the quoted evidence stands in the text; empty without a quote.
+        tied: Whether the judges of a panel were divided evenly.
+    """
+
+    state: str | None
+    spans: tuple[Span, ...] = ()
+    tied: bool = False
+
+
+def locate(quote: str, text: str) -> tuple[Span, ...]:
+    """Where quoted words stand in a text; empty unless all of them do.
+
+    Case, blanks and typographic variants do not matter. Passages that are joined by an ellipsis
+    must stand in this order.
+    """
+    spans: list[Span] = []
+    for passage in re.split(r"\.{3,}|…", quote):
+        words = passage.strip(_EDGES).split()
+        if not words:
+            continue
+        exact = r"\s+".join("".join(_VARIANTS.get(c, re.escape(c)) for c in w) for w in words)
+        left, right = (r"(?<!\w)" * _bounded(words[0][0]), r"(?!\w)" * _bounded(words[-1][-1]))
+        start = spans[-1][1] if spans else 0
+        found = re.compile(left + exact + right, re.IGNORECASE).search(text, start)
+        if found is None:
+            return ()
+        spans.append(found.span())
+    return tuple(spans)
+
+
+def _bounded(character: str) -> bool:
+    """Whether blanks part words in the script of a character."""
+    return character.isalnum() and not re.match(
+        r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]", character
+    )
+
+
+class FromText(PanelOperation[list[TextAnswer | None]]):
+    """Base: one row per item with an answer and a quote from the text as evidence.
+
+    A row that is missing, not readable, or whose quote is not in the text is asked again once,
+    together with the others of this sort. Its answer is None if that does not help.
+    """
+
+    text: str
+    language: str | None
+
+    @abstractmethod
+    def _rows(self) -> list[str]:
+        """The items as the judge sees them."""
+
+    @abstractmethod
+    def _column(self) -> tuple[str, Shape[Any]]:
+        """Name and shape of the column that holds the answer."""
+
+    @abstractmethod
+    def _read(self, index: int, value: Any) -> str | None:
+        """The state of an item.
+
+        Raises:
+            BadAnswer: The judge's value stands for none.
+        """
+
+    @abstractmethod
+    def _needs_quote(self, index: int, state: str | None) -> bool:
+        """Whether the state of an item is accepted only with evidence."""
+
+    @abstractmethod
+    def _typical(self, index: int) -> str | None:
+        """A likely value in the column."""
+
+    @abstractmethod
+    def _doubtful(self, index: int, states: Sequence[str | None]) -> str | None:
+        """Which of several states a panel takes that is divided evenly."""
+
+    async def put(self, model: Respondent) -> list[TextAnswer | None]:
+        """See ``ModelOperation.put``; no request is sent if there are no items."""
+        rows = list(enumerate(self._rows()))
+        found = await self._ask(model, rows, None) if rows else {}
+        missing = [row for row in rows if row[0] not in found]
+        if missing:
+            found = {**found, **await self._ask(model, missing, "again")}
+        return [found.get(index) for index, _ in rows]
+
+    async def _ask(
+        self, model: Respondent, rows: list[Row], again: str | None
+    ) -> dict[int, TextAnswer]:
+        name, column = self._column()
+        quote = nullable("string", lambda value, _: value, None, longest=_LONGEST)
+        given = await model.json(
+            model.render(
+                {"text": self.text, "item": rows},
+                {"language": self.language or ""},
+                parts=language_note(self.language) | {"again_note": again},
+            ),
+            rows_of("rows", rows, {name: column, "quote": quote}),
+            max_tokens=128 + 128 * len(rows),
+            typical={"rows": [self._typical_row(name, index) for index, _ in rows]},
+        )
+        accepted = {i: self._accepted(i, row[name], row["quote"]) for i, row in given.items()}
+        return {index: answer for index, answer in accepted.items() if answer is not None}
+
+    def _typical_row(self, name: str, index: int) -> Mapping[str, object]:
+        words = " ".join(self.text.split()[:8])
+        quote = words if locate(words, self.text) else None
+        return {"id": index, name: self._typical(index), "quote": quote}
+
+    def _accepted(self, index: int, value: Any, quote: Any) -> TextAnswer | None:
+        try:
+            state = self._read(index, value)
+        except BadAnswer:
+            return None
+        spans: tuple[Span, ...] = ()
+        if state not in (None, NOT_MENTIONED):
+            said = isinstance(quote, str) and quote.strip().lower() not in _NOTHING
+            spans = locate(quote, self.text) if said else ()
+            if not spans and (said or self._needs_quote(index, state)):
+                return None
+        return TextAnswer(state, spans)
+
+    def merge(self, answers: Sequence[list[TextAnswer | None]]) -> list[TextAnswer | None]:
+        """What most judges say; ties go to "not said", and are marked. Unread rows do not vote."""
+        return [
+            self._merged(index, [answer for answer in row if answer is not None])
+            for index, row in enumerate(zip(*answers, strict=True))
+        ]
+
+    def _merged(self, index: int, votes: Sequence[TextAnswer]) -> TextAnswer | None:
+        if not votes:
+            return None
+        counts = Counter(vote.state for vote in votes)
+        most = max(counts.values())
+        leading = [state for state, count in counts.items() if count == most]
+        tied = len(leading) > 1
+        state = self._doubtful(index, leading) if tied else leading[0]
+        spans = next((v.spans for v in votes if v.state == state and v.spans), ())
+        return TextAnswer(state, spans, tied)
+
+    def ratings(
+        self, answers: Sequence[list[TextAnswer | None]]
+    ) -> Iterable[tuple[object, Sequence[float]]]:
+        """Per item whether each judge gives the answer that the first gives."""
+        for row, told in zip(self._rows(), zip(*answers, strict=True), strict=True):
+            states = [answer.state for answer in told if answer is not None]
+            if len(states) == len(told):
+                order = sorted(set(states), key=str)
+                yield (self.name, row, self.text), [float(order.index(s)) for s in states]
+
+
+@dataclass(frozen=True)
+class CheckCriteria(FromText, name="check_criteria"):
+    """Whether a text meets each criterion, contradicts it, or does not mention it.
+
+    Attributes:
+        criteria: Statements, taken as true of what the text describes.
+        text: The text.
+        demands: Indices of criteria that demand something of the text itself; the judge may
+            decide on them without a quote.
+        language: Language of the text, stated in the prompt; None if unknown.
+    """
+
+    criteria: Sequence[str]
+    text: str
+    demands: frozenset[int] = field(default=frozenset())
+    language: str | None = None
+
+    def _rows(self) -> list[str]:
+        note = "Demand on the text itself: "
+        return [f"{note * (i in self.demands)}{text}" for i, text in enumerate(self.criteria)]
+
+    def _column(self) -> tuple[str, Shape[Any]]:
+        return "state", one_of(STATES)
+
+    def _read(self, index: int, value: Any) -> str | None:
+        state = str(value).strip().lower().replace("_", " ")
+        if state not in STATES:
+            raise BadAnswer(f"there is no state {value!r}")
+        return state
+
+    def _needs_quote(self, index: int, state: str | None) -> bool:
+        return index not in self.demands
+
+    def _typical(self, index: int) -> str | None:
+        return MET if locate(" ".join(self.text.split()[:8]), self.text) else NOT_MENTIONED
+
+    def _doubtful(self, index: int, states: Sequence[str | None]) -> str | None:
+        return next(s for s in (NOT_MENTIONED, CONTRADICTED) if s in states)
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuestion:
+    """A question that a text may answer.
+
+    Attributes:
+        text: The question.
+        options: What to choose from, in the order shown; empty for an open question.
+        third: Whether the judge may say that the text does not answer it, and must quote evidence
+            if it answers.
+    """
+
+    text: str
+    options: tuple[str, ...] = ()
+    third: bool = True
+
+
+@dataclass(frozen=True)
+class AnswerQuestions(FromText, name="answer_questions"):
+    """The answers to questions that a text gives, by the text alone.
+
+    Attributes:
+        questions: The questions.
+        text: The text.
+        language: Language of the text, stated in the prompt; None if unknown.
+    """
+
+    questions: Sequence[TextQuestion]
+    text: str
+    language: str | None = None
+
+    def _rows(self) -> list[str]:
+        return [
+            "\n".join(
+                [
+                    asked.text if asked.third else f"{asked.text} (an answer is required)",
+                    *(f"{letter}) {o}" for letter, o in zip(LETTERS, asked.options, strict=False)),
+                ]
+            )
+            for asked in self.questions
+        ]
+
+    def _column(self) -> tuple[str, Shape[Any]]:
+        return "choice", nullable("string", lambda value, _: value, longest=_LONGEST)
+
+    def _read(self, index: int, value: Any) -> str | None:
+        asked = self.questions[index]
+        if value is None or (isinstance(value, str) and value.strip().lower() in _NOTHING):
+            if not asked.third:
+                raise BadAnswer("an answer is required")
+            return None
+        said = string().read(value, "choice")
+        if not asked.options or said in asked.options:
+            return said
+        letter = _LETTER.fullmatch(said)
+        place = LETTERS.index(letter[1].upper()) if letter else len(asked.options)
+        if place >= len(asked.options):
+            raise BadAnswer(f"there is no option {said!r}")
+        return asked.options[place]
+
+    def _needs_quote(self, index: int, state: str | None) -> bool:
+        return self.questions[index].third
+
+    def _typical(self, index: int) -> str | None:
+        asked = self.questions[index]
+        if asked.third and not locate(" ".join(self.text.split()[:8]), self.text):
+            return None
+        return "A" if asked.options else "some words"
+
+    def _doubtful(self, index: int, states: Sequence[str | None]) -> str | None:
+        if None in states:
+            return None
+        return "" if self.questions[index].options else states[0]  # "" is no option: wrong

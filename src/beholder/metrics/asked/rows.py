@@ -1,0 +1,153 @@
+"""Questions and criteria as rows of data hold them, read strictly."""
+
+from __future__ import annotations
+
+import json
+import math
+import unicodedata
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from beholder.errors import ItemError
+from beholder.records import Item
+
+MOST_OPTIONS = 25
+
+T = TypeVar("T", bound="Asked")
+
+
+class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What questions and criteria share.
+
+    Attributes:
+        id: Distinct within the row; the position, from 1, if it is not given.
+        weight: How much it counts.
+        source: Who wrote it: ``human``, ``judge``, ``reference``.
+    """
+
+    id: str = ""
+    weight: float = 1.0
+    source: str = "human"
+
+
+class Criterion(Asked, frozen=True, kw_only=True):
+    """A statement, or a demand on the text.
+
+    Attributes:
+        text: The criterion.
+        dimension: What it is about, to break results down by.
+        category: Another name of ``dimension``.
+        kind: ``fact``, or ``rule`` for a demand on the text itself; only a rule may have a
+            negative weight.
+    """
+
+    text: str
+    dimension: str = ""
+    category: str = ""
+    kind: Literal["fact", "rule"] = "fact"
+
+
+class QuestionRow(Asked, frozen=True, kw_only=True):
+    """A question with its answer.
+
+    Attributes:
+        question: The question.
+        answer: The text of an option, its index from 0, a boolean, or the answer to an open
+            question.
+        options: What to choose from; absent for yes/no and open questions.
+        category: What it is about; of several the first one counts.
+        third: Whether "not said" is offered; None leaves it to the rules.
+    """
+
+    question: str
+    answer: bool | int | str
+    options: tuple[str, ...] = ()
+    category: str | tuple[str, ...] = ""
+    third: bool | None = None
+
+
+def criteria_of(item: Item) -> list[Criterion]:
+    """The criteria of a row.
+
+    Raises:
+        ItemError: There are none, or one is wrong; names it.
+    """
+    found = _read(item, "criteria", Criterion, "text")
+    for n, one in enumerate(found, start=1):
+        if one.kind == "fact" and one.weight < 0:
+            raise ItemError(f"criteria[{n}]: only a rule may have a negative weight")
+    return found
+
+
+def questions_of(item: Item) -> list[QuestionRow]:
+    """The questions of a row; answers with options are texts of options.
+
+    Raises:
+        ItemError: There are none, or one is wrong; names it.
+    """
+    return [
+        _checked(n, row)
+        for n, row in enumerate(_read(item, "questions", QuestionRow, "question"), start=1)
+    ]
+
+
+def _checked(n: int, row: QuestionRow) -> QuestionRow:
+    options = tuple(_plain(option) for option in row.options)
+    answer = row.answer
+    if isinstance(answer, bool):
+        options = options or ("yes", "no")
+        wanted = "yes" if answer else "no"
+        answer = next((o for o in options if o.lower() == wanted), wanted)
+    elif isinstance(answer, int):
+        if not 0 <= answer < len(options):
+            raise ItemError(f"questions[{n}]: answer {answer} is no index of its options, from 0")
+        answer = options[answer]
+    answer = _plain(answer)
+    if row.weight <= 0:
+        raise ItemError(f"questions[{n}]: weight must be above 0, got {row.weight:g}")
+    if not answer:
+        raise ItemError(f"questions[{n}]: the answer is empty")
+    if options and (
+        not 2 <= len(options) <= MOST_OPTIONS or len(set(options)) < len(options) or "" in options
+    ):
+        raise ItemError(f"questions[{n}]: give 2 to {MOST_OPTIONS} distinct options, none empty")
+    if options and answer not in options:
+        raise ItemError(f"questions[{n}]: answer {answer!r} is none of its options {options}")
+    return msgspec.structs.replace(row, options=options, answer=answer)
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def _read(item: Item, field: str, kind: type[T], text: str) -> list[T]:
+    given: Any = item.meta.get(field)
+    if isinstance(given, str):  # a cell of a table
+        try:
+            given = json.loads(given)
+        except ValueError as error:
+            raise ItemError(f"the field {field!r} is no JSON list: {error}") from None
+    if not isinstance(given, (list, tuple)) or not given:
+        raise ItemError(
+            f"no {field}: this metric needs a list of them in the field {field!r} of each row"
+        )
+    found: list[T] = []
+    for n, row in enumerate(given, start=1):
+        value = {text: row} if isinstance(row, str) else row
+        if isinstance(value, dict) and isinstance(value.get("id"), int):
+            value = {**value, "id": str(value["id"])}
+        try:
+            one = msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
+            raise ItemError(f"{field}[{n}]: {error}") from None
+        if not getattr(one, text).strip():
+            raise ItemError(f"{field}[{n}]: {text!r} is empty")
+        if not math.isfinite(one.weight) or one.weight == 0:
+            raise ItemError(f"{field}[{n}]: weight must be a finite number other than 0")
+        found.append(msgspec.structs.replace(one, id=one.id or str(n)))
+    ids = [one.id for one in found]
+    if len(set(ids)) < len(ids):
+        double = next(i for i in ids if ids.count(i) > 1)
+        raise ItemError(f"{field}: the id {double!r} is there twice")
+    return found

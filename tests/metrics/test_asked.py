@@ -1,0 +1,349 @@
+"""Checklists and questions with a planted judge; expected values are calculated by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from beholder.backends import Request, Scripted
+from beholder.errors import ConfigError
+from beholder.judges import LLMJudge, Tally
+from beholder.judges.operations import CheckCriteria, TextAnswer
+from beholder.judges.operations.answer import locate
+from beholder.metrics import Metric, Tools, metric
+from beholder.records import Item, ItemFailure, ItemScore
+from servers.faults import FaultServer, completion, probe_answer, serving
+from toy.tools import OneJudge
+
+TEXT = "A grey cat sits on a chair. The door is red."
+CRITERIA: list[dict[str, Any]] = [
+    {"id": "a", "text": "A cat sits.", "weight": 3, "dimension": "event"},
+    {"id": "b", "text": "The door is blue.", "weight": 2, "dimension": "colour"},
+    {"id": "c", "text": "A dog barks.", "weight": 1, "dimension": "event"},
+    {"id": "d", "text": "The cat is grey.", "weight": 1, "dimension": "colour"},
+    {"id": "e", "text": "There is a chair.", "weight": 2},
+]
+STATES: Mapping[str, tuple[str, str | None]] = {
+    "A cat sits.": ("met", "cat sits"),
+    "The door is blue.": ("contradicted", "door is red"),
+    "A dog barks.": ("not mentioned", None),
+    "The cat is grey.": ("met", "grey  CAT"),
+    "There is a chair.": ("met", "a chair"),
+}
+_ITEM = re.compile(r'<item id="(\d+)">(.*?)</item>', re.DOTALL)
+_CLAIM = re.compile(r'<statement id="(\d+)">(.*?)</statement>', re.DOTALL)
+Row = dict[str, Any]
+
+
+class Planted:
+    """A model with planted rows; ``answers`` gives the row of an item's first line and the try."""
+
+    def __init__(self, answer: Callable[[list[str], int], Row | None]) -> None:
+        self._answer = answer
+        self.backend = Scripted(self._reply)
+        self.tries: dict[str, int] = {}
+        self.shown: list[list[str]] = []
+
+    def tools(self) -> Tools:
+        return OneJudge(LLMJudge(self.backend))
+
+    def _reply(self, request: Request) -> str:
+        prompt = request.messages[-1].text
+        claims = _CLAIM.findall(prompt)
+        if claims:  # open answers: right if the same line is among the right ones
+            return json.dumps(
+                {"rows": [{"id": int(i), "supported": prompt.count(c) > 1} for i, c in claims]}
+            )
+        rows = []
+        for number, text in _ITEM.findall(prompt):
+            lines = text.split("\n")
+            self.tries[lines[0]] = self.tries.get(lines[0], 0) + 1
+            self.shown.append(lines)
+            row = self._answer(lines, self.tries[lines[0]])
+            if row is not None:
+                rows.append({"id": int(number), **row})
+        return json.dumps({"rows": rows})
+
+
+def by_states(lines: list[str], _: int) -> Row:
+    state, quote = STATES[lines[0]]
+    return {"state": state, "quote": quote}
+
+
+def outcome(built: Metric[Any], model: Planted, **meta: Any) -> ItemScore | ItemFailure:
+    item = Item("one", meta.pop("candidate", TEXT), meta=meta)
+    return built.score([item], tools=model.tools())[0]
+
+
+def scored(built: Metric[Any], model: Planted, **meta: Any) -> ItemScore:
+    found = outcome(built, model, **meta)
+    assert isinstance(found, ItemScore), found
+    return found
+
+
+def test_checklist_values_follow_from_planted_states() -> None:
+    found = scored(metric("checklist(judge='scripted:x')"), Planted(by_states), criteria=CRITERIA)
+    # Weights: met 3 + 1 + 2 = 6, contradicted 2, not mentioned 1.
+    assert found.values == pytest.approx(
+        {"accuracy": 6 / 9, "coverage": 8 / 9, "precision": 6 / 8, "f1": 12 / 17, "hit": 4 / 5,
+         "wrong": 2 / 9, "weighted": 6 / 9, "unread": 0.0}
+    )  # fmt: skip
+    assert found.detail["by_dimension"]["event"]["accuracy"] == 3 / 4
+    assert found.detail["by_dimension"]["colour"]["precision"] == pytest.approx(1 / 3)
+    places = [[TEXT[a:b] for a, b in unit.spans] for unit in found.units]
+    assert places == [["cat sits"], ["door is red"], [], ["grey cat"], ["a chair"]]
+    verdicts = [unit.verdict for unit in found.units]
+    assert verdicts == ["met", "contradicted", "not_mentioned", "met", "met"]
+
+
+def test_checklist_parts_are_asked_apart_and_published_rules_ignore_weights() -> None:
+    model = Planted(by_states)
+    built = metric("checklist(judge='scripted:x', rules='capricorn', at_once=2)")
+    found = scored(built, model, criteria=[*CRITERIA, {"id": "z", "text": "A cat sits."}])
+    assert len(model.backend.requests) == 3  # 5 distinct texts, two a call
+    assert found.values["accuracy"] == 3 / 5
+    assert found.values["coverage"] == 4 / 5
+    silent = Planted(lambda lines, _: {"state": "not mentioned", "quote": None})
+    zero = scored(metric("checklist(judge='scripted:x', rules='capability')"), silent,
+                  criteria=["A dog barks."])  # fmt: skip
+    assert zero.values["precision"] == zero.values["f1"] == 0.0
+    own = scored(metric("checklist(judge='scripted:x')"), silent, criteria=["A dog barks."])
+    assert "precision" not in own.values
+
+
+def test_a_rule_enters_the_weighted_score_alone_and_needs_no_quote() -> None:
+    def answer(lines: list[str], _: int) -> Row:
+        met = lines[0].startswith("Demand")
+        return {"state": "met", "quote": None if met else "cat sits"}
+
+    rows = ["A cat sits.", {"text": "It guesses.", "kind": "rule", "weight": -0.25}]
+    found = scored(metric("checklist(judge='scripted:x')"), Planted(answer), criteria=rows)
+    assert found.values["accuracy"] == 1.0
+    assert found.values["weighted"] == 0.75
+
+
+def test_invented_quotes_and_missing_rows_are_asked_once_more_then_reported() -> None:
+    def answer(lines: list[str], tries: int) -> Row | None:
+        if lines[0] == "The cat is grey.":
+            return {"state": "met", "quote": "a purple cat"}
+        if lines[0] == "A cat sits." and tries == 1:
+            return None
+        return by_states(lines, tries)
+
+    model = Planted(answer)
+    found = scored(metric("checklist(judge='scripted:x')"), model, criteria=CRITERIA)
+    assert len(model.backend.requests) == 2
+    assert model.tries == {**dict.fromkeys(STATES, 1), "A cat sits.": 2, "The cat is grey.": 2}
+    assert found.detail["unread"] == ["d"]
+    assert found.values["unread"] == 1 / 5
+    assert found.values["accuracy"] == 5 / 8
+    liar = Planted(lambda lines, _: {"state": "met", "quote": "not there"})
+    failed = outcome(metric("checklist(judge='scripted:x')"), liar, criteria=["A cat sits."])
+    assert isinstance(failed, ItemFailure)
+    assert "no usable answer to any of the 1 criteria" in failed.message
+    assert len(liar.backend.requests) == 2
+
+
+def test_quotes_are_found_whatever_case_blanks_and_signs() -> None:
+    text = "The dog’s bowl — a big one — is full."
+    assert locate('"the DOG\'s  bowl - a big"', text) == ((0, 22),)
+    assert locate("the dog's bowl ... is full.", text) == ((0, 14), (29, 36))
+    assert locate("is full ... the dog", text) == ()
+    assert locate("a ‹red› cup", "It is a <red> cup.") == ((6, 17),)  # as prompts show it
+    assert locate("og", text) == locate("...", text) == ()
+    assert locate("座っている", "猫が座っている。") == ((2, 7),)
+
+
+@pytest.mark.parametrize(
+    ("criteria", "said"),
+    [
+        (None, "no criteria"),
+        ([], "no criteria"),
+        (["x", " "], r"criteria\[2\].*empty"),
+        ([{"text": "x", "weight": -1}], "only a rule"),
+        ([{"text": "x", "id": "2"}, "y"], "'2' is there twice"),
+        ([{"txt": "x"}], r"criteria\[1\]"),
+    ],
+)
+def test_bad_criteria_are_named(criteria: object, said: str) -> None:
+    found = outcome(metric("checklist(judge='scripted:x')"), Planted(by_states), criteria=criteria)
+    assert isinstance(found, ItemFailure)
+    assert re.search(said, found.message)
+
+
+def test_the_builtin_judge_keeps_three_states_apart_and_refuses_open_questions() -> None:
+    built = metric("checklist")
+    rows = ["The door is red.", "The door is blue.", "An elephant swims."]
+    (found,) = built.score([Item("one", TEXT, meta={"criteria": rows})])
+    assert isinstance(found, ItemScore)
+    assert [u.verdict for u in found.units] == ["met", "contradicted", "not_mentioned"]
+    (refused,) = built.score([Item("one", TEXT, meta={"criteria": ["What is red?"]})])
+    assert isinstance(refused, ItemFailure)
+    assert "'What is red?' is a question" in refused.message
+    with pytest.raises(ConfigError, match="answer_questions"):
+        metric("qa(judge='builtin')").identities(Tools())
+
+
+def test_a_panel_takes_the_majority_and_reports_ties() -> None:
+    def one(*states: str) -> list[Any]:
+        return [TextAnswer(state, ((0, 1),)) for state in states]
+
+    asked = CheckCriteria(["a", "b", "c"], TEXT)
+    merged = asked.merge([one("met", "met", "met"), one("met", "contradicted", "contradicted"),
+                          one("contradicted", "not mentioned", "contradicted")])  # fmt: skip
+    assert [(m.state, m.tied) for m in merged if m] == [
+        ("met", False), ("not mentioned", True), ("contradicted", False)
+    ]  # fmt: skip
+
+
+# --- questions
+
+QUESTIONS: list[Row] = [
+    {"id": "1", "question": "Where?", "options": ["on a chair", "in a box", "out", "up"],
+     "answer": 0, "category": ["place"]},
+    {"id": "2", "question": "When?", "options": ["day", "dusk", "dawn", "night"], "answer": "day"},
+    {"id": "3", "question": "Colour?", "options": ["red", "blue", "tan"], "answer": "blue"},
+    {"id": "4", "question": "Is there a cat?", "answer": True},
+    {"id": "5", "question": "Who?", "options": ["a", "b", "c", "d", "e"], "answer": "a"},
+]  # fmt: skip
+CHOSEN = {"Where?": "on a chair", "When?": None, "Colour?": "red", "Is there a cat?": "yes",
+          "Who?": None}  # fmt: skip
+QUOTES = {"Where?": "on a chair", "Colour?": "red", "Is there a cat?": "cat"}
+
+
+def choose(lines: list[str], _: int) -> Row:
+    question = lines[0].removesuffix(" (an answer is required)")
+    wanted = CHOSEN[question]
+    options = {line[3:]: line[0] for line in lines[1:]}
+    if wanted is None:
+        return {"choice": options.get("The description does not say."), "quote": None}
+    return {"choice": options[wanted], "quote": QUOTES[question]}
+
+
+def test_qa_values_follow_from_planted_answers() -> None:
+    found = scored(metric("qa(judge='scripted:x')"), Planted(choose), questions=QUESTIONS)
+    assert found.values == pytest.approx(
+        {"accuracy": 2 / 5, "answered": 3 / 5, "wrong": 1 / 5, "precision": 2 / 3, "unread": 0}
+    )
+    assert [u.verdict for u in found.units] == ["right", "not_said", "wrong", "right", "not_said"]
+    assert found.detail["by_category"]["place"]["accuracy"] == 1.0
+    assert TEXT[slice(*found.units[0].spans[0])] == "on a chair"
+
+
+def test_captionqa_credits_silence_and_pools_questions() -> None:
+    built = metric("qa(judge='scripted:x', rules='captionqa')")
+    found = scored(built, Planted(choose), questions=QUESTIONS)
+    # 1 + (1/4 + .05) + 0 + 1 + (1/5 + .05) = 2.55 of 5.
+    assert found.values["captionqa"] == pytest.approx(0.51)
+    assert built.values[0].name == "captionqa"
+    assert built.corpus(found.detail["statistics"]) == {"captionqa_pooled": pytest.approx(0.51)}
+
+
+def test_vcapsbench_counts_yes_no_questions_alone() -> None:
+    said = {"A?": "yes", "B?": "yes", "C?": None, "D?": "no"}
+
+    def answer(lines: list[str], _: int) -> Row:
+        letters = {line[3:]: line[0] for line in lines[1:]}
+        choice = said[lines[0]]
+        return {"choice": letters[choice] if choice else "Not said", "quote": "cat"}
+
+    rows = [{"question": q, "answer": a} for q, a in
+            [("A?", True), ("B?", False), ("C?", True), ("D?", False)]]  # fmt: skip
+    built = metric("qa(judge='scripted:x', rules='vcapsbench')")
+    found = scored(built, Planted(answer), questions=[*rows, {**QUESTIONS[0], "id": "x"}])
+    assert found.values["ar"] == 2 / 4
+    assert found.values["ir"] == 1 / 3
+    assert found.values["cr"] == 3 / 4
+    assert found.detail["left_out"] == 1
+
+
+def test_open_answers_are_matched_in_one_more_call() -> None:
+    def answer(lines: list[str], _: int) -> Row:
+        said = {"Colour?": "red", "Place?": "a shelf", "Time?": None}
+        return {"choice": said[lines[0]], "quote": "red"}
+
+    rows = [{"question": "Colour?", "answer": "red"}, {"question": "Place?", "answer": "a chair"},
+            {"question": "Time?", "answer": "noon"}]  # fmt: skip
+    model = Planted(answer)
+    found = scored(metric("qa(judge='scripted:x')"), model, questions=rows)
+    assert [unit.verdict for unit in found.units] == ["right", "wrong", "not_said"]
+    assert len(model.backend.requests) == 2
+
+
+def test_the_order_of_options_follows_the_seed_and_does_not_change_a_reader() -> None:
+    orders, values = set(), set()
+    for seed in range(6):
+        model = Planted(choose)
+        found = scored(metric(f"qa(judge='scripted:x', seed={seed})"), model, questions=QUESTIONS)
+        orders.add(tuple(tuple(lines) for lines in model.shown))
+        values.add(tuple(found.values.items()))
+    assert len(orders) == 6
+    assert len(values) == 1
+
+
+def test_an_empty_candidate_costs_no_call() -> None:
+    for spec, meta in (("checklist", {"criteria": CRITERIA}), ("qa", {"questions": QUESTIONS})):
+        model = Planted(choose)
+        found = scored(metric(f"{spec}(judge='scripted:x')"), model, candidate=" ", **meta)
+        assert found.values["accuracy"] == 0.0
+        assert "precision" not in found.values
+        assert not model.backend.requests
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"question": "q", "options": ["a", "b"], "answer": "c"}, "none of its options"),
+        ({"question": "q", "options": ["a", "a"], "answer": "a"}, "distinct options"),
+        ({"question": "q", "options": ["a", "b"], "answer": 2}, "no index"),
+        ({"question": "q", "answer": "a", "weight": -1}, "weight must be above 0"),
+    ],
+)
+def test_bad_questions_are_named(row: object, said: str) -> None:
+    found = outcome(metric("qa(judge='scripted:x')"), Planted(choose), questions=[row])
+    assert isinstance(found, ItemFailure)
+    assert said in found.message
+
+
+def test_a_dry_run_counts_the_calls_that_are_made() -> None:
+    rows = [*QUESTIONS, {"id": "6", "question": "Open?", "answer": "red"}]
+
+    def answer(lines: list[str], tries: int) -> Row:
+        if lines[0] == "Open?":
+            return {"choice": "red", "quote": "red"}
+        return choose(lines, tries)
+
+    for spec, meta, reply in (
+        ("checklist(judge='scripted:x', at_once=2)", {"criteria": CRITERIA}, by_states),
+        ("qa(judge='scripted:x', at_once=4)", {"questions": rows}, answer),
+    ):
+        model, tally = Planted(reply), Tally()
+        item = Item("one", TEXT, meta=meta)
+        metric(spec).score([item], tools=OneJudge(LLMJudge(model.backend, tally=tally)))
+        assert not model.backend.requests
+        scored(metric(spec), model, **meta)
+        assert tally.n_calls == len(model.backend.requests) == 3
+
+
+def test_both_metrics_work_over_http() -> None:
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        if probed := probe_answer(body):
+            return probed
+        prompt = body["messages"][-1]["content"]
+        told = by_states if "Criteria:" in prompt else choose
+        rows = [{"id": int(n), **told(text.split("\n"), 1)} for n, text in _ITEM.findall(prompt)]
+        return completion(json.dumps({"rows": rows}))
+
+    item = Item("one", TEXT, meta={"criteria": CRITERIA, "questions": QUESTIONS})
+    with serving(FaultServer(reply)) as server:
+        tools = Tools(options={"judge": {"base_url": server.url}})
+        found = [
+            metric(f"{name}(judge='openai:m')").score([item], tools=tools)[0]
+            for name in ("checklist", "qa")
+        ]
+    values = [one.values["accuracy"] for one in found if isinstance(one, ItemScore)]
+    assert values == pytest.approx([6 / 9, 2 / 5])
