@@ -24,6 +24,7 @@ NEEDS = {
         "llava_critic",
         "perplexity",
         "prometheus",
+        "qa",
     )
 }
 TEXT = "A red cat sits. A big dog runs. A man eats a green apple."

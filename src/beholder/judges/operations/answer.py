@@ -1,4 +1,4 @@
-"""Items held against a text, with a third state: the text does not say."""
+"""Items checked against a text, with a third state: the text does not say."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TextAnswer:
     Attributes:
         state: ``met``, ``contradicted`` or ``not mentioned`` of a criterion; of a question the
             chosen option or the open answer, None if the text does not say.
-        spans: Where the quoted evidence stands in the text; empty without a quote.
+        spans: Where the quoted evidence is in the text; empty without a quote.
         tied: Whether the judges of a panel were divided evenly.
     """
 
@@ -49,10 +49,10 @@ class TextAnswer:
 
 
 def locate(quote: str, text: str) -> tuple[Span, ...]:
-    """Where quoted words stand in a text; empty unless all of them do.
+    """Where quoted words are in a text; empty unless all of them do.
 
     Case, blanks and typographic variants do not matter. Passages that are joined by an ellipsis
-    must stand in this order.
+    must follow in this order.
     """
     spans: list[Span] = []
     for passage in re.split(r"\.{3,}|…", quote):
@@ -99,7 +99,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         """The state of an item.
 
         Raises:
-            BadAnswer: The judge's value stands for none.
+            BadAnswer: The judge gave no valid value.
         """
 
     @abstractmethod
@@ -181,9 +181,9 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         self, answers: Sequence[list[TextAnswer | None]]
     ) -> Iterable[tuple[object, Sequence[float]]]:
         """Per item whether each judge gives the answer that the first gives."""
-        for row, told in zip(self._rows(), zip(*answers, strict=True), strict=True):
-            states = [answer.state for answer in told if answer is not None]
-            if len(states) == len(told):
+        for row, votes in zip(self._rows(), zip(*answers, strict=True), strict=True):
+            states = [answer.state for answer in votes if answer is not None]
+            if len(states) == len(votes):
                 order = sorted(set(states), key=str)
                 yield (self.name, row, self.text), [float(order.index(s)) for s in states]
 

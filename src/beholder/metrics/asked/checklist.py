@@ -1,4 +1,4 @@
-"""The metric checklist: criteria of a row, held against the candidate."""
+"""The metric checklist: criteria of a row, compared with the candidate."""
 
 from __future__ import annotations
 
@@ -126,17 +126,17 @@ class Checklist(Metric[Checked]):
                 " asked again"
             )
         silent = NOT_MENTIONED if self.rules == "capricorn" else UNREAD
-        told = [(one, answer.state or silent if answer else silent) for one, answer in pairs]
-        facts = [(one, state) for one, state in told if one.kind == "fact" and state != UNREAD]
+        said = [(one, answer.state or silent if answer else silent) for one, answer in pairs]
+        facts = [(one, state) for one, state in said if one.kind == "fact" and state != UNREAD]
         values = self._shares(facts)
-        possible = sum(max(one.weight, 0.0) for one, state in told if state != UNREAD)
+        possible = sum(max(one.weight, 0.0) for one, state in said if state != UNREAD)
         if possible:
-            gained = sum(one.weight for one, state in told if state == MET)
+            gained = sum(one.weight for one, state in said if state == MET)
             values["weighted"] = min(1.0, max(0.0, gained / possible))
         values["unread"] = n_unread / len(pairs)
         dimensions = sorted({dimension(one) for one, _ in facts} - {""})
         detail: dict[str, Any] = {
-            "states": {s: sum(t == s for _, t in told) for s in (MET, CONTRADICTED, NOT_MENTIONED)},
+            "states": {s: sum(t == s for _, t in said) for s in (MET, CONTRADICTED, NOT_MENTIONED)},
             "unread": [one.id for one, answer in pairs if answer is None],
             "ties": [one.id for one, answer in pairs if answer and answer.tied],
             "by_dimension": {
