@@ -66,6 +66,11 @@ TABLE: dict[str, dict[str, object]] = {
     "spice": {"identical": 1.0, "changed": "spice(parser='spacy:x')"},
     "bleu": {"identical": 1.0, "changed": "bleu(rules='sacrebleu')"},
     "chair": {"identical": 0.0, "changed": "chair(parser='spacy:x')"},
+    "autodq": {
+        "plain": "autodq(judge='openai:m')",
+        "changed": "autodq(judge='openai:m', what='objects')",
+        "elsewhere": "test_written.py",
+    },
     "checklist": {"changed": "checklist(at_once=2)", "elsewhere": "test_asked.py"},
     "qa": {
         "plain": "qa(judge='openai:m')",

@@ -13,6 +13,7 @@ from beholder.backends import Image, Request, Scripted
 from beholder.errors import ConfigError
 from beholder.judges import LLMJudge
 from beholder.judges.operations import (
+    AnswerFromPictures,
     AnswerQuestions,
     Assess,
     Caption,
@@ -37,6 +38,8 @@ from beholder.judges.operations import (
     Translate,
     Vary,
     Verify,
+    WriteCriteria,
+    WriteQuestions,
 )
 from beholder.judges.templates import Templates
 
@@ -101,6 +104,14 @@ CALLS: dict[str, Any] = {
     "grade_picture": lambda j: j.ask(GradeDescription("A <cat>.", images=[PICTURE])),
     "grade_both": lambda j: j.ask(
         GradeDescription("A cat.", images=[PICTURE], references=["A cat."])
+    ),
+    "write_criteria": lambda j: j.ask(WriteCriteria(images=[PICTURE], n=4)),
+    "write_criteria_events": lambda j: j.ask(
+        WriteCriteria(text="A <cat> runs.", kind="events", language="Hindi")
+    ),
+    "write_questions": lambda j: j.ask(WriteQuestions(text="A <cat> runs.")),
+    "answer_from_pictures": lambda j: j.ask(
+        AnswerFromPictures([TextQuestion("q?", ("a", "b"))], images=[PICTURE])
     ),
     "classify": lambda j: j.ask(Classify({"nature": "Land."}, text="A tree.")),
     "vary": lambda j: j.ask(Vary("A dog barks.", "tense")),

@@ -25,6 +25,7 @@ from beholder.metrics import METRICS, metric, params
 from beholder.metrics.asker import Asker
 from beholder.metrics.tools import Pictures
 from beholder.records import Frame, Item, Reviews, Storyline
+from beholder.run.rows.asked import CriteriaRow, QuestionsRow
 from beholder.run.rows.askers import CaptionRow, ClassifyRow, TranslateRow, VaryRow
 from toy import recorded
 from toy.tools import OneJudge
@@ -88,6 +89,25 @@ Row = tuple[Asker[Any], Callable[[Path], Sequence[Any]], set[str], bool]
 # What is asked, of what, which operations, and whether pictures are opened; by hand.
 TABLE: dict[str, Row] = {
     "accord": (metric("accord", judge=JUDGE), blind, {"presence", "contradict"}, False),
+    "autodq": (
+        metric("autodq", judge=JUDGE),
+        items,
+        {"write_criteria", "check_criteria"},
+        False,
+    ),
+    "criteria": (CriteriaRow(JUDGE), items, {"write_criteria"}, True),
+    "criteria of references": (
+        CriteriaRow(JUDGE, source="references"),
+        items,
+        {"write_criteria"},
+        False,
+    ),
+    "questions": (
+        QuestionsRow(JUDGE),
+        items,
+        {"write_questions", "answer_questions", "answer_from_pictures"},
+        True,
+    ),
     "checklist": (metric("checklist", judge=JUDGE), asked, {"check_criteria"}, False),
     "qa": (metric("qa(rules='captionqa')", judge=JUDGE), asked, {"answer_questions"}, False),
     "clair": (metric("clair", judge=JUDGE), items, {"assess"}, False),

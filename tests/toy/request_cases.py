@@ -181,6 +181,21 @@ CASES: dict[str, Case] = {
             {"rows": [{"id": 0, "state": "met", "quote": "a blue ‹cup›"}]},
         ),
     ),
+    "answer_from_pictures": Case(
+        "answer_from_pictures",
+        {"questions": [("TextQuestion", "Colour?", ("red", "blue"))], "images": [RED]},
+        ({"rows": [{"id": 0, "choice": "A", "quote": None}]},),
+    ),
+    "write_criteria": Case(
+        "write_criteria",
+        {"images": [RED], "n": 2},
+        ({"criteria": [{"text": "A cup.", "dimension": "thing"}]},),
+    ),
+    "write_questions": Case(
+        "write_questions",
+        {"text": "A <cup>.", "language": "Hindi"},
+        ({"questions": [{"question": "q", "answer": "a", "wrong": ["b", "c", "d"]}]},),
+    ),
     "answer_questions": Case(
         "answer_questions",
         {

@@ -26,6 +26,7 @@ METRICS: Registry[Metric[Any]] = Registry(
         "posh": "beholder.metrics.posh:PoSh",
         "vcs": "beholder.metrics.vcs:VCS",
         "vcs_short": "beholder.metrics.vcs:VCSShort",
+        "autodq": "beholder.metrics.asked:AutoDQ",
         "bertscore": "beholder.metrics.classical.bertscore:BERTScore",
         "bleu": "beholder.metrics.classical.bleu:BLEU",
         "capture": "beholder.metrics.classical.spice:CAPTURE",

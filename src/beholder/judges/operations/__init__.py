@@ -34,12 +34,20 @@ from beholder.judges.operations.surprisal import MeasureSurprisal
 from beholder.judges.operations.translate import Translate, TranslatedClause
 from beholder.judges.operations.vary import MANNERS, Manner, Vary
 from beholder.judges.operations.verify import Verify
+from beholder.judges.operations.write_asked import (
+    AnswerFromPictures,
+    WriteCriteria,
+    WriteQuestions,
+    WrittenCriterion,
+    WrittenQuestion,
+)
 
 __all__ = [
     "BREAK_KINDS",
     "MANNERS",
     "OPERATIONS",
     "AlignWords",
+    "AnswerFromPictures",
     "AnswerQuestions",
     "Aspect",
     "Assess",
@@ -77,4 +85,8 @@ __all__ = [
     "TranslatedClause",
     "Vary",
     "Verify",
+    "WriteCriteria",
+    "WriteQuestions",
+    "WrittenCriterion",
+    "WrittenQuestion",
 ]

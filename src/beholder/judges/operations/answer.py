@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from beholder.backends import Image
 from beholder.judges.operations.base import PanelOperation, Respondent
 from beholder.judges.operations.numbered import Row, language_note, rows_of
 from beholder.judges.reading import BadAnswer
@@ -85,6 +86,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
 
     text: str
     language: str | None
+    images: Sequence[Image] = ()
 
     @abstractmethod
     def _rows(self) -> list[str]:
@@ -133,6 +135,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
                 {"text": self.text, "item": rows},
                 {"language": self.language or ""},
                 parts=language_note(self.language) | {"again_note": again},
+                images=self.images,
             ),
             rows_of("rows", rows, {name: column, "quote": quote}),
             max_tokens=128 + 128 * len(rows),
@@ -152,7 +155,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         except BadAnswer:
             return None
         spans: tuple[Span, ...] = ()
-        if state not in (None, NOT_MENTIONED):
+        if state not in (None, NOT_MENTIONED) and not self.images:
             said = isinstance(quote, str) and quote.strip().lower() not in _NOTHING
             spans = locate(quote, self.text) if said else ()
             if not spans and (said or self._needs_quote(index, state)):

@@ -1,4 +1,4 @@
-"""The commands in which judges write texts: caption, classify, translate, review."""
+"""The commands in which judges write: caption, classify, translate, criteria, questions, review."""
 
 from __future__ import annotations
 
@@ -162,6 +162,71 @@ def translate(
     systems = {name: TranslateRow(spec, source, target) for name, spec in named.items()}
     columns = RowColumns(language=column)
     return _make_rows(data, out, systems, columns, run)
+
+
+def criteria(
+    data: Data,
+    /,
+    *,
+    out: OutFile,
+    judge: str | None = None,
+    kind: Literal["facts", "events", "objects"] = "facts",
+    n: int = 10,
+    source: Literal["pictures", "references"] = "pictures",
+    run: ItemRunGroup = ItemRunGroup(),
+) -> int:
+    """Write criteria for each row, which the metric checklist compares descriptions with.
+
+    Rows stay as they are and get the field criteria.
+
+    Example: `beholder criteria photos/ --judge openai:gpt-4.1 -o with_criteria.jsonl`
+
+    Args:
+        data: A folder of pictures, or a .jsonl, .csv, .tsv or .parquet file.
+        out: JSONL file to write, ready for beholder score.
+        judge: Judge, such as openai:MODEL.
+        kind: Facts of any sort, events, or objects with a property.
+        n: Criteria per row at most.
+        source: What criteria are written from.
+    """
+    from beholder.run.rows.asked import CriteriaRow
+    from beholder.run.rows.askers import RowColumns
+
+    named = _by_system([judge] if judge else [])
+    systems = {name: CriteriaRow(spec, n, source, kind) for name, spec in named.items()}
+    return _make_rows(data, out, systems, RowColumns(), run)
+
+
+def questions(
+    data: Data,
+    /,
+    *,
+    out: OutFile,
+    judge: str | None = None,
+    n: int = 10,
+    source: Literal["pictures", "references"] = "pictures",
+    run: ItemRunGroup = ItemRunGroup(),
+) -> int:
+    """Write multiple-choice questions for each row, which the metric qa asks of descriptions.
+
+    A question is kept if the judge answers it from the source and cannot without. Rows stay as
+    they are and get the field questions.
+
+    Example: `beholder questions photos/ --judge openai:gpt-4.1 -o with_questions.jsonl`
+
+    Args:
+        data: A folder of pictures, or a .jsonl, .csv, .tsv or .parquet file.
+        out: JSONL file to write, ready for beholder score.
+        judge: Judge, such as openai:MODEL.
+        n: Questions per row at most, before they are checked.
+        source: What questions are written from.
+    """
+    from beholder.run.rows.asked import QuestionsRow
+    from beholder.run.rows.askers import RowColumns
+
+    named = _by_system([judge] if judge else [])
+    systems = {name: QuestionsRow(spec, n, source) for name, spec in named.items()}
+    return _make_rows(data, out, systems, RowColumns(), run)
 
 
 def review(

@@ -27,6 +27,8 @@ ROWS: RunKind[RowsConfig, None, Written] = RunKind(
         Command("caption", "beholder.kinds.generation.commands:caption", place=10),
         Command("classify", "beholder.kinds.generation.commands:classify", place=11),
         Command("translate", "beholder.kinds.generation.commands:translate", place=12),
+        Command("criteria", "beholder.kinds.generation.commands:criteria", place=12),
+        Command("questions", "beholder.kinds.generation.commands:questions", place=12),
     ),
 )
 REVIEWS: RunKind[Any, None, Written] = RunKind(

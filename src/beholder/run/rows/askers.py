@@ -116,7 +116,7 @@ class CaptionRow(RowAsker):
 
     def check(self, subject: Item) -> None:
         """Refuse an item without pictures."""
-        _check_pictures(subject)
+        check_pictures(subject)
 
     async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
         """One text, with the earlier one as its source where it was asked for again."""
@@ -208,7 +208,7 @@ class ClassifyRow(RowAsker):
     def check(self, subject: Item) -> None:
         """Refuse an item without the part that is classified."""
         if self.looks:
-            _check_pictures(subject)
+            check_pictures(subject)
         elif not self._text(subject).strip():
             raise ItemError(f"there is no {self.by} to sort")
 
@@ -362,7 +362,8 @@ def _reference(place: int) -> str:
     return f"reference {place}"
 
 
-def _check_pictures(item: Item) -> None:
+def check_pictures(item: Item) -> None:
+    """Refuse an item without pictures."""
     if not item.images:
         hint = "; --frames N takes pictures of its video" if item.video else ""
         raise ItemError(f"there is no picture to look at{hint}")

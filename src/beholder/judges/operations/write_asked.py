@@ -1,0 +1,153 @@
+"""Criteria and questions, written from pictures or from a text that is known to be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeVar
+
+from beholder.backends import Image
+from beholder.errors import ItemError
+from beholder.judges.operations.answer import AnswerQuestions
+from beholder.judges.operations.base import ModelOperation, Respondent
+from beholder.judges.operations.numbered import language_note
+from beholder.judges.reading import BadAnswer
+from beholder.judges.shapes import Shape, array, obj, only, string
+
+T = TypeVar("T")
+
+_WRONG_OPTIONS = 3
+_TOKENS = 96
+"""That a written item may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCriterion:
+    """A criterion and what it is about, in a word."""
+
+    text: str
+    dimension: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenQuestion:
+    """A multiple-choice question with its right answer and the wrong options."""
+
+    question: str
+    answer: str
+    wrong: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _FromSource(ModelOperation[list[T]]):
+    """Base: at most ``n`` items from pictures or a text.
+
+    Raises:
+        ItemError: Both are given, or neither is.
+    """
+
+    images: Sequence[Image] = ()
+    text: str = ""
+    n: int = 10
+    language: str | None = None
+
+    _field: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if bool(self.images) == bool(self.text.strip()):
+            raise ItemError(f"{self.name} needs pictures or a text, and not both")
+
+    async def _written(self, model: Respondent, shape: Shape[T], task: str, one: object) -> list[T]:
+        return await model.json(
+            model.render(
+                {"text": self.text},
+                {"n": str(self.n), "language": self.language or ""},
+                parts={
+                    "source_note": "picture" if self.images else "text",
+                    "task": task,
+                    **language_note(self.language),
+                },
+                images=self.images,
+            ),
+            only(self._field, array(shape, _distinct, at_most=self.n), bare=True),
+            max_tokens=128 + _TOKENS * self.n,
+            typical={self._field: [one] * self.n},
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteCriteria(_FromSource[WrittenCriterion], name="write_criteria"):
+    """What a good description says: statements that can be checked one by one.
+
+    Attributes:
+        images: The pictures, if these are the source.
+        text: The text, if this is.
+        n: Criteria at most.
+        language: Language to write in; None if unknown.
+        kind: ``facts`` of any sort, ``events`` (one action or motion each), or ``objects`` (one
+            thing with one property each).
+    """
+
+    kind: Literal["facts", "events", "objects"] = "facts"
+    _field: ClassVar[str] = "criteria"
+
+    async def put(self, model: Respondent) -> list[WrittenCriterion]:
+        """See ``ModelOperation.put``."""
+        row = obj(WrittenCriterion, text=string(), dimension=string())
+        one = {"text": "The dog runs after the ball.", "dimension": "action"}
+        return await self._written(model, row, self.kind, one)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteQuestions(_FromSource[WrittenQuestion], name="write_questions"):
+    """Multiple-choice questions that a good description answers.
+
+    Attributes:
+        images: The pictures, if these are the source.
+        text: The text, if this is.
+        n: Questions at most.
+        language: Language to write in; None if unknown.
+    """
+
+    _field: ClassVar[str] = "questions"
+
+    async def put(self, model: Respondent) -> list[WrittenQuestion]:
+        """See ``ModelOperation.put``."""
+        wrong = array(string(), tuple, at_least=_WRONG_OPTIONS, at_most=_WRONG_OPTIONS)
+        row = obj(_question, question=string(), answer=string(), wrong=wrong)
+        one = {
+            "question": "What does the dog run after?",
+            "answer": "a ball",
+            "wrong": ["a cat", "a stick", "a car"],
+        }
+        return await self._written(model, row, "questions", one)
+
+
+@dataclass(frozen=True)
+class AnswerFromPictures(AnswerQuestions, name="answer_from_pictures"):
+    """The answers to questions that pictures give; there is no quote.
+
+    Attributes:
+        questions: The questions.
+        text: Not used.
+        language: Language of the questions; None if unknown.
+        images: The pictures.
+    """
+
+    text: str = ""
+    images: Sequence[Image] = ()
+
+    def _needs_quote(self, index: int, state: str | None) -> bool:
+        return False
+
+
+def _distinct(given: Iterator[T]) -> list[T]:
+    return list(dict.fromkeys(given))
+
+
+def _question(question: str, answer: str, wrong: tuple[str, ...]) -> WrittenQuestion:
+    answer, *others = (" ".join(option.split()) for option in (answer, *wrong))
+    wrong = tuple(others)
+    if len({option.casefold() for option in (answer, *wrong)}) <= len(wrong):
+        raise BadAnswer(f"the options of {question!r} must all differ")
+    return WrittenQuestion(question, answer, wrong)

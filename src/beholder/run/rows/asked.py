@@ -1,0 +1,194 @@
+"""Criteria and questions for rows, from their pictures or references."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+from beholder.errors import ConfigError, ItemError
+from beholder.judges import Judge, operations
+from beholder.judges.operations import Operation, TextQuestion
+from beholder.metrics import Tools
+from beholder.metrics.asker import ValueInfo
+from beholder.metrics.params import param
+from beholder.records import Item
+from beholder.run.rows.askers import RowAsker, RowColumns, check_pictures
+from beholder.run.rows.generators import GeneratedText
+from beholder.text.languages import language_named
+
+_MOST = 100
+UNANSWERED = "not answered by its source"
+BLIND = "answered without its source"
+BLIND_ORDERS = 3
+"""A question counts as answerable blind if it is answered rightly in this many orders."""
+
+
+@dataclass(frozen=True)
+class AskedRow(RowAsker):
+    """Base: something is written from a row's pictures or references into one of its fields.
+
+    Raises:
+        ConfigError: The number is out of range.
+    """
+
+    n: int = param(10, "how many at most")
+    source: Literal["pictures", "references"] = param("pictures", "what they are written from")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.n <= _MOST:
+            raise ConfigError(f"n={self.n}: expected 1 to {_MOST}")
+
+    @property
+    def looks(self) -> bool:
+        """Whether pictures are the source."""
+        return self.source == "pictures"
+
+    def check(self, subject: Item) -> None:
+        """Refuse an item without the source."""
+        if self.looks:
+            check_pictures(subject)
+        elif not _references(subject):
+            raise ItemError("there is no reference to write from; --source pictures takes pictures")
+
+    async def _source(self, item: Item, tools: Tools) -> dict[str, Any]:
+        found: dict[str, Any] = {"language": language_named(item.language)}
+        if self.looks:
+            return found | {"images": await tools.pictures.read(item.images)}
+        return found | {"text": _references(item)}
+
+
+@dataclass(frozen=True)
+class CriteriaRow(AskedRow):
+    """Criteria for ``checklist``, written into the field ``criteria``."""
+
+    registered_name: ClassVar[str] = "write_criteria"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("written", "criteria written", high=_MOST, higher_is_better=None),
+    )
+    operation: ClassVar[type[Operation[Any]]] = operations.WriteCriteria
+    operations: ClassVar[tuple[str, ...]] = ("write_criteria",)
+
+    kind: Literal["facts", "events", "objects"] = param("facts", "facts, events or objects")
+
+    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
+        """A part per criterion, labelled with what it is about."""
+        source = await self._source(subject, tools)
+        found = await judge.ask(operations.WriteCriteria(n=self.n, kind=self.kind, **source))
+        return tuple(GeneratedText(one.text, one.dimension) for one in found)
+
+    def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
+        """How many were written."""
+        return {"written": float(len(parts))}
+
+    def _row(
+        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
+    ) -> Item:
+        rows = [{"text": p.text, "dimension": p.label, "source": "judge"} for p in parts]
+        return replace(item, meta={**item.meta, "criteria": rows})
+
+
+@dataclass(frozen=True)
+class QuestionsRow(AskedRow):
+    """Multiple-choice questions for ``qa``, written into the field ``questions``.
+
+    A question is kept if the judge answers it from the source, and fails to do so in at least one
+    of three orders of the options without the source.
+    """
+
+    registered_name: ClassVar[str] = "write_questions"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("written", "questions written", high=_MOST, higher_is_better=None),
+        ValueInfo("kept", "share of questions that are kept"),
+        ValueInfo("blind", "share answered without the source", higher_is_better=False),
+    )
+    operation: ClassVar[type[Operation[Any]]] = operations.WriteQuestions
+    operations: ClassVar[tuple[str, ...]] = (
+        "write_questions",
+        "answer_questions",
+        "answer_from_pictures",
+    )
+
+    @property
+    def operations_asked(self) -> tuple[str, ...]:
+        """Questions are answered from pictures only if these are the source."""
+        return self.operations if self.looks else self.operations[:2]
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """The judge's; one that cannot check its questions is refused here, before any work."""
+        judge = tools.judge(self.judge)
+        judge.check_can(operations.AnswerQuestions)
+        if self.looks:
+            judge.check_can(operations.AnswerFromPictures, images=True)
+        return super().identities(tools)
+
+    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
+        """A part per question: why it is not kept as the label, its options as the source."""
+        source = await self._source(subject, tools)
+        written = await judge.ask(operations.WriteQuestions(n=self.n, **source))
+        if not written:
+            return ()
+        answering = operations.AnswerFromPictures if self.looks else operations.AnswerQuestions
+        orders = [
+            [_shuffled(subject, one, order) for one in written] for order in range(BLIND_ORDERS)
+        ]
+        offered, *blind = await asyncio.gather(
+            judge.ask(
+                answering([TextQuestion(o.question, _options(o)) for o in written], **source)
+            ),
+            *(
+                judge.ask(operations.AnswerQuestions(rows, "", source["language"]))
+                for rows in orders
+            ),
+        )
+        parts = []
+        for place, one in enumerate(written):
+            seen = offered[place]
+            guesses = [answers[place] for answers in blind]
+            if seen is None or seen.state != one.answer:
+                label = UNANSWERED
+            elif all(guess is not None and guess.state == one.answer for guess in guesses):
+                label = BLIND
+            else:
+                label = ""
+            parts.append(GeneratedText(one.question, label, "\n".join(_options(one))))
+        return tuple(parts)
+
+    def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
+        """How many were written, kept and answered blind."""
+        n = len(parts)
+        values = {"written": float(n)}
+        if n:
+            values["kept"] = sum(not part.label for part in parts) / n
+            values["blind"] = sum(part.label == BLIND for part in parts) / n
+        return values
+
+    def _row(
+        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
+    ) -> Item:
+        rows = [
+            {"question": p.text, "options": options, "answer": options[0], "source": "judge"}
+            for p in parts
+            if not p.label
+            for options in [p.source.split("\n")]
+        ]
+        return replace(item, meta={**item.meta, "questions": rows})
+
+
+def _references(item: Item) -> str:
+    return "\n\n".join(text for text in item.references if text.strip())
+
+
+def _options(question: operations.WrittenQuestion) -> tuple[str, ...]:
+    """The options on one line each, the right one first."""
+    return (question.answer, *question.wrong)
+
+
+def _shuffled(item: Item, question: operations.WrittenQuestion, order: int) -> TextQuestion:
+    """The question with its options in one of several orders, and an answer required."""
+    options = list(_options(question))
+    random.Random(f"{order}\0{item.id}\0{question.question}").shuffle(options)  # noqa: S311
+    return TextQuestion(question.question, tuple(options), third=False)
