@@ -14,6 +14,10 @@ Span: TypeAlias = tuple[int, int]
 Side: TypeAlias = Literal["candidate", "reference"]
 
 
+ROW_FIELDS = ("criteria", "objects", "questions")
+"""Fields of a row, kept in ``Item.meta``, that metrics read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """One source with the text under evaluation and its references.

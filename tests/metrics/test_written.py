@@ -137,6 +137,7 @@ def test_a_question_is_kept_if_only_its_source_answers_it(tmp_path: Path) -> Non
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps(to_row(row)) + "\n", "utf-8")
     (again,) = read_items(path)
+    assert isinstance(again, Item)
     assert again.meta["questions"] == [
         {
             "question": "What colour is the cat?",
@@ -156,7 +157,9 @@ def test_criteria_written_from_references_are_scored(tmp_path: Path) -> None:
     row = asker.row(item, parts_of(found.detail), "m", "identity", RowColumns())
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps(to_row(row)) + "\n", "utf-8")
-    (scored,) = metric("checklist").score(list(read_items(path)))
+    (again,) = read_items(path)
+    assert isinstance(again, Item)
+    (scored,) = metric("checklist").score([again])
     assert isinstance(scored, ItemScore)
     assert scored.values["accuracy"] == 0.5  # the cat sleeps; no dog
 

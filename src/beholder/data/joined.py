@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from beholder.data.published import from_published
 from beholder.data.row import ALIASES, RowError, reference_texts, resolve_aliases
 from beholder.errors import DataError
+from beholder.records import ROW_FIELDS
 
-_KEYS = ("id", "image_id")
+_KEYS = ("id", "image_id", "video_id", "file_id")
 
 
 def references_by_id(rows: Iterable[tuple[int, Any]], name: str) -> dict[str, dict[str, object]]:
     """Rows of references by id: several rows of one id add up.
 
     A row's own references count, else its candidate: a data set of texts can be the reference of
-    another.
+    another. Fields that metrics read, such as ``criteria``, come with them.
 
     Raises:
         DataError: A row is wrong, has no id, or no text.
@@ -24,14 +26,20 @@ def references_by_id(rows: Iterable[tuple[int, Any]], name: str) -> dict[str, di
     for number, row in rows:
         if isinstance(row, DataError):
             raise row
+        try:
+            row = from_published(row)
+        except RowError as error:
+            raise DataError(name, error.reason, line=number) from None
         key = _key(row)
         if key is None:
             raise DataError(name, "has no id to find its row by", line=number, field="id")
         texts = _texts(row)
-        if not texts:
+        fields = {field: row[field] for field in ROW_FIELDS if row.get(field)}
+        if not texts and not fields:
             raise DataError(name, "has no text", line=number, field="references")
         kept = found.setdefault(key, {"references": []})
         kept["references"] += texts
+        kept |= fields
         if row.get("images") is not None:
             kept["images"] = row["images"]
     return found
@@ -69,6 +77,8 @@ def with_references(
         except RowError as error:
             yield number, DataError(name, error.reason, line=number, field=error.field)
             continue
+        if "image_id" not in named:
+            named.setdefault("id", key)
         there = known[key]["references"]
         yield number, {**known[key], **named, "references": [*own, *there]}
 

@@ -11,6 +11,7 @@ from beholder.data.columns import check_mapped, renamed
 from beholder.data.folders import folder_of
 from beholder.data.joined import references_by_id, with_references
 from beholder.data.lines import Row
+from beholder.data.published import from_published
 from beholder.data.row import ALIASES, RowError, check_text, from_row
 from beholder.data.sources import read_rows, with_frames
 from beholder.errors import DataError
@@ -77,7 +78,7 @@ def items_of(
             for reference in row.references:
                 check_text(reference, "references")
         else:
-            given = from_transcript(row)
+            given = from_published(row)
             given = _with_candidate(given) if textless else given
             item = from_row(given, default_id=number, media_root=taken.media_root)
         return item if taken.frames is None else with_frames(item, taken.frames, root)
@@ -192,56 +193,3 @@ def _all_bad(errors: list[DataError], n_read: int, whole: bool) -> DataError:
         lines.append("fix these rows, or skip them with --skip-bad-rows")
     reason = "\n".join([first.reason, *lines])
     return DataError(first.path, reason, line=first.line, field=first.field)
-
-
-_SPEAKER = ("gender", "state", "district")
-
-
-def from_transcript(row: object) -> object:
-    """A row of a published form as one of ours; any other row as it is.
-
-    Raises:
-        RowError: The utterance was not transcribed.
-    """
-    if not isinstance(row, Mapping):
-        return row
-    if {"referenceImage", "transcript"} <= set(row):
-        return _vaani(row)
-    if {"uttid", "asr_text", "image"} <= set(row):
-        return _places(row)
-    return row
-
-
-def _vaani(row: Mapping[str, Any]) -> dict[str, object]:
-    rest = {
-        key: value
-        for key, value in row.items()
-        if key not in ("audio", "transcript", "referenceImage", "language", "speakerID", *_SPEAKER)
-        and value is not None
-    }
-    group = {"dataset": "Vaani", "language": row.get("language"), "speaker": row.get("speakerID")}
-    group |= {name: row.get(name) for name in _SPEAKER}
-    return {
-        **rest,
-        "references": [_said(row["transcript"], "transcript")],
-        "images": [row["referenceImage"]],
-        "group": {name: value for name, value in group.items() if value},
-    }
-
-
-def _places(row: Mapping[str, Any]) -> dict[str, object]:
-    rest = {k: v for k, v in row.items() if k not in ("uttid", "asr_text", "image", "speaker")}
-    group = {"dataset": "Places", "speaker": row.get("speaker")}
-    return {
-        **rest,
-        "id": row["uttid"],
-        "references": [_said(row["asr_text"], "asr_text")],
-        "images": [row["image"]],
-        "group": {name: value for name, value in group.items() if value},
-    }
-
-
-def _said(text: object, field: str) -> object:
-    if text is None or (isinstance(text, str) and not text.strip()):
-        raise RowError("the utterance was not transcribed", field)
-    return text

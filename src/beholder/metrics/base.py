@@ -30,8 +30,6 @@ __all__ = ["Metric", "ValueInfo"]
 
 E = TypeVar("E")
 
-ROW_FIELDS = ("criteria", "objects", "questions")
-"""Fields of a row, kept in ``Item.meta``, that metrics read."""
 _ENOUGH = 3
 """Least number of equal values that is reported."""
 

@@ -14,9 +14,8 @@ from beholder.data.given import texts_of
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Metric, ValueInfo, metric
 from beholder.metrics.asker import Outcome
-from beholder.metrics.base import ROW_FIELDS
 from beholder.options import Options, asked_tools, grouped
-from beholder.records import Item, ItemFailure, ItemScore
+from beholder.records import ROW_FIELDS, Item, ItemFailure, ItemScore
 from beholder.rewards.guards import GUARDS, RewardGuard
 from beholder.run.live import LiveScorer, TextFailure
 from beholder.run.session import RunContext

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.protocols import CORRELATIONS, Measure, n_words
-from beholder.metrics.base import ROW_FIELDS
-from beholder.records import Interval, Item
+from beholder.records import ROW_FIELDS, Interval, Item
 from beholder.stats.bootstrap import cluster_bootstrap
 from beholder.stats.checks import Floats, Ints, cluster_codes
 from beholder.stats.correlation import coefficient, on_resamples

@@ -1,0 +1,240 @@
+"""Rows of published data sets as rows of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from beholder.data.row import RowError, shorten
+
+Row = Mapping[str, Any]
+
+_SPEAKER = ("gender", "state", "district")
+
+
+def from_published(row: Any) -> Any:
+    """A row of a published form as one of ours; any other row as it is.
+
+    Raises:
+        RowError: A part of it does not have the published form.
+    """
+    if not isinstance(row, Mapping):
+        return row
+    for is_one, converted in _FORMS:
+        if is_one(row):
+            try:
+                return converted(row)
+            except RowError:
+                raise
+            except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+                raise RowError(f"not the published form: {error!r} in {shorten(row)}") from None
+    return row
+
+
+def _vaani(row: Row) -> dict[str, object]:
+    rest = {
+        key: value
+        for key, value in row.items()
+        if key not in ("audio", "transcript", "referenceImage", "language", "speakerID", *_SPEAKER)
+        and value is not None
+    }
+    group = {"dataset": "Vaani", "language": row.get("language"), "speaker": row.get("speakerID")}
+    group |= {name: row.get(name) for name in _SPEAKER}
+    return {
+        **rest,
+        "references": [_said(row["transcript"], "transcript")],
+        "images": [row["referenceImage"]],
+        "group": {name: value for name, value in group.items() if value},
+    }
+
+
+def _places(row: Row) -> dict[str, object]:
+    rest = {k: v for k, v in row.items() if k not in ("uttid", "asr_text", "image", "speaker")}
+    group = {"dataset": "Places", "speaker": row.get("speaker")}
+    return {
+        **rest,
+        "id": row["uttid"],
+        "references": [_said(row["asr_text"], "asr_text")],
+        "images": [row["image"]],
+        "group": {name: value for name, value in group.items() if value},
+    }
+
+
+def _said(text: object, field: str) -> object:
+    if text is None or (isinstance(text, str) and not text.strip()):
+        raise RowError("the utterance was not transcribed", field)
+    return text
+
+
+def _rest(row: Row, *taken: str) -> dict[str, object]:
+    return {key: value for key, value in row.items() if key not in taken and value is not None}
+
+
+def _captionqa(row: Row) -> dict[str, object]:
+    """Questions of a picture, or one question a row."""
+    asked = row.get("questions") or [row]
+    taken = ("questions", "question", "choices", "answer", "category", "image_paths", "domain")
+    made = _rest(row, *taken)
+    if "images" not in made and row.get("image_paths"):
+        made["images"] = row["image_paths"]
+    if row.get("domain"):
+        made["group"] = {"domain": row["domain"]}
+    made["questions"] = [
+        {
+            "question": one["question"],
+            "options": list(one["choices"]),
+            "answer": one["answer"],
+            "category": one.get("category") or "",
+        }
+        for one in asked
+    ]
+    return made
+
+
+def _vdc_line(row: Row) -> dict[str, object]:
+    ((video, asked),) = row.items()
+    return {"id": video, "questions": _open(asked)}
+
+
+def _vdc_hub(row: Row) -> dict[str, object]:
+    made = _rest(row, "video_name", "caption", "qa_list")
+    return {
+        **made,
+        "id": row["video_name"],
+        "references": [row["caption"]],
+        "questions": _open(row["qa_list"]),
+    }
+
+
+def _open(asked: Sequence[Row]) -> list[dict[str, object]]:
+    return [
+        {
+            "question": one["question"],
+            "answer": one["answer"],
+            "category": one.get("category") or "",
+        }
+        for one in asked
+    ]
+
+
+def _vcapsbench(row: Row) -> dict[str, object]:
+    questions = []
+    for one in row["qa"]:
+        dimension, question, answer = (part.strip() for part in one.split("*")[:3])
+        truth = {"yes": True, "no": False}[answer.lower().rstrip(".")]
+        questions.append({"question": question, "answer": truth, "category": dimension})
+    return {**_rest(row, "video_id", "qa"), "id": row["video_id"], "questions": questions}
+
+
+_CAPRICORN = {
+    "main_sbj_evts": "subject_event",
+    "main_sbj_ints": "subject_interaction",
+    "bg_desc": "background",
+    "trans_desc": "transition",
+    "minor_evts": "minor",
+}
+
+
+def _capricorn(row: Row) -> dict[str, object]:
+    criteria = [
+        {"text": text, "dimension": name}
+        for key, name in _CAPRICORN.items()
+        for text in row["events"].get(key) or ()
+    ]
+    video = row["video_id"] if row.get("video_id") is not None else row["video_path"]
+    return {**_rest(row, "events", "video_id"), "id": video, "criteria": criteria}
+
+
+_CAPABILITY = {
+    "object_number": "The number of {name} is {value}.",
+    "dynamic_object_number": "The number of {name} is {value}.",
+    "object_color": "The colour of the {name} is {value}.",
+    "object_category": "There is {value}.",
+    "camera_angle": "The camera angle is {value}.",
+    "camera_movement": "The camera movement is {value}.",
+    "style": "The style is {value}.",
+    "scene": "The scene is {value}.",
+    "character_identification": "The character is {value}.",
+    "OCR": 'The text "{value}" can be read.',
+}
+"""Criterion of an annotation by task; other tasks are annotated with sentences."""
+
+
+def _capability(row: Row) -> dict[str, object]:
+    form, given = _CAPABILITY.get(row["task"], "{value}"), row["annotation"]
+    pairs = given.items() if isinstance(given, Mapping) else [("", given)]
+    criteria = [
+        {"text": form.format(name=name, value=value), "dimension": row["task"]}
+        for name, value in pairs
+    ]
+    return {
+        **_rest(row, "file_id", "annotation", "task"),
+        "id": row["file_id"],
+        "criteria": criteria,
+    }
+
+
+def _dream(row: Row) -> dict[str, object]:
+    reference = row["messages"][1]["content"][0]["reference"]
+    return {
+        "id": row["idx"] if row.get("idx") is not None else row["vid"],
+        "references": [reference],
+        "group": {"dataset": row.get("dataset") or "DREAM-1K"},
+        "criteria": [{"text": text, "dimension": "event"} for text in row["extra_info"]["events"]],
+    }
+
+
+def _carebench(row: Row) -> dict[str, object]:
+    criteria = [
+        {"text": text, "dimension": name}
+        for key, name in (("events", "event"), ("objects", "object"))
+        for text in row[key]
+    ]
+    made = _rest(row, "events", "objects", "caption", "idx")
+    references = [row["caption"]] if row.get("caption") else []
+    video = row["idx"] if row.get("idx") is not None else row["video"]
+    return {**made, "id": video, "references": references, "criteria": criteria}
+
+
+def _tuna(row: Row) -> dict[str, object]:
+    criteria = [
+        {"text": one["content"], "dimension": one["type"], "weight": one["weight"]}
+        for event in row["events"]
+        for one in event["visual_elements"]
+    ]
+    return {**_rest(row, "index", "events"), "id": row["index"], "criteria": criteria}
+
+
+def _lists(row: Row, field: str, of: type) -> bool:
+    """Whether a field holds a list, not empty, of values of a type."""
+    value = row.get(field)
+    return isinstance(value, (list, tuple)) and bool(value) and isinstance(value[0], of)
+
+
+def _vdc(row: Row) -> bool:
+    key = next(iter(row), "")
+    return len(row) == 1 and _lists(row, key, dict) and {"question", "answer"} <= set(row[key][0])
+
+
+_FORMS: Sequence[tuple[Callable[[Row], bool], Callable[[Row], dict[str, object]]]] = (
+    (lambda row: {"referenceImage", "transcript"} <= set(row), _vaani),
+    (lambda row: {"uttid", "asr_text", "image"} <= set(row), _places),
+    (lambda row: _lists(row, "questions", dict) and "choices" in row["questions"][0], _captionqa),
+    (lambda row: {"question", "choices", "answer"} <= set(row), _captionqa),
+    (_vdc, _vdc_line),
+    (lambda row: {"video_name", "qa_list", "caption"} <= set(row), _vdc_hub),
+    (lambda row: "video_id" in row and _lists(row, "qa", str), _vcapsbench),
+    (
+        lambda row: isinstance(row.get("events"), Mapping) and "main_sbj_evts" in row["events"],
+        _capricorn,
+    ),
+    (lambda row: {"file_id", "annotation", "task"} <= set(row), _capability),
+    (lambda row: "messages" in row and "events" in (row.get("extra_info") or ()), _dream),
+    (lambda row: _lists(row, "events", str) and _lists(row, "objects", str), _carebench),
+    (
+        lambda row: _lists(row, "events", dict) and "visual_elements" in row["events"][0],
+        _tuna,
+    ),
+)
+"""How a form is recognized, and how its rows are read: our reading of the sources named in
+``docs/checklists-and-questions.md``."""

@@ -1,0 +1,152 @@
+"""Published files with questions and criteria; rows are written after the forms in their sources."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beholder.data import read_items
+from beholder.errors import DataError
+from beholder.metrics.asked.rows import criteria_of, questions_of
+from beholder.options import DataOptions
+from beholder.records import Item
+
+
+def read(tmp_path: Path, rows: list[Any], **options: Any) -> list[Item | DataError]:
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return list(read_items(path, DataOptions(**options), textless=True))
+
+
+def one(tmp_path: Path, row: dict[str, Any]) -> Item:
+    (item,) = read(tmp_path, [row])
+    assert isinstance(item, Item), item
+    return item
+
+
+QUESTION = {
+    "question": "Where does the cat sit?",
+    "choices": ["on grass", "on a chair"],
+    "answer": "on grass",
+    "category": ["Spatial", "Location"],
+    "source": "gpt",
+}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [{"id": "nat_1", "domain": "natural", "questions": [QUESTION]}, {"id": "nat_1"} | QUESTION],
+)
+def test_captionqa(tmp_path: Path, row: dict[str, Any]) -> None:
+    item = one(tmp_path, row)
+    (asked,) = questions_of(item)
+    assert item.id == "nat_1"
+    assert (asked.question, asked.answer) == ("Where does the cat sit?", "on grass")
+    assert asked.options == ("on grass", "on a chair")
+    assert asked.category == ("Spatial", "Location")
+
+
+ASKED = [{"question": "What moves?", "answer": "a tram", "category": "background"}]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [{"v_1": ASKED}, {"video_name": "v_1", "caption": "A tram passes.", "qa_list": ASKED}],
+)
+def test_vdc(tmp_path: Path, row: dict[str, Any]) -> None:
+    item = one(tmp_path, row)
+    (asked,) = questions_of(item)
+    assert item.id == "v_1"
+    assert (asked.question, asked.answer, asked.options) == ("What moves?", "a tram", ())
+
+
+def test_vcapsbench(tmp_path: Path) -> None:
+    qa = ["color*Is the car red?*Yes", "count*Are there two dogs?*no."]
+    first, second = questions_of(one(tmp_path, {"video_id": "7", "qa": qa}))
+    assert (first.question, first.answer, first.category) == ("Is the car red?", "yes", "color")
+    assert second.answer == "no"
+
+
+def test_capricorn(tmp_path: Path) -> None:
+    events = {"main_sbj_evts": ["<man 1> closes a window."], "bg_desc": ["It is night."]}
+    found = criteria_of(one(tmp_path, {"video_id": "9", "duration": 61.5, "events": events}))
+    assert [(c.text, c.dimension) for c in found] == [
+        ("<man 1> closes a window.", "subject_event"),
+        ("It is night.", "background"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("task", "annotation", "criteria"),
+    [
+        ("object_number", {"dogs": 2}, ["The number of dogs is 2."]),
+        ("object_color", {"door": "red"}, ["The colour of the door is red."]),
+        ("event", "A man falls.", ["A man falls."]),
+        (
+            "dynamic_object_number",
+            {"cars": 3, "bikes": 1},
+            ["The number of cars is 3.", "The number of bikes is 1."],
+        ),
+    ],
+)
+def test_capability(tmp_path: Path, task: str, annotation: object, criteria: list[str]) -> None:
+    row = {"file_id": "f1", "file_path": "f1.mp4", "annotation": annotation, "task": task}
+    found = criteria_of(one(tmp_path, row))
+    assert [c.text for c in found] == criteria
+    assert {c.dimension for c in found} == {task}
+
+
+def test_dream(tmp_path: Path) -> None:
+    content = [{"type": "text", "reference": "A dog runs. It jumps."}]
+    row = {
+        "messages": [{"content": "?"}, {"content": content}],
+        "extra_info": {"events": ["A dog runs.", "The dog jumps."], "n_events": 2},
+        "dataset": "DREAM_Live-action",
+        "idx": 3,
+    }
+    item = one(tmp_path, row)
+    assert (item.id, item.references) == ("3", ("A dog runs. It jumps.",))
+    assert [c.text for c in criteria_of(item)] == ["A dog runs.", "The dog jumps."]
+
+
+def test_carebench(tmp_path: Path) -> None:
+    row = {
+        "idx": 5,
+        "video": "5.mp4",
+        "caption": "A boy in red runs.",
+        "events": ["A boy runs."],
+        "objects": ["a boy in red"],
+    }
+    item = one(tmp_path, row)
+    assert item.references == ("A boy in red runs.",)
+    assert item.candidate == ""
+    assert [c.dimension for c in criteria_of(item)] == ["event", "object"]
+
+
+def test_tuna(tmp_path: Path) -> None:
+    elements = [{"type": "camera", "content": "The camera pans.", "weight": 2}]
+    row = {"index": "t1", "events": [{"event": "A pan.", "visual_elements": elements}]}
+    (found,) = criteria_of(one(tmp_path, row))
+    assert (found.text, found.dimension, found.weight) == ("The camera pans.", "camera", 2.0)
+
+
+def test_what_is_not_of_the_form_is_reported_with_its_row(tmp_path: Path) -> None:
+    (error,) = read(tmp_path, [{"video_id": "7", "qa": ["Is the car red? Yes"]}])
+    assert isinstance(error, DataError)
+    assert "not the published form" in str(error)
+    assert "Is the car red?" in str(error)
+
+
+def test_captions_of_a_model_find_the_criteria_of_their_film(tmp_path: Path) -> None:
+    annotations = tmp_path / "annotations.jsonl"
+    events = {"main_sbj_evts": ["A man closes a window."]}
+    annotations.write_text(json.dumps({"video_id": "9", "events": events}) + "\n", "utf-8")
+    (item,) = read(
+        tmp_path, [{"video_id": "9", "caption": "A man opens it."}], references_from=annotations
+    )
+    assert isinstance(item, Item)
+    assert (item.id, item.candidate, item.references) == ("9", "A man opens it.", ())
+    assert criteria_of(item)[0].text == "A man closes a window."
