@@ -264,6 +264,22 @@ class TestReliability:
         assert (panel.n_items, panel.n_left_out) == (3, 1)
         assert {c.name: c.value for c in panel.coefficients}["ICC(2,1)"] == pytest.approx(1.0)
 
+    def test_questions_that_repeats_answer_differently_are_counted(self, tmp_path: Path) -> None:
+        score(list(ITEMS), [WordCount()], out=tmp_path, workers=1)
+        file = AnswerFile(tmp_path / "store.sqlite")
+        for question, values in {
+            "q": (1, 1, 1),
+            "r": (0, 0, 1),
+            "s": (2, 2, 2),
+            "t": (0, 1, 2),
+        }.items():
+            for judge, value in zip(("a", "b", "c"), values, strict=True):
+                file.put_rating("check_criteria", question, judge, float(value))
+        file.close()
+        (panel,) = of_panels(tmp_path)
+        assert panel.coefficients[0].name == "same answer by all"
+        assert panel.coefficients[0].value == 0.5  # q and s, of four
+
     def test_metrics_of_a_run_are_raters(self, tmp_path: Path) -> None:
         score(list(ITEMS), [WordCount(), WordCount(factor=2)], out=tmp_path, workers=1)
         with Store.read(tmp_path) as store:

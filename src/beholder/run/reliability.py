@@ -105,7 +105,8 @@ def of_panels(folder: Path) -> list[Reliability]:
 
     Returns:
         One per operation that two or more judges answered for two or more questions; questions
-        that not all judges answered are left out and counted.
+        that not all judges answered are left out and counted. The first coefficient is the share
+        of questions that all judges, or all repeats of one, answer the same.
     """
     file = AnswerFile(folder / FILE_NAME)
     try:
@@ -123,7 +124,9 @@ def of_panels(folder: Path) -> list[Reliability]:
         if len(judges) > 1 and len(whole) > 1:
             table = np.array(whole)
             left_out = len(rows) - len(whole)
-            found.append(Reliability(operation, judges, len(whole), left_out, coefficients(table)))
+            same = float((table == table[:, :1]).all(axis=1).mean())
+            all_of_it = (Coefficient("same answer by all", same), *coefficients(table))
+            found.append(Reliability(operation, judges, len(whole), left_out, all_of_it))
     return found
 
 
