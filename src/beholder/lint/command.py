@@ -27,6 +27,7 @@ class RuleGroup:
         rule: Severity of a rule, as ALT105=off, note, warning or error; repeatable.
         vocabulary: Further file of terms, or none to drop ours; repeatable.
         rules: List the rules and stop.
+        map: Column of a table, as text=COLUMN; repeatable.
     """
 
     profile: Profile = "web"
@@ -36,6 +37,7 @@ class RuleGroup:
     rule: tuple[str, ...] = ()
     vocabulary: tuple[str, ...] = ()
     rules: bool = False
+    map: Annotated[tuple[str, ...], Parameter(name="--map")] = ()
 
 
 @Parameter(name="*")
@@ -66,9 +68,6 @@ def lint(
     *paths: str,
     which: RuleGroup = RuleGroup(),
     outcome: OutcomeGroup = OutcomeGroup(),
-    map: Annotated[
-        tuple[str, ...], Parameter(help="Which column has the texts, as text=COLUMN; repeatable.")
-    ] = (),
 ) -> int:
     """Check alternative texts without a model: missing, placeholders, file names, length, and more.
 
@@ -103,7 +102,7 @@ def lint(
         Setting(which.profile, which.platform, vocabulary(which.vocabulary)),
         choice=Choice(frozenset(which.select), frozenset(which.ignore), severity),
         baseline=outcome.baseline,
-        columns=dict(_pair(one, "text=COLUMN") for one in map),
+        columns=dict(_pair(one, "text=COLUMN") for one in which.map),
     )
     for form in outcome.format:
         name, write = WRITERS[form]

@@ -41,7 +41,7 @@ _LAZY = ("data-src", "data-lazy-src", "data-original")
 _PICTURE_FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?)(?:$|[?#])", re.I)
 _COMPLEX = re.compile(r"\b(?:chart|map|graph|diagram)\b", re.I)
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
-_DISABLED = re.compile(r"beholder-lint-disable-next-line\s+([\w ,]+)")
+_DISABLED = re.compile(r"<!--\s*beholder-lint-disable-next-line\s+([\w ,]+)")
 _FOCUSABLE = frozenset(("a", "area", "button", "input"))
 
 
@@ -76,15 +76,16 @@ class _Page:
             raise DataError(name, "is nested too deeply to be read")
         self.ids: dict[str, Any] = {}
         self.id_counts: Counter[str] = Counter()
-        self.disabled: dict[int, frozenset[str]] = {}
+        self.disabled = {
+            number: frozenset(re.findall(r"\w+", found[1]))
+            for number, line in enumerate(source.split("\n"), 2)
+            if (found := _DISABLED.search(line))
+        }
         self.maps: set[str] = set()
         self.base = name
         counts: Counter[str] = Counter()
         for one in self.root.iter():
             if not isinstance(one.tag, str):
-                found = _DISABLED.search(one.text or "") if one.tag is etree.Comment else None
-                if found:
-                    self.disabled[one.sourceline + 1] = frozenset(re.findall(r"\w+", found[1]))
                 continue
             counts[one.tag] += 1
             if known := one.get("id"):
@@ -109,7 +110,7 @@ class _Page:
             tags = {parent.tag for parent in above}
             if "template" in tags or (one.tag == "svg" and "svg" in tags):
                 continue
-            place = (one.sourceline, None)
+            place: tuple[int, int | None] = (one.sourceline, None)
             if one.tag in self.exact:
                 place = self.places[one.tag][number]
             if not _is_picture(one):
@@ -305,12 +306,11 @@ class _Page:
 
     def _neighbours(self, link: Any) -> Iterator[str]:
         before, after = link.getprevious(), link.getnext()
-        if before is not None and not (before.tail or "").strip():
-            if _is_link(before) and before.get("href") == link.get("href"):
-                yield self.text(before)
-        if after is not None and not (link.tail or "").strip():
-            if _is_link(after) and after.get("href") == link.get("href"):
-                yield self.text(after)
+        for other, gap in ((before, before), (after, link)):
+            if other is None or not _is_link(other) or (gap.tail or "").strip():
+                continue
+            if other.get("href") == link.get("href"):
+                yield self.text(other)
 
     def _sources(self, one: Any) -> tuple[str, ...]:
         named = [one.get(key) for key in (*_LAZY, "src", "data") if one.get(key)]
@@ -371,7 +371,7 @@ def _is_active(one: Any) -> bool:
 def _counts_as_none(one: Any) -> bool:
     focusable = one.get("tabindex") is not None or one.tag in _FOCUSABLE
     return not focusable and not any(
-        key.startswith("aria-") and key != "aria-hidden" for key in one.keys()
+        key.startswith("aria-") and key != "aria-hidden" for key in one.attrib
     )
 
 

@@ -33,7 +33,7 @@ def pictures(value: Any, name: str) -> Iterator[Occurrence]:
     for at, canvas in _canvases(value, "", 0):
         own = [pair for pair in _list(canvas.get("metadata")) if isinstance(pair, dict)]
         caption = next((text for _, text in _texts(canvas.get("label"))), "")
-        facts = {
+        facts: dict[str, Any] = {
             "file": name,
             "locator": at,
             "element": "canvas",

@@ -184,7 +184,7 @@ def _shown(
         if rule.severities[setting.profile] != "off" and not (rule.id == "ALT101" and hit.severity)
         for other in rule.covers
     }
-    done = set()
+    done: set[str] = set()
     for rule, hit in active:
         severity = _severity(rule, hit, setting, choice)
         if severity != "off" and rule.id not in covered | one.ignore | done:
@@ -213,8 +213,18 @@ def _finding(
     )
 
 
-_COPIED = tuple(
-    ["file", "line", "column", "locator", "element", "picture", "text", "text_from", "role", "language", "page"]
+_COPIED = (
+    "file",
+    "line",
+    "column",
+    "locator",
+    "element",
+    "picture",
+    "text",
+    "text_from",
+    "role",
+    "language",
+    "page",
 )
 _VERBS = (
     "has ",

@@ -15,7 +15,9 @@ from beholder.lint.wording import fold, norm, transcribed, words
 Structural: TypeAlias = tuple[str, str, str]
 """Id of a rule, what was found, and a severity that replaces the profile's, or an empty text."""
 
-_SIZES = frozenset(["width", "w", "height", "h", "size", "quality", "q", "dpr", "format", "fm", "auto", "v", "ver"])
+_SIZES = frozenset(
+    ["width", "w", "height", "h", "size", "quality", "q", "dpr", "format", "fm", "auto", "v", "ver"]
+)
 _IIIF_IMAGE = re.compile(
     r"/(?:full|square|(?:pct:)?[\d.,]+)/[^/]+/!?[\d.]+/(?:default|color|gray|bitonal|native)\.\w+$"
 )

@@ -224,9 +224,9 @@ _STYLE = (
 )
 
 
-def _marked(one: LintFinding) -> tuple[str, str, str]:
+def _marked(one: LintFinding) -> list[str]:
     start, end = one.span or (0, 0)
-    return tuple(map(for_terminal, (one.text[:start], one.text[start:end], one.text[end:])))  # type: ignore[return-value]
+    return [for_terminal(part) for part in (one.text[:start], one.text[start:end], one.text[end:])]
 
 
 WRITERS: Mapping[Format, tuple[str, Callable[[LintReport], str]]] = {

@@ -13,10 +13,27 @@ from beholder.errors import DataError
 from beholder.lint.occurrence import Occurrence
 
 _COLUMNS: dict[str, tuple[str, ...]] = {
-    "text": tuple(
-        ["alt", "alt_text", "alttext", "alternative_text", "image_alt", "description", "candidate", "caption"]
+    "text": (
+        "alt",
+        "alt_text",
+        "alttext",
+        "alternative_text",
+        "image_alt",
+        "description",
+        "candidate",
+        "caption",
     ),
-    "picture": tuple(["image", "src", "file", "filename", "file_name", "url", "image_url", "picture", "images"]),
+    "picture": (
+        "image",
+        "src",
+        "file",
+        "filename",
+        "file_name",
+        "url",
+        "image_url",
+        "picture",
+        "images",
+    ),
     "page": ("page", "page_url"),
     "nearby": ("page_text",),
     "link": ("link", "link_target"),
@@ -31,6 +48,9 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
     "ignore": ("lint_ignore",),
 }
 """Names of columns, in lower case with ``_`` for blanks, in order of preference."""
+
+
+_SAME = ("page", "nearby", "language", "date", "work_title", "long")
 
 
 class NoTextColumnError(DataError):
@@ -128,12 +148,12 @@ def _csv_rows(
         check_columns(header, name)
         last = reader.line_num
         for cells in reader:
-            line, last = last + 1, reader.line_num
+            number, last = last + 1, reader.line_num
             if len(cells) == len(header):
-                rows.append((line, dict(zip(header, cells, strict=True))))
+                rows.append((number, dict(zip(header, cells, strict=True))))
             elif cells:
                 reason = f"has {len(cells)} cells, the header has {len(header)}"
-                rows.append((line, DataError(name, reason, line=line)))
+                rows.append((number, DataError(name, reason, line=number)))
     except csv.Error as error:
         raise DataError(name, f"is not CSV: {error}", line=reader.line_num) from error
     return dict.fromkeys(header), rows
@@ -197,6 +217,7 @@ def _occurrence(
     role, link = said.get("role", "").lower(), said.get("link") or None
     long_field = chosen["text"] in ("long_description", "long")
     caption = said.get("caption", "")
+    same: dict[str, Any] = {key: said.get(key, "") for key in _SAME}
     return Occurrence(
         file=name,
         line=number,
@@ -214,10 +235,7 @@ def _occurrence(
         medium=bool(said.get("medium")),
         own_words=_terms(row.get(chosen.get("own_words", ""))),
         ignore=frozenset(said.get("ignore", "").replace(",", " ").upper().split()),
-        **{
-            key: said.get(key, "")
-            for key in ("page", "nearby", "language", "date", "work_title", "long")
-        },
+        **same,
     )
 
 

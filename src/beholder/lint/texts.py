@@ -169,11 +169,10 @@ def too_short(one: Occurrence, setting: Setting) -> Hit | None:
         or one.text_from in ("summary", "description")
     ):
         return None
-    if one.fold and re.search(
-        rf"(?<!\w){re.escape(one.text)}(?!\w)", f"{one.caption} {one.nearby}"
-    ):
-        if one.text[:1].isupper():
-            return None
+    around = f"{one.caption} {one.nearby}"
+    stated = one.fold and re.search(rf"(?<!\w){re.escape(one.text)}(?!\w)", around)
+    if stated and one.text[0].isupper():
+        return None
     if emoji(one.text) and not one.words:
         return None
     if is_dense(one.text):

@@ -133,7 +133,8 @@ _SCRIPTS = {
     "CYRILLIC": "Russian Ukrainian Belarusian Bulgarian Serbian Kazakh Mongolian",
     "GREEK": "Greek", "ARABIC": "Arabic Persian Urdu Sindhi", "HEBREW": "Hebrew",
     "DEVANAGARI": "Hindi Marathi Nepali Sanskrit Bhojpuri Maithili Konkani Angika Awadhi",
-    "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean", "CJK": "Chinese Japanese Korean",
+    "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean",
+    "CJK": "Chinese Japanese Korean",
     "THAI": "Thai", "GEORGIAN": "Georgian", "ARMENIAN": "Armenian", "BENGALI": "Bengali Assamese",
     "TAMIL": "Tamil", "TELUGU": "Telugu", "KANNADA": "Kannada", "MALAYALAM": "Malayalam",
     "GUJARATI": "Gujarati", "GURMUKHI": "Punjabi",
@@ -154,9 +155,9 @@ def other_language(text: str, expected: str) -> str | None:
     foreign = next((name for name, of in _SCRIPTS.items() if expected in of.split()), None)
     if len(letters) >= 3 and len(scripts) == 1:
         script = next(iter(scripts))
-        if (script in _SCRIPTS or script == "LATIN") and expected not in _SCRIPTS.get(script, ""):
-            if script != "LATIN" or (foreign is not None and expected != "Serbian"):
-                return f"all its letters are {script.title()}"
+        latin = script == "LATIN" and foreign is not None and expected != "Serbian"
+        if (latin or script in _SCRIPTS) and expected not in _SCRIPTS.get(script, ""):
+            return f"all its letters are {script.title()}"
     found = folded_words(text)
     if len(found) < _ENOUGH_FOR_SIGNS or foreign is not None:
         return None
