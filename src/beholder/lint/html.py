@@ -32,8 +32,9 @@ _TAG = re.compile(r"<!--|<([a-zA-Z][^\s/>]*)")
 _RAW = frozenset(("script", "style", "textarea", "title", "xmp"))
 _UNSEEN = frozenset(("script", "style", "template", "svg", "noscript", "head", "select"))
 _INLINE = frozenset(
-    ["a", "abbr", "b", "bdi", "bdo", "cite", "code", "em", "i", "img", "kbd", "mark", "q", "s", "small", "span", "strong", "sub", "sup", "u"]
-)
+    ("a", "abbr", "b", "bdi", "bdo", "cite", "code", "em", "i", "img", "kbd", "mark", "q", "s",
+     "small", "span", "strong", "sub", "sup", "u")
+)  # fmt: skip
 _IMAGE_ROLES = frozenset(("img", "image", "graphics-symbol", "graphics-document"))
 _NEAR = ("button", "p", "li", "td", "th")
 _ACTIVE_ROLES = frozenset(("button", "link", "menuitem", "tab"))

@@ -190,7 +190,8 @@ def markdown(report: LintReport) -> str:
         for rule, n in Counter(one.rule for one in new).most_common(10)
     ]
     places = [
-        f"- **{one.severity}** {one.rule} {_md(one.file)}:{one.line or one.locator} {_md(one.message)}"
+        f"- **{one.severity}** {one.rule} {_md(f'{one.file}:{one.line or one.locator}')}"
+        f" {_md(one.message)}"
         for one in new[:_FIRST]
     ]
     head = ["# Alternative texts", "", summary(report), ""]
