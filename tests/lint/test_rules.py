@@ -8,7 +8,7 @@ import pytest
 
 from beholder.lint import LintFinding, lint
 from beholder.lint.context import vocabulary
-from beholder.lint.rules import Profile, Setting, rules
+from beholder.lint.rules import LintSetting, Profile, rules
 
 CASES = [
     line.split(" ", 3)
@@ -17,7 +17,7 @@ CASES = [
 
 
 def found(path: Path, profile: Profile = "web") -> list[LintFinding]:
-    return lint([path], Setting(profile, terms=vocabulary(()))).findings
+    return lint([path], LintSetting(profile, terms=vocabulary(()))).findings
 
 
 def table(folder: Path, *rows: str) -> Path:

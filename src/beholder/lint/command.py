@@ -84,7 +84,7 @@ def lint(
     from beholder.lint.linting import Choice, baseline_of
     from beholder.lint.linting import lint as lint_paths
     from beholder.lint.outputs import WRITERS
-    from beholder.lint.rules import Setting
+    from beholder.lint.rules import LintSetting
 
     if which.rules:
         _list_rules()
@@ -99,7 +99,7 @@ def lint(
             raise ConfigError(f"--rule {name}={level}: expected off, note, warning or error")
     report = lint_paths(
         paths,
-        Setting(which.profile, which.platform, vocabulary(which.vocabulary)),
+        LintSetting(which.profile, which.platform, vocabulary(which.vocabulary)),
         choice=Choice(frozenset(which.select), frozenset(which.ignore), severity),
         baseline=outcome.baseline,
         columns=dict(_pair(one, "text=COLUMN") for one in which.map),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from beholder.errors import DataError
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.rules import Hit, Setting, Term, check, table
+from beholder.lint.rules import Hit, LintSetting, Term, check, table
 from beholder.lint.texts import content_words
 from beholder.lint.wording import fold, listed, norm, without_quotes, words
 from beholder.text.languages import language_named, other_language
@@ -23,7 +23,7 @@ _REMOTE = re.compile(r"(?:in memory of|since|commemorating|anniversary of)[\w ]{
 
 
 @check("ALT201")
-def repeats_text(one: Occurrence, setting: Setting) -> Hit | None:
+def repeats_text(one: Occurrence, setting: LintSetting) -> Hit | None:
     """The text of the block, link or button, or of a neighbouring link, again."""
     shown = {"nearby": one.nearby}
     if one.nearby and norm(one.nearby).lower() == one.text.lower():
@@ -43,7 +43,7 @@ def _within(part: list[str], whole: list[str]) -> bool:
 
 
 @check("ALT202")
-def repeats_caption(one: Occurrence, setting: Setting) -> Hit | None:
+def repeats_caption(one: Occurrence, setting: LintSetting) -> Hit | None:
     """The caption again, in any order of words."""
     if not one.caption or not one.fold:
         return None
@@ -62,7 +62,7 @@ def repeats_caption(one: Occurrence, setting: Setting) -> Hit | None:
 
 
 @check("ALT203")
-def target_not_told(one: Occurrence, setting: Setting) -> Hit | None:
+def target_not_told(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Link texts such as "click here" on a link that contains only the picture."""
     if (
         one.image_only
@@ -74,14 +74,14 @@ def target_not_told(one: Occurrence, setting: Setting) -> Hit | None:
 
 
 @check("ALT204")
-def title_repeats(one: Occurrence, setting: Setting) -> Hit | None:
+def title_repeats(one: Occurrence, setting: LintSetting) -> Hit | None:
     """A title attribute that is equal to alt."""
     same = one.text_from == "alt" and one.title and fold(one.title) == one.fold
     return Hit("equals the title attribute", evidence={"title": one.title}) if same else None
 
 
 @check("ALT205")
-def language(one: Occurrence, setting: Setting) -> Hit | None:
+def language(one: Occurrence, setting: LintSetting) -> Hit | None:
     """A text in another language than the page."""
     page = language_named(one.language)
     if page is None or one.own_language:
@@ -97,7 +97,7 @@ def language(one: Occurrence, setting: Setting) -> Hit | None:
 
 
 @check("ALT207")
-def date(one: Occurrence, setting: Setting) -> Hit | None:
+def date(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Years, decades and centuries outside the dates of the record."""
     known = [_range(match) for match in _YEARS.finditer(one.date)]
     known += [
@@ -168,7 +168,7 @@ def _expressions(terms: tuple[Term, ...]) -> tuple[re.Pattern[str], dict[str, Te
 
 
 @check("ALT301")
-def term(one: Occurrence, setting: Setting) -> Hit | None:
+def term(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Terms of the active vocabularies."""
     expression, by_form = _expressions(tuple(setting.terms))
     text = one.judged

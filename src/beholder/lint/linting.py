@@ -17,8 +17,8 @@ from beholder.lint import texts
 from beholder.lint.collection import GroupHit, compare_all
 from beholder.lint.context import vocabulary
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.rules import CHECKS, ORDER, Hit, LintFinding, LintRule, Setting, rules
-from beholder.lint.sources import Source, read
+from beholder.lint.rules import CHECKS, ORDER, Hit, LintFinding, LintRule, LintSetting, rules
+from beholder.lint.sources import ReadFile, read
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class LintReport:
         n_gone: Findings of the baseline that are fixed.
     """
 
-    setting: Setting
+    setting: LintSetting
     findings: list[LintFinding] = field(default_factory=list)
     occurrences: list[Occurrence] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
@@ -80,7 +80,7 @@ class LintReport:
 
 def lint(
     paths: Sequence[str | Path],
-    setting: Setting | None = None,
+    setting: LintSetting | None = None,
     *,
     choice: Choice | None = None,
     baseline: Path | None = None,
@@ -99,7 +99,7 @@ def lint(
         DataError: A path or the baseline cannot be read at all.
         UnknownNameError: ``choice`` names an unknown rule.
     """
-    setting, choice = setting or Setting(terms=vocabulary(())), choice or Choice()
+    setting, choice = setting or LintSetting(terms=vocabulary(())), choice or Choice()
     known = read_baseline(baseline) if baseline else Counter()
     report = LintReport(setting)
     for source in read(paths, columns):
@@ -130,7 +130,7 @@ def lint(
     return report
 
 
-def _take(source: Source, report: LintReport) -> None:
+def _take(source: ReadFile, report: LintReport) -> None:
     report.files.append(source.name)
     report.notes += source.notes
     for one in source.found:
@@ -140,7 +140,7 @@ def _take(source: Source, report: LintReport) -> None:
             report.occurrences.append(one)
 
 
-def _hits(one: Occurrence, setting: Setting) -> Iterator[tuple[str, Hit]]:
+def _hits(one: Occurrence, setting: LintSetting) -> Iterator[tuple[str, Hit]]:
     for rule, what, severity in one.structural:
         yield rule, Hit(what, severity=severity)
     if one.declared:
@@ -164,7 +164,7 @@ def _hits(one: Occurrence, setting: Setting) -> Iterator[tuple[str, Hit]]:
             yield rule, hit
 
 
-def _severity(rule: LintRule, hit: Hit, setting: Setting, choice: Choice) -> str:
+def _severity(rule: LintRule, hit: Hit, setting: LintSetting, choice: Choice) -> str:
     if rule.id in choice.ignore or (choice.select and rule.id not in choice.select):
         return "off"
     if rule.id in choice.severity:
@@ -174,7 +174,7 @@ def _severity(rule: LintRule, hit: Hit, setting: Setting, choice: Choice) -> str
 
 
 def _shown(
-    one: Occurrence, hits: list[tuple[str, Hit]], setting: Setting, choice: Choice
+    one: Occurrence, hits: list[tuple[str, Hit]], setting: LintSetting, choice: Choice
 ) -> Iterator[tuple[LintRule, Hit, str]]:
     table = rules()
     active = [(table[name], hit) for name, hit in hits]

@@ -81,7 +81,7 @@ class LintFinding(Struct, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Setting:
+class LintSetting:
     """What checks know besides the occurrence.
 
     Attributes:
@@ -97,7 +97,7 @@ class Setting:
     lengths: Counter[int] = field(default_factory=Counter)
 
 
-Check: TypeAlias = Callable[[Occurrence, Setting], Hit | None]
+Check: TypeAlias = Callable[[Occurrence, LintSetting], Hit | None]
 CHECKS: dict[str, Check] = {}
 
 

@@ -15,7 +15,7 @@ MOST_BYTES = 64 * 2**20
 """Bytes of the largest page, manifest or text that is read."""
 
 
-class Source(NamedTuple):
+class ReadFile(NamedTuple):
     """A file that was read.
 
     Attributes:
@@ -39,7 +39,7 @@ _READERS: dict[str, Callable[[str, str], Iterator[Occurrence]]] = {
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
 
-def read(paths: Sequence[str | Path], columns: Mapping[str, str]) -> Iterator[Source]:
+def read(paths: Sequence[str | Path], columns: Mapping[str, str]) -> Iterator[ReadFile]:
     """The pictures of files and folders, each file once.
 
     Args:
@@ -83,7 +83,7 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _read(file: Path, name: str, columns: Mapping[str, str], *, strict: bool) -> Source:
+def _read(file: Path, name: str, columns: Mapping[str, str], *, strict: bool) -> ReadFile:
     notes: list[str] = []
     found: list[Occurrence | DataError] = []
     form = file.suffix.lower()
@@ -108,7 +108,7 @@ def _read(file: Path, name: str, columns: Mapping[str, str], *, strict: bool) ->
         if strict and not found:
             raise error if isinstance(error, DataError) else DataError(name, str(error)) from error
         found.append(error if isinstance(error, DataError) else DataError(name, str(error)))
-    return Source(name, found, notes)
+    return ReadFile(name, found, notes)
 
 
 def _decoded(data: bytes, name: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.rules import Hit, Setting, check
+from beholder.lint.rules import Hit, LintSetting, check
 from beholder.lint.wording import (
     emoji,
     fold,
@@ -66,7 +66,7 @@ _LINEAR = 20_000
 
 
 @check("ALT101")
-def file_name(one: Occurrence, setting: Setting) -> Hit | None:
+def file_name(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Names of files, cameras and programs, digests, and sizes such as 300x200."""
     text = one.text.strip("\"'“”()[]")
     bare = re.sub(r"[_\-+]|%20", " ", one.fold)
@@ -91,7 +91,7 @@ def file_name(one: Occurrence, setting: Setting) -> Hit | None:
 
 
 @check("ALT102")
-def placeholder(one: Occurrence, setting: Setting) -> Hit | None:
+def placeholder(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Texts such as "alt text", "TODO", "lorem ipsum", and templates that were never filled."""
     if found := _TEMPLATE.search(one.judged):
         return Hit(f'contains the unfilled template "{_short(found[0])}"', found.span())
@@ -103,7 +103,7 @@ def placeholder(one: Occurrence, setting: Setting) -> Hit | None:
 
 
 @check("ALT103")
-def generic_only(one: Occurrence, setting: Setting) -> Hit | None:
+def generic_only(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Texts such as "Image" or "photo icon" that name only the kind of picture."""
     if one.text_from in ("aria-label", "aria-labelledby") and one.decorative:
         return None
@@ -122,7 +122,7 @@ def content_words(one: Occurrence) -> set[str] | None:
 
 
 @check("ALT104")
-def image_of(one: Occurrence, setting: Setting) -> Hit | None:
+def image_of(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Openings such as "image of" and "this is a picture showing"."""
     start = len(one.text) - len(one.text.lstrip(" \"'“”([{.,"))
     for opening in pattern("opening", one.language):
@@ -137,7 +137,7 @@ def image_of(one: Occurrence, setting: Setting) -> Hit | None:
 
 
 @check("ALT105")
-def too_long(one: Occurrence, setting: Setting) -> Hit | None:
+def too_long(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Texts over the limits of the profile."""
     counted: int
     if setting.profile == "museum":
@@ -160,7 +160,7 @@ def too_long(one: Occurrence, setting: Setting) -> Hit | None:
 
 
 @check("ALT106")
-def too_short(one: Occurrence, setting: Setting) -> Hit | None:
+def too_short(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Texts of one word, or of fewer than four in museums and on networks."""
     if (
         one.functional
@@ -184,7 +184,7 @@ def too_short(one: Occurrence, setting: Setting) -> Hit | None:
 
 
 @check("ALT107")
-def stuffing(one: Occurrence, setting: Setting) -> Hit | None:
+def stuffing(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Lists of keywords, words that are repeated, and hashtags."""
     text = one.judged
     tags = re.findall(r"(?<!\w)#[^\W\d]\w+", text)
@@ -215,7 +215,7 @@ def stuffing(one: Occurrence, setting: Setting) -> Hit | None:
 
 
 @check("ALT108")
-def all_caps(one: Occurrence, setting: Setting) -> Hit | None:
+def all_caps(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Texts in capitals, other than short acronyms."""
     found = words(one.judged)
     cased = [letter for letter in one.judged if letter.upper() != letter.lower()]
@@ -231,7 +231,7 @@ def all_caps(one: Occurrence, setting: Setting) -> Hit | None:
 
 
 @check("ALT109")
-def address(one: Occurrence, setting: Setting) -> Hit | None:
+def address(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Web addresses, except the host of a link's target beside other words."""
     if found := _ADDRESS.search(one.judged):
         host = re.sub(r"^https?://|/$", "", found[0].rstrip(".,;"), flags=re.I).lower()
@@ -242,7 +242,7 @@ def address(one: Occurrence, setting: Setting) -> Hit | None:
 
 
 @check("ALT110")
-def has_emoji(one: Occurrence, setting: Setting) -> Hit | None:
+def has_emoji(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Emoji, from the third on for social networks."""
     found = emoji(one.judged)
     whole = len(found) == 1 and one.text == one.text[slice(*found[0])]
@@ -252,14 +252,14 @@ def has_emoji(one: Occurrence, setting: Setting) -> Hit | None:
 
 
 @check("ALT111")
-def unpronounceable(one: Occurrence, setting: Setting) -> Hit | None:
+def unpronounceable(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Texts of punctuation."""
     spoken = any(map(str.isalnum, one.text)) or emoji(one.text)
     return None if spoken else Hit(f'"{_short(one.text)}" cannot be read aloud')
 
 
 @check("ALT112")
-def markup(one: Occurrence, setting: Setting) -> Hit | None:
+def markup(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Tags, entities, control characters and wrongly decoded characters."""
     if found := _TAG.search(one.judged):
         return Hit(f'contains the tag "{_short(found[0])}"', found.span())
@@ -278,7 +278,7 @@ def markup(one: Occurrence, setting: Setting) -> Hit | None:
 
 
 @check("ALT113")
-def cut_off(one: Occurrence, setting: Setting) -> Hit | None:
+def cut_off(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Texts that end with an ellipsis or at a typical limit of a field."""
     text = without_quotes(one.text).rstrip()
     if text.endswith(("...", "…")) and one.text.endswith(("...", "…")):
@@ -299,7 +299,7 @@ def cut_off(one: Occurrence, setting: Setting) -> Hit | None:
 
 
 @check("ALT114")
-def not_a_description(one: Occurrence, setting: Setting) -> Hit | None:
+def not_a_description(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Credits alone, and frames that programs put round their guesses."""
     if found := _FRAME.search(one.judged):
         return Hit(f'contains the machine-made "{found[0]}"', found.span())
