@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -105,7 +105,7 @@ def lint(
     for source in read(paths, columns):
         _take(source, report)
     checked = [one for one in report.occurrences if one.text and not one.decorative]
-    setting.lengths.update(len(one.text) for one in checked)
+    setting = replace(setting, lengths=Counter(len(one.text) for one in checked))
     by_place: dict[int, list[tuple[str, Hit]]] = defaultdict(list)
     for at, one in enumerate(report.occurrences):
         by_place[at] = list(_hits(one, setting))
