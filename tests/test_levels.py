@@ -25,7 +25,7 @@ LEVELS = [
         "report",
         "web terminal",
         "api",
-        "kinds rewards",
+        "kinds rewards lint",
         "ray harness",
         "cli __main__",
     )

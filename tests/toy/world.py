@@ -29,6 +29,10 @@ def make_world(folder: Path, run: Callable[[str], object]) -> None:
     """Write the files; ``run`` takes the arguments of a command and makes what only one makes."""
     sample = files("beholder.samples") / "descriptions.jsonl"
     (folder / "descriptions.jsonl").write_bytes(sample.read_bytes())
+    (folder / "alts.csv").write_text("image,alt\na.jpg,A red door in a wall of old stone\n")
+    (folder / "site").mkdir()
+    page = '<html lang="en"><img src="a.jpg" alt="A red door in a wall of old stone"></html>'
+    (folder / "site" / "index.html").write_text(page)
     rows = [json.loads(line) for line in sample.read_text("utf-8").splitlines()]
     items(folder).rename(folder / "data.jsonl")
     _judged(folder, rows)

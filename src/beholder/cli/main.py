@@ -49,6 +49,7 @@ _COMMANDS = (
     Command("compare", "beholder.cli.runs:compare", place=5),
     Command("leaderboard", "beholder.cli.runs:leaderboard", place=7),
     Command("sample", "beholder.cli.tools:sample", place=13),
+    Command("lint", "beholder.lint.command:lint", place=14),
     Command("metrics", "beholder.cli.tools:metrics", place=15),
     Command("show", "beholder.cli.tools:show", place=16),
     Command("doctor", "beholder.cli.doctor:doctor", place=17),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -126,3 +127,45 @@ def _other_language(found: Sequence[str]) -> str | None:
             listed = ", ".join(repr(word) for word in dict.fromkeys(told[:3]))
             return f"it looks {language} ({listed})"
     return None
+
+
+_SCRIPTS = {
+    "CYRILLIC": "Russian Ukrainian Belarusian Bulgarian Serbian Kazakh Mongolian",
+    "GREEK": "Greek", "ARABIC": "Arabic Persian Urdu Sindhi", "HEBREW": "Hebrew",
+    "DEVANAGARI": "Hindi Marathi Nepali Sanskrit Bhojpuri Maithili Konkani Angika Awadhi",
+    "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean",
+    "CJK": "Chinese Japanese Korean",
+    "THAI": "Thai", "GEORGIAN": "Georgian", "ARMENIAN": "Armenian", "BENGALI": "Bengali Assamese",
+    "TAMIL": "Tamil", "TELUGU": "Telugu", "KANNADA": "Kannada", "MALAYALAM": "Malayalam",
+    "GUJARATI": "Gujarati", "GURMUKHI": "Punjabi",
+}  # fmt: skip
+"""Languages of scripts other than Latin, by the first word of a letter's Unicode name."""
+_ENGLISH_SHARE = 0.8
+
+
+def other_language(text: str, expected: str) -> str | None:
+    """Why a text is in another language than expected; None if it fits or is undecided.
+
+    Args:
+        text: Any text; fewer than five words are compared by script alone.
+        expected: A language, named as ``language_named`` does.
+    """
+    letters = _LETTER.findall(text)
+    scripts = {unicodedata.name(one, "").partition(" ")[0] for one in set(letters)}
+    foreign = next((name for name, of in _SCRIPTS.items() if expected in of.split()), None)
+    if len(letters) >= 3 and len(scripts) == 1:
+        script = next(iter(scripts))
+        latin = script == "LATIN" and foreign is not None and expected != "Serbian"
+        if (latin or script in _SCRIPTS) and expected not in _SCRIPTS.get(script, ""):
+            return f"all its letters are {script.title()}"
+    found = folded_words(text)
+    if len(found) < _ENOUGH_FOR_SIGNS or foreign is not None:
+        return None
+    if expected == ENGLISH:
+        return _other_language(found)
+    signs = _SIGN_SETS.get(expected, frozenset())
+    known = sum(frequency.weight(word) < 1.0 for word in found)
+    if not signs.intersection(found) and known >= _ENGLISH_SHARE * len(found):
+        return "it looks English"
+    other = _other_language(found)
+    return None if other is None or f" {expected} " in f"{other} " else other

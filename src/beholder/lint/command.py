@@ -1,0 +1,142 @@
+"""The command ``beholder lint``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from beholder.lint.outputs import Format
+from beholder.lint.rules import PROFILES, Profile
+from beholder.terminal.groups import Out
+from beholder.terminal.printing import say, say_left_out, tell, tell_tables
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class RuleGroup:
+    """Which rules count, and how much.
+
+    Attributes:
+        profile: Whose guides set limits and severities.
+        platform: Network whose limit of length counts in the profile social.
+        select: Only this rule; repeatable.
+        ignore: Not this rule; repeatable.
+        rule: Severity of a rule, as ALT105=off, note, warning or error; repeatable.
+        vocabulary: Further file of terms, or none to drop ours; repeatable.
+        rules: List the rules and stop.
+        map: Column of a table, as text=COLUMN; repeatable.
+    """
+
+    profile: Profile = "web"
+    platform: Literal["mastodon", "bluesky"] = "mastodon"
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    rule: tuple[str, ...] = ()
+    vocabulary: tuple[str, ...] = ()
+    rules: bool = False
+    map: Annotated[tuple[str, ...], Parameter(name="--map")] = ()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class OutcomeGroup:
+    """What is written, and what counts as a failure.
+
+    Attributes:
+        format: Form of the report; repeatable with -o.
+        out: File of the report, or folder for several; standard output if not given.
+        baseline: File of known findings, which do not count.
+        write_baseline: Write all findings into this file.
+        fail_on: Least severity of a new finding that gives exit code 1.
+        skip_bad_files: Report unreadable files and rows without exit code 2.
+        require_pictures: Exit with 1 if there is no picture.
+    """
+
+    format: tuple[Format, ...] = ("text",)
+    out: Out = None
+    baseline: Path | None = None
+    write_baseline: Path | None = None
+    fail_on: Literal["error", "warning", "note", "never"] = "error"
+    skip_bad_files: bool = False
+    require_pictures: bool = False
+
+
+def lint(
+    *paths: str,
+    which: RuleGroup = RuleGroup(),
+    outcome: OutcomeGroup = OutcomeGroup(),
+) -> int:
+    """Check alternative texts without a model: missing, placeholders, file names, length, and more.
+
+    Exit code 0: no error. 1: findings. 2: unreadable input. Nothing is fetched.
+
+    Example: `beholder lint alts.csv site/ --profile museum`
+
+    Args:
+        paths: Tables (CSV, TSV, JSONL, JSON, Parquet), HTML, Markdown, IIIF manifests, or folders.
+    """
+    from beholder.errors import ConfigError
+    from beholder.files import write_text
+    from beholder.lint.context import vocabulary
+    from beholder.lint.linting import Choice, baseline_of
+    from beholder.lint.linting import lint as lint_paths
+    from beholder.lint.outputs import WRITERS
+    from beholder.lint.rules import LintSetting
+
+    if which.rules:
+        _list_rules()
+        return 0
+    if not paths:
+        raise ConfigError("name a file or folder: beholder lint alts.csv")
+    if len(outcome.format) > 1 and outcome.out is None:
+        raise ConfigError("several formats need a folder: add -o FOLDER")
+    severity = dict(_pair(one, "ALT105=off") for one in which.rule)
+    for name, level in severity.items():
+        if level not in ("off", "note", "warning", "error"):
+            raise ConfigError(f"--rule {name}={level}: expected off, note, warning or error")
+    report = lint_paths(
+        paths,
+        LintSetting(which.profile, which.platform, vocabulary(which.vocabulary)),
+        choice=Choice(frozenset(which.select), frozenset(which.ignore), severity),
+        baseline=outcome.baseline,
+        columns=dict(_pair(one, "text=COLUMN") for one in which.map),
+    )
+    for form in outcome.format:
+        name, write = WRITERS[form]
+        if outcome.out is None:
+            tell(write(report).removesuffix("\n"))
+        else:
+            several = len(outcome.format) > 1 or outcome.out.is_dir()
+            write_text(outcome.out / name if several else outcome.out, write(report))
+    if outcome.write_baseline:
+        write_text(outcome.write_baseline, baseline_of(report))
+        say(f"{len(report.findings)} findings are known now: {outcome.write_baseline}")
+    say_left_out(report.bad)
+    if report.bad and not outcome.skip_bad_files:
+        return 2
+    missing = outcome.require_pictures and not report.occurrences
+    return int(missing or (not outcome.write_baseline and report.failed(outcome.fail_on)))
+
+
+def _pair(given: str, example: str) -> tuple[str, str]:
+    from beholder.errors import ConfigError
+
+    name, equals, value = given.partition("=")
+    if not equals or not name or not value:
+        raise ConfigError(f"{given!r}: expected a form such as {example}")
+    return name, value
+
+
+def _list_rules() -> None:
+    from rich.table import Table
+
+    from beholder.lint.rules import rules
+
+    table = Table("rule", "name", *PROFILES, "finds")
+    for rule in rules().values():
+        levels = (rule.severities[profile] for profile in PROFILES)
+        table.add_row(rule.id, rule.name, *levels, rule.condition)
+    tell_tables(table)

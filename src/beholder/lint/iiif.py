@@ -1,0 +1,156 @@
+"""Pictures of IIIF manifests and collections, Presentation 2, 3 and 4; nothing is fetched."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from beholder.lint.occurrence import Occurrence
+
+_LABELS = frozenset(("alt text", "alternative text", "image description", "alttext"))
+_DATES = frozenset(("date", "created", "dated", "date created"))
+_MEDIA = frozenset(("medium", "type", "technique", "materials"))
+_TYPES = frozenset(("manifest", "collection", "sc:manifest", "sc:collection"))
+_MOST_DEPTH = 100
+
+
+def is_iiif(value: Any) -> bool:
+    """Whether the value of a JSON file is a manifest or collection."""
+    return isinstance(value, dict) and str(_first(value, "type", "@type")).lower() in _TYPES
+
+
+def pictures(value: Any, name: str) -> Iterator[Occurrence]:
+    """Pictures of all canvases, one for each language of a text.
+
+    Args:
+        value: The manifest or collection.
+        name: The file as findings name it.
+    """
+    language = next((tag for tag, _ in _texts(value.get("label")) if tag), "")
+    pairs = [pair for pair in _list(value.get("metadata")) if isinstance(pair, dict)]
+    for at, canvas in _canvases(value, "", 0):
+        own = [pair for pair in _list(canvas.get("metadata")) if isinstance(pair, dict)]
+        caption = next((text for _, text in _texts(canvas.get("label"))), "")
+        facts: dict[str, Any] = {
+            "file": name,
+            "locator": at,
+            "element": "canvas",
+            "page": str(_first(canvas, "id", "@id") or ""),
+            "caption": caption,
+            "date": _fact(own + pairs, _DATES) or str(value.get("navDate") or ""),
+            "medium": bool(_fact(own + pairs, _MEDIA)),
+        }
+        bodies = list(_bodies(canvas))
+        picture = str(_first(bodies[0], "id", "@id") or "") if bodies else ""
+        told = _told(canvas, bodies, own)
+        long = next((text for _, text, source, is_long in told if is_long), "")
+        short = [one for one in told if not one[3]] or [one for one in told if one[3]]
+        if not short and bodies:
+            yield Occurrence(picture=picture, language=language, **facts)
+        for tag, text, source, is_long in short:
+            yield Occurrence(
+                picture=picture,
+                language=tag or language,
+                raw=text,
+                text_from=source,
+                is_long=is_long,
+                long="" if is_long else long,
+                **facts,
+            )
+
+
+def _canvases(value: Any, at: str, depth: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    if not isinstance(value, dict) or depth > _MOST_DEPTH:
+        return
+    if str(_first(value, "type", "@type")).lower() in ("canvas", "sc:canvas"):
+        yield at, value
+        return
+    for key in ("items", "sequences", "canvases", "manifests", "members"):
+        for number, one in enumerate(_list(value.get(key))):
+            yield from _canvases(one, f"{at}/{key}/{number}", depth + 1)
+
+
+def _bodies(canvas: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    pages = [page for page in _list(canvas.get("items")) if isinstance(page, dict)]
+    notes = [one for page in pages for one in _list(page.get("items"))] + _list(
+        canvas.get("images")
+    )
+    for note in notes:
+        for body in _list(
+            note.get("body", note.get("resource")) if isinstance(note, dict) else None
+        ):
+            items = _list(body.get("items")) if isinstance(body, dict) else []
+            for one in items or [body]:
+                kind = str(_first(one, "type", "@type")) if isinstance(one, dict) else ""
+                if kind.lower() in ("image", "dctypes:image"):
+                    yield one
+
+
+def _told(
+    canvas: dict[str, Any], bodies: list[dict[str, Any]], pairs: list[dict[str, Any]]
+) -> list[tuple[str, str, str, bool]]:
+    """Language, text, place and whether the place is for long texts, of the first place in use."""
+    found = []
+    for page in _list(canvas.get("annotations")) + _list(canvas.get("otherContent")):
+        for note in _list(_first(page, "items", "resources")) if isinstance(page, dict) else []:
+            if not isinstance(note, dict):
+                continue
+            for body in _list(note.get("body", note.get("resource"))):
+                body = body if isinstance(body, dict) else {"value": body}
+                said = " ".join(
+                    str(one)
+                    for of in (note, body)
+                    for one in _list(of.get("provides")) + _list(of.get("accessibility"))
+                ).lower()
+                if "alternativetext" in said or "longdescription" in said:
+                    value = str(_first(body, "value", "chars") or "")
+                    text = _text(value) if body.get("format") == "text/html" else value
+                    tag = str(next(iter(_list(body.get("language"))), ""))
+                    found.append((tag, text, "annotation", "alternativetext" not in said))
+    if any(not is_long for *_, is_long in found):
+        return found
+    for pair in pairs:
+        if any(text.strip().lower() in _LABELS for _, text in _texts(pair.get("label"))):
+            return found + [(*one, "metadata", False) for one in _texts(pair.get("value"))]
+    for holder in (*bodies, canvas):
+        for key in ("summary", "description"):
+            if texts := _texts(holder.get(key)):
+                return found + [(tag, _text(text), key, True) for tag, text in texts]
+    return found
+
+
+def _texts(value: Any) -> list[tuple[str, str]]:
+    """Languages and texts of a language map (3), of ``@value`` objects or of plain texts (2)."""
+    if isinstance(value, dict) and "@value" not in value:
+        return [
+            ("" if tag == "none" else str(tag), str(text))
+            for tag, texts in value.items()
+            for text in _list(texts)
+        ]
+    return [
+        (str(one.get("@language", "")), str(one["@value"]))
+        if isinstance(one, dict) and "@value" in one
+        else ("", str(one))
+        for one in _list(value)
+    ]
+
+
+def _fact(pairs: list[dict[str, Any]], labels: frozenset[str]) -> str:
+    for pair in pairs:
+        if any(text.strip().lower() in labels for _, text in _texts(pair.get("label"))):
+            return "; ".join(text for _, text in _texts(pair.get("value")))
+    return ""
+
+
+def _text(value: str) -> str:
+    return html.unescape(re.sub(r"<[^<>]*>", " ", value)) if "<" in value else value
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _first(value: dict[str, Any], *keys: str) -> Any:
+    return next((value[key] for key in keys if key in value), None)

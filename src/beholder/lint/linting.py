@@ -1,0 +1,287 @@
+"""From files to a report: rules applied, covered findings dropped, a baseline compared."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+import msgspec
+
+from beholder.errors import DataError, UnknownNameError
+from beholder.lint import texts
+from beholder.lint.collection import GroupHit, compare_all
+from beholder.lint.context import vocabulary
+from beholder.lint.occurrence import Occurrence
+from beholder.lint.rules import CHECKS, ORDER, Hit, LintFinding, LintRule, LintSetting, rules
+from beholder.lint.sources import ReadFile, read
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which rules count, and how much.
+
+    Attributes:
+        select: Only these rules; empty for all.
+        ignore: Not these rules.
+        severity: Severities that replace those of the profile; ``off`` switches a rule off.
+    """
+
+    select: frozenset[str] = frozenset()
+    ignore: frozenset[str] = frozenset()
+    severity: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in (*self.select, *self.ignore, *self.severity):
+            if name not in rules():
+                close = get_close_matches(name, rules(), n=1) or ["see beholder lint --rules"]
+                raise UnknownNameError(f"there is no rule {name!r}; did you mean {close[0]}?")
+
+
+@dataclass
+class LintReport:
+    """What was read and found.
+
+    Attributes:
+        setting: Profile, platform and vocabulary.
+        findings: Findings in order of file, line and rule.
+        occurrences: All places that show a picture.
+        files: Files that were read.
+        bad: Files and rows that could not be read.
+        notes: What the readers did, such as the choice of columns.
+        groups: Findings about several pictures, once each.
+        n_gone: Findings of the baseline that are fixed.
+    """
+
+    setting: LintSetting
+    findings: list[LintFinding] = field(default_factory=list)
+    occurrences: list[Occurrence] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    bad: list[DataError] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    groups: list[GroupHit] = field(default_factory=list)
+    n_gone: int = 0
+
+    def counts(self) -> dict[str, int]:
+        """New findings by severity, most severe first."""
+        counted = Counter(one.severity for one in self.findings if one.state == "new")
+        return {severity: counted[severity] for severity in ORDER}
+
+    def failed(self, fail_on: str) -> bool:
+        """Whether a new finding is at least so severe; ``never`` for no."""
+        if fail_on == "never":
+            return False
+        return any(self.counts()[severity] for severity in ORDER[: ORDER.index(fail_on) + 1])
+
+
+def lint(
+    paths: Sequence[str | Path],
+    setting: LintSetting | None = None,
+    *,
+    choice: Choice | None = None,
+    baseline: Path | None = None,
+    columns: Mapping[str, str] = {},
+) -> LintReport:
+    """Check the alternative texts of files and folders; nothing is fetched.
+
+    Args:
+        paths: Tables (CSV, TSV, JSONL, JSON, Parquet), HTML, Markdown, IIIF manifests, or folders.
+        setting: Profile, platform and vocabulary; None for the web with our vocabulary.
+        choice: Which rules count; None for those of the profile.
+        baseline: A file of known findings, which ``baseline_of`` made.
+        columns: Columns of tables by what they contain, such as ``text``.
+
+    Raises:
+        DataError: A path or the baseline cannot be read at all.
+        UnknownNameError: ``choice`` names an unknown rule.
+    """
+    setting, choice = setting or LintSetting(terms=vocabulary(())), choice or Choice()
+    known = read_baseline(baseline) if baseline else Counter()
+    report = LintReport(setting)
+    for source in read(paths, columns):
+        _take(source, report)
+    checked = [one for one in report.occurrences if one.text and not one.decorative]
+    setting = replace(setting, lengths=Counter(len(one.text) for one in checked))
+    by_place: dict[int, list[tuple[str, Hit]]] = defaultdict(list)
+    for at, one in enumerate(report.occurrences):
+        by_place[at] = list(_hits(one, setting))
+    place = {id(one): at for at, one in enumerate(report.occurrences)}
+    report.groups = [
+        group
+        for group in compare_all(checked)
+        if _severity(rules()[group.rule], group.hit, setting, choice) != "off"
+    ]
+    for group in report.groups:
+        for one in group.places:
+            by_place[place[id(one)]].append((group.rule, group.hit))
+    seen: Counter[str] = Counter()
+    for at, one in enumerate(report.occurrences):
+        for rule, hit, severity in _shown(one, by_place[at], setting, choice):
+            report.findings.append(_finding(rule, hit, severity, one, seen))
+    for finding in report.findings:
+        if known[finding.fingerprint]:
+            finding.state = "known"
+    present = {finding.fingerprint for finding in report.findings}
+    report.n_gone = len(set(known) - present)
+    return report
+
+
+def _take(source: ReadFile, report: LintReport) -> None:
+    report.files.append(source.name)
+    report.notes += source.notes
+    for one in source.found:
+        if isinstance(one, DataError):
+            report.bad.append(one)
+        else:
+            report.occurrences.append(one)
+
+
+def _hits(one: Occurrence, setting: LintSetting) -> Iterator[tuple[str, Hit]]:
+    for rule, what, severity in one.structural:
+        yield rule, Hit(what, severity=severity)
+    if one.declared:
+        return
+    if one.decorative:
+        museum = setting.profile == "museum" and one.element != "svg"
+        if one.caption or museum:
+            what = "is marked as decorative" + (", and has a caption" if one.caption else "")
+            yield "ALT005", Hit(what, evidence={"caption": one.caption} if one.caption else {})
+        return
+    if not one.text:
+        blank = bool(one.raw) and one.element != "row"
+        yield (
+            ("ALT002", Hit("has a text of blanks only"))
+            if blank
+            else ("ALT001", Hit("has no alternative text"))
+        )
+        return
+    for rule, check in CHECKS.items():
+        if texts.scannable(one, rule) and (hit := check(one, setting)):
+            yield rule, hit
+
+
+def _severity(rule: LintRule, hit: Hit, setting: LintSetting, choice: Choice) -> str:
+    if rule.id in choice.ignore or (choice.select and rule.id not in choice.select):
+        return "off"
+    if rule.id in choice.severity:
+        return choice.severity[rule.id]
+    usual = rule.severities[setting.profile]
+    return usual if usual == "off" else hit.severity or usual
+
+
+def _shown(
+    one: Occurrence, hits: list[tuple[str, Hit]], setting: LintSetting, choice: Choice
+) -> Iterator[tuple[LintRule, Hit, str]]:
+    table = rules()
+    active = [(table[name], hit) for name, hit in hits]
+    covered = {
+        other
+        for rule, hit in active
+        if rule.severities[setting.profile] != "off" and not (rule.id == "ALT101" and hit.severity)
+        for other in rule.covers
+    }
+    done: set[str] = set()
+    for rule, hit in active:
+        severity = _severity(rule, hit, setting, choice)
+        if severity != "off" and rule.id not in covered | one.ignore | done:
+            done.add(rule.id)
+            yield rule, hit, severity
+
+
+def _finding(
+    rule: LintRule, hit: Hit, severity: str, one: Occurrence, seen: Counter[str]
+) -> LintFinding:
+    said = "\0".join((rule.id, one.file, one.identity, one.fold))
+    seen[said] += 1
+    digest = hashlib.sha256(f"{said}\0{seen[said]}".encode("utf-8", "replace")).hexdigest()
+    subject = "The text " if hit.what.startswith(_VERBS) and one.text else ""
+    subject = subject or ("The picture " if hit.what.startswith(_VERBS) else "")
+    what = subject + hit.what
+    return LintFinding(
+        rule=rule.id,
+        name=rule.name,
+        severity=severity,
+        message=f"{what[0].upper()}{what[1:]}. {rule.next}",
+        span=hit.span,
+        evidence=dict(hit.evidence),
+        fingerprint=digest[:16],
+        **{name: getattr(one, name) for name in _COPIED},
+    )
+
+
+_COPIED = (
+    "file",
+    "line",
+    "column",
+    "locator",
+    "element",
+    "picture",
+    "text",
+    "text_from",
+    "role",
+    "language",
+    "page",
+)
+_VERBS = (
+    "has ",
+    "is ",
+    "contains ",
+    "opens ",
+    "equals ",
+    "ends ",
+    "lists ",
+    "repeats ",
+    "stands ",
+    "says ",
+)
+
+
+def read_baseline(path: Path) -> Counter[str]:
+    """The fingerprints of known findings.
+
+    Raises:
+        DataError: The file is missing or damaged.
+    """
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=BaselineFile)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise DataError(
+            str(path), f"is no baseline ({error}); write one with --write-baseline"
+        ) from error
+    return Counter(one.fingerprint for one in found.findings)
+
+
+class BaselineEntry(msgspec.Struct):
+    """A known finding."""
+
+    fingerprint: str
+    rule: str
+    file: str
+    text: str
+
+
+class BaselineFile(msgspec.Struct):
+    """The form of a baseline."""
+
+    beholder_lint_baseline: int
+    profile: str
+    findings: list[BaselineEntry]
+
+
+def baseline_of(report: LintReport) -> str:
+    """The baseline that makes all findings of a report known."""
+    entries = [BaselineEntry(f.fingerprint, f.rule, f.file, f.text) for f in report.findings]
+    made = BaselineFile(1, report.setting.profile, entries)
+    return json.dumps(msgspec.to_builtins(made), ensure_ascii=False, indent=1) + "\n"
+
+
+def by_file(findings: Iterable[LintFinding]) -> dict[str, list[LintFinding]]:
+    """Findings by the file they are in."""
+    found = defaultdict(list)
+    for one in findings:
+        found[one.file].append(one)
+    return found

@@ -1,0 +1,143 @@
+"""One place that shows a picture: the unit that all rules look at."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import TypeAlias
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+
+from msgspec import Struct
+
+from beholder.lint.wording import fold, norm, transcribed, words
+
+Structural: TypeAlias = tuple[str, str, str]
+"""Id of a rule, what was found, and a severity that replaces the profile's, or an empty text."""
+
+_SIZES = frozenset(
+    ["width", "w", "height", "h", "size", "quality", "q", "dpr", "format", "fm", "auto", "v", "ver"]
+)
+_IIIF_IMAGE = re.compile(
+    r"/(?:full|square|(?:pct:)?[\d.,]+)/[^/]+/!?[\d.]+/(?:default|color|gray|bitonal|native)\.\w+$"
+)
+_RESIZED = re.compile(r"(?:-\d{2,5}x\d{2,5}|@[234]x)(?=\.\w+$)")
+
+
+def identity(source: str) -> str:
+    """What is equal for all sizes of a picture; empty for an empty address.
+
+    Args:
+        source: Path or address of a picture. Fragment, size and version are ignored.
+    """
+    parts = urlsplit(source.strip()) if "//" in source or "?" in source else None
+    if parts is None:
+        return _RESIZED.sub("", source.strip().partition("#")[0])
+    query = urlencode([one for one in parse_qsl(parts.query) if one[0].lower() not in _SIZES])
+    path = _RESIZED.sub("", _IIIF_IMAGE.sub("", parts.path))
+    return f"{parts.netloc.lower()}{path}" + (f"?{query}" if query else "")
+
+
+class Occurrence(Struct, kw_only=True, dict=True):
+    """A place that shows a picture.
+
+    Attributes:
+        file: File as the user named it, or relative to the folder that the user named.
+        line: 1-based line or row, or None if the form has no lines.
+        column: 1-based column in code points, or None.
+        locator: Where it is in the form of the file: a JSON pointer, a row.
+        element: Name of the element or field.
+        picture: Path or address of the picture.
+        pictures: Further addresses of the same picture.
+        raw: Text as written; None if the place has none.
+        text_from: Attribute or field that gives the text.
+        decorative: Whether it is marked as decorative.
+        declared: Whether the data say so with ``role=decorative``, which no rule questions.
+        role: Role of the picture: functional, decorative, figure, complex, text or informative.
+        caption: Caption of the picture.
+        language: Language of the page, as its code; ``own_language`` if the element states it.
+        page: Page that shows the picture; empty for the file itself.
+        title: The ``title`` attribute.
+        work_title: Title of the work, from a record.
+        medium: Whether the record names a medium or type.
+        date: Date of the record.
+        long: Long description.
+        is_long: Whether the text itself is in a field for long descriptions.
+        link: Target of the link; None outside links and buttons.
+        image_only: Whether link or button has no other name.
+        nearby: Visible text of the nearest block, link or button.
+        neighbours: Texts of neighbouring links with the same target.
+        emoji: Whether the picture stands for an emoji.
+        group: Key of a figure that shows several pictures under one caption.
+        own_words: Terms that people use for themselves; ``*`` for all.
+        ignore: Ids of rules that the source suppresses.
+        structural: Findings about the element rather than the text.
+    """
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+    locator: str = ""
+    element: str = ""
+    picture: str = ""
+    pictures: tuple[str, ...] = ()
+    raw: str | None = None
+    text_from: str = "alt"
+    decorative: bool = False
+    declared: bool = False
+    role: str = "informative"
+    caption: str = ""
+    language: str = ""
+    own_language: bool = False
+    page: str = ""
+    title: str = ""
+    work_title: str = ""
+    medium: bool = False
+    date: str = ""
+    long: str = ""
+    is_long: bool = False
+    link: str | None = None
+    image_only: bool = False
+    nearby: str = ""
+    neighbours: tuple[str, ...] = ()
+    emoji: bool = False
+    group: str = ""
+    own_words: frozenset[str] = frozenset()
+    ignore: frozenset[str] = frozenset()
+    structural: tuple[Structural, ...] = ()
+
+    @cached_property
+    def text(self) -> str:
+        """The text with blanks normalised; spans refer to it."""
+        return norm(self.raw or "")
+
+    @cached_property
+    def fold(self) -> str:
+        """The text for comparison."""
+        return fold(self.text)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """Words of the text."""
+        return words(self.text)
+
+    @cached_property
+    def judged(self) -> str:
+        """The text with transcribed words blanked, character for character."""
+        return transcribed(self.text, self.language)
+
+    @cached_property
+    def identity(self) -> str:
+        """What is equal for all sizes of the picture."""
+        return identity(self.picture)
+
+    @cached_property
+    def file_names(self) -> set[str]:
+        """Names of the picture's files."""
+        paths = (unquote(one.partition("?")[0]) for one in (self.picture, *self.pictures) if one)
+        return {name for path in paths if (name := PurePosixPath(path).name)}
+
+    @property
+    def functional(self) -> bool:
+        """Whether the picture is in a link or button."""
+        return self.role == "functional"

@@ -1,0 +1,245 @@
+"""Reports: terminal, JSON, SARIF 2.1.0, JUnit, Markdown, and one HTML page."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+import msgspec
+
+from beholder._version import __version__
+from beholder.lint.linting import LintReport, by_file
+from beholder.lint.rules import ORDER, LintFinding, rules
+from beholder.report.plain_page import render_page
+from beholder.visible import for_terminal
+
+Format: TypeAlias = Literal["text", "json", "sarif", "junit", "markdown", "html"]
+
+_MOST_SARIF = 25_000
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_PROBLEM = {"error": "error", "warning": "warning", "note": "recommendation"}
+_FIRST = 50
+
+
+def summary(report: LintReport) -> str:
+    """One line: pictures, files, and new findings by severity."""
+    counts = ", ".join(f"{n} {severity}{'s'[: n != 1]}" for severity, n in report.counts().items())
+    known = sum(one.state == "known" for one in report.findings)
+    more = (
+        f"; {known} known, {report.n_gone} of the baseline fixed" if known or report.n_gone else ""
+    )
+    pictures, files = len(report.occurrences), len(report.files)
+    return (
+        f"{pictures:,} picture{'s'[: pictures != 1]} in {files} file{'s'[: files != 1]}:"
+        f" {counts}{more}"
+    )
+
+
+def text(report: LintReport) -> str:
+    """Lines for a terminal: new findings by file, then the summary."""
+    said = list(report.notes)
+    for file, findings in by_file(one for one in report.findings if one.state == "new").items():
+        said.append(f"\n{file}")
+        for one in findings:
+            place = str(one.line or one.locator)
+            place += f":{one.column}" if one.column else ""
+            said.append(f"  {place:>7}  {one.severity:<7}  {one.rule}  {one.message}")
+            if one.text:
+                said.append(f"           {_short(one.text)}")
+    return "\n".join([*said, "", summary(report)])
+
+
+def as_json(report: LintReport) -> str:
+    """All findings, files and counts; equal bytes for equal input."""
+    found = {
+        "beholder_lint": 1,
+        "profile": report.setting.profile,
+        "rules": [msgspec.to_builtins(rule) for rule in rules().values()],
+        "files": report.files,
+        "pictures": len(report.occurrences),
+        "findings": msgspec.to_builtins(report.findings),
+        "collection": [
+            {
+                "rule": group.rule,
+                "message": group.hit.what,
+                "n": group.n,
+                "places": [{"file": one.file, "line": one.line} for one in group.places],
+            }
+            for group in report.groups
+        ],
+        "counts": report.counts(),
+        "cautions": [*report.notes, *map(str, report.bad)],
+    }
+    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+
+
+def sarif(report: LintReport) -> str:
+    """SARIF 2.1.0, as code-scanning services read it: the worst 25,000 findings."""
+    worst = sorted(report.findings, key=lambda one: ORDER.index(one.severity))[:_MOST_SARIF]
+    left = len(report.findings) - len(worst)
+    run: dict[str, object] = {
+        "tool": {
+            "driver": {
+                "name": "beholder lint",
+                "version": __version__,
+                "rules": [
+                    {
+                        "id": rule.id,
+                        "name": rule.name,
+                        "shortDescription": {"text": rule.condition},
+                        "fullDescription": {"text": f"{rule.condition}. {rule.next}"},
+                        "help": {"text": rule.next},
+                        "properties": {
+                            "tags": ["accessibility"],
+                            "problem.severity": _PROBLEM.get(
+                                rule.severities[report.setting.profile], "recommendation"
+                            ),
+                        },
+                    }
+                    for rule in rules().values()
+                ],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(one) for one in worst],
+    }
+    if left:
+        message = {"text": f"{left} further findings of lower severity are left out"}
+        note = {"message": message, "level": "warning"}
+        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": [note]}]
+    whole = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
+
+
+def _result(one: LintFinding) -> dict[str, object]:
+    region = {"startLine": one.line or 1, "startColumn": one.column or 1}
+    location: dict[str, object] = {
+        "physicalLocation": {
+            "artifactLocation": {"uri": quote(one.file)},
+            "region": region
+            | {"endLine": region["startLine"], "endColumn": region["startColumn"] + 1},
+        }
+    }
+    if one.line is None and one.locator:
+        location["logicalLocations"] = [{"fullyQualifiedName": one.locator}]
+    return {
+        "ruleId": one.rule,
+        "level": one.severity,
+        "message": {"text": for_terminal(one.message)},
+        "locations": [location],
+        "partialFingerprints": {"primaryLocationLineHash": f"{one.fingerprint}:1"},
+        "baselineState": "new" if one.state == "new" else "unchanged",
+    }
+
+
+def junit(report: LintReport) -> str:
+    """JUnit: a suite for each file, a case for each picture."""
+    suites = ElementTree.Element("testsuites", name="beholder lint")
+    found = by_file(report.findings)
+    for file in report.files:
+        pictures = [one for one in report.occurrences if one.file == file]
+        suite = ElementTree.SubElement(suites, "testsuite", name=_xml(file))
+        by_place: dict[tuple[int | None, int | None, str], list[LintFinding]] = {}
+        for finding in found.get(file, []):
+            by_place.setdefault((finding.line, finding.column, finding.locator), []).append(finding)
+        n_failed = 0
+        for one in pictures:
+            place = f"{one.line or one.locator}" + (f":{one.column}" if one.column else "")
+            case = ElementTree.SubElement(
+                suite, "testcase", classname=_xml(file), name=_xml(f"{place} {one.picture}".strip())
+            )
+            findings = by_place.pop((one.line, one.column, one.locator), [])
+            n_failed += _fill(case, findings)
+        suite.set("tests", str(len(pictures)))
+        suite.set("failures", str(n_failed))
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suites, "unicode") + "\n"
+    )
+
+
+def _fill(case: ElementTree.Element, findings: list[LintFinding]) -> bool:
+    errors = [one for one in findings if one.severity == "error" and one.state == "new"]
+    milder = [one for one in findings if one.severity != "error" and one.state == "new"]
+    for one in errors:
+        failure = ElementTree.SubElement(case, "failure", type=one.rule, message=_xml(one.message))
+        failure.text = _xml(one.text)
+    if findings and not errors and not milder:
+        ElementTree.SubElement(case, "skipped", message="known")
+    if milder:
+        said = ElementTree.SubElement(case, "system-out")
+        said.text = "\n".join(_xml(f"{one.severity} {one.rule}: {one.message}") for one in milder)
+    return bool(errors)
+
+
+def _xml(value: str) -> str:
+    return "".join(
+        one if one >= " " and one not in "\ufffe\uffff" else " " for one in for_terminal(value)
+    )
+
+
+def markdown(report: LintReport) -> str:
+    """Counts, the ten most frequent rules and the first fifty findings, in Markdown."""
+    new = [one for one in report.findings if one.state == "new"]
+    rows = [
+        f"| {rule} | {rules()[rule].name} | {n} |"
+        for rule, n in Counter(one.rule for one in new).most_common(10)
+    ]
+    places = [
+        f"- **{one.severity}** {one.rule} {_md(f'{one.file}:{one.line or one.locator}')}"
+        f" {_md(one.message)}"
+        for one in new[:_FIRST]
+    ]
+    head = ["# Alternative texts", "", summary(report), ""]
+    if rows:
+        head += ["| rule | name | findings |", "|---|---|---|", *rows, "", *places]
+    if len(new) > _FIRST:
+        head += ["", f"{len(new) - _FIRST} further findings are in the other formats."]
+    return "\n".join(head) + "\n"
+
+
+def _md(value: str) -> str:
+    plain = html.escape(for_terminal(value), quote=False)
+    return "".join(f"\\{one}" if one in "\\`*_[]|!#" else one for one in plain)
+
+
+def page(report: LintReport) -> str:
+    """One HTML page without a script: the worst rules first, each with its findings."""
+    rows = []
+    for rule in rules().values():
+        found = [one for one in report.findings if one.rule == rule.id and one.state == "new"]
+        if found:
+            found.sort(key=lambda one: ORDER.index(one.severity))
+            rows.append((rule, [(one, _marked(one)) for one in found]))
+    rows.sort(key=lambda row: (ORDER.index(row[1][0][0].severity), row[0].id))
+    return render_page("lint.html.j2", ["page.css"], _STYLE, groups=rows, summary=summary(report))
+
+
+_STYLE = (
+    ".lint td { vertical-align: top; overflow-wrap: anywhere; padding: 6px 8px 6px 0 }"
+    ".lint table { width: 100%; border-collapse: collapse } .lint summary { cursor: pointer }"
+)
+
+
+def _marked(one: LintFinding) -> list[str]:
+    start, end = one.span or (0, 0)
+    return [for_terminal(part) for part in (one.text[:start], one.text[start:end], one.text[end:])]
+
+
+WRITERS: Mapping[Format, tuple[str, Callable[[LintReport], str]]] = {
+    "text": ("lint.txt", text),
+    "json": ("lint.json", as_json),
+    "sarif": ("lint.sarif", sarif),
+    "junit": ("lint.junit.xml", junit),
+    "markdown": ("lint.md", markdown),
+    "html": ("lint.html", page),
+}
+"""Usual name of the file, and the function that makes the text, by format."""
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= 100 else value[:97] + "..."

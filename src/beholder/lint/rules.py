@@ -1,0 +1,143 @@
+"""The table of rules: ids, severities by profile, and what a check of a rule returns."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from msgspec import Struct
+
+from beholder.lint.occurrence import Occurrence
+
+Profile: TypeAlias = Literal["web", "museum", "social", "documents"]
+PROFILES: tuple[Profile, ...] = get_args(Profile)
+SEVERITIES = {"E": "error", "W": "warning", "N": "note", "-": "off"}
+ORDER = ("error", "warning", "note")
+
+
+class LintRule(Struct, frozen=True):
+    """A rule: what it looks for, how severe it is in each profile, and what to do.
+
+    Attributes:
+        id: ``ALT101``.
+        name: ``file-name``.
+        severities: error, warning, note or off, by profile.
+        covers: Rules whose findings are not shown beside one of this rule.
+        condition: What it finds, as the end of "in this file ...".
+        next: What to do.
+    """
+
+    id: str
+    name: str
+    severities: dict[str, str]
+    covers: tuple[str, ...]
+    condition: str
+    next: str
+
+
+class Hit(NamedTuple):
+    """What a check found about an occurrence.
+
+    Attributes:
+        what: What was found, without the next step.
+        span: Range of ``Occurrence.text``, or None for all of it.
+        severity: Replaces the severity of the profile, unless the rule is off.
+        evidence: Quotations of what the text is compared with.
+    """
+
+    what: str
+    span: tuple[int, int] | None = None
+    severity: str = ""
+    evidence: Mapping[str, str] = {}
+
+
+class LintFinding(Struct, kw_only=True):
+    """A finding of a rule at one place; the fields are those of ``lint.json``."""
+
+    rule: str
+    name: str
+    severity: str
+    message: str
+    file: str
+    line: int | None = None
+    column: int | None = None
+    locator: str = ""
+    element: str = ""
+    picture: str = ""
+    text: str = ""
+    span: tuple[int, int] | None = None
+    text_from: str = ""
+    role: str = ""
+    language: str = ""
+    page: str = ""
+    evidence: dict[str, str] = {}
+    fingerprint: str = ""
+    state: Literal["new", "known"] = "new"
+
+
+@dataclass(frozen=True)
+class LintSetting:
+    """What checks know besides the occurrence.
+
+    Attributes:
+        profile: Which guide limits and severities follow.
+        platform: Social network, whose limit of length counts.
+        terms: Active vocabulary.
+        lengths: How many texts have a length.
+    """
+
+    profile: Profile = "web"
+    platform: Literal["mastodon", "bluesky"] = "mastodon"
+    terms: Sequence[Term] = ()
+    lengths: Counter[int] = field(default_factory=Counter)
+
+
+Check: TypeAlias = Callable[[Occurrence, LintSetting], Hit | None]
+CHECKS: dict[str, Check] = {}
+
+
+def check(rule: str) -> Callable[[Check], Check]:
+    """Register the check of a rule that looks at one occurrence with a text."""
+
+    def add(function: Check) -> Check:
+        CHECKS[rule] = function
+        return function
+
+    return add
+
+
+@cache
+def rules() -> dict[str, LintRule]:
+    """All rules by id."""
+    return {
+        row["id"]: LintRule(
+            row["id"],
+            row["name"],
+            {profile: SEVERITIES[row[profile]] for profile in PROFILES},
+            tuple(row["covers"].split()),
+            row["condition"],
+            row["next"],
+        )
+        for row in table("rules.tsv")
+    }
+
+
+def table(name: str) -> list[dict[str, str]]:
+    """Rows of a table of this package."""
+    source = files("beholder.lint").joinpath(name).read_text(encoding="utf-8")
+    return list(csv.DictReader(source.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+class Term(NamedTuple):
+    """A form of a term of a vocabulary, and what to consider instead."""
+
+    form: str
+    language: str
+    kind: str
+    suggestion: str
+    exceptions: str

@@ -1,0 +1,137 @@
+"""Files and folders to pictures, one file at a time; nothing is fetched and no link is followed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from beholder.errors import DataError
+from beholder.lint import html, iiif, markdown, tables
+from beholder.lint.occurrence import Occurrence
+
+MOST_BYTES = 64 * 2**20
+"""Bytes of the largest page, manifest or text that is read."""
+
+
+class ReadFile(NamedTuple):
+    """A file that was read.
+
+    Attributes:
+        name: As findings name it.
+        found: Its pictures, and errors for what could not be read.
+        notes: How it was read.
+    """
+
+    name: str
+    found: Sequence[Occurrence | DataError]
+    notes: Sequence[str]
+
+
+_READERS: dict[str, Callable[[str, str], Iterator[Occurrence]]] = {
+    ".html": html.pictures,
+    ".htm": html.pictures,
+    ".xhtml": html.pictures,
+    ".md": markdown.pictures,
+    ".markdown": markdown.pictures,
+}
+_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
+
+
+def read(paths: Sequence[str | Path], columns: Mapping[str, str]) -> Iterator[ReadFile]:
+    """The pictures of files and folders, each file once.
+
+    Args:
+        paths: Files, or folders, of which all files of known forms are read.
+        columns: Columns of tables by what they contain.
+
+    Raises:
+        DataError: A path does not exist, or is of no known form.
+    """
+    done = set()
+    for path in map(Path, paths):
+        for file in _files(path):
+            real = file.resolve()
+            if real in done:
+                continue
+            done.add(real)
+            inside = path.is_dir()
+            name = (file.relative_to(path) if inside else file).as_posix()
+            yield _read(file, name, columns, strict=not inside)
+
+
+def _files(path: Path) -> list[Path]:
+    known = (*_READERS, *_TABLES)
+    if path.is_file():
+        if path.suffix.lower() in known:
+            return [path]
+        raise DataError(str(path), f"has no known form; these are read: {', '.join(known)}")
+    if not path.is_dir():
+        raise DataError(str(path), "is no file or folder; check the path")
+    found = []
+    for folder, inner, names in os.walk(path):
+        inner[:] = sorted(one for one in inner if one[0] != "." and one != "node_modules")
+        files = [Path(folder, name) for name in sorted(names) if name[0] != "."]
+        found += [
+            one
+            for one in files
+            if one.suffix.lower() in known and one.is_file() and not one.is_symlink()
+        ]
+    if not found:
+        raise DataError(str(path), f"has no file of these forms: {', '.join(known)}")
+    return found
+
+
+def _read(file: Path, name: str, columns: Mapping[str, str], *, strict: bool) -> ReadFile:
+    notes: list[str] = []
+    found: list[Occurrence | DataError] = []
+    form = file.suffix.lower()
+    try:
+        if form not in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet"):
+            size = file.stat().st_size
+            if size > MOST_BYTES:
+                raise DataError(name, f"has {size:,} bytes; at most {MOST_BYTES:,} are read")
+        if form in _READERS:
+            found += _READERS[form](_decoded(file.read_bytes(), name), name)
+        else:
+            value = tables.parsed(file, name) if form == ".json" else None
+            if iiif.is_iiif(value):
+                found += iiif.pictures(value, name)
+            else:
+                found += tables.pictures(file, name, value, columns, notes)
+    except tables.NoTextColumnError as error:  # a folder may contain tables of other data
+        if strict:
+            raise
+        notes.append(str(error))
+    except (DataError, OSError) as error:
+        if strict and not found:
+            raise error if isinstance(error, DataError) else DataError(name, str(error)) from error
+        found.append(error if isinstance(error, DataError) else DataError(name, str(error)))
+    return ReadFile(name, found, notes)
+
+
+def _decoded(data: bytes, name: str) -> str:
+    for mark, encoding in (
+        (b"\xef\xbb\xbf", "utf-8"),
+        (b"\xff\xfe", "utf-16"),
+        (b"\xfe\xff", "utf-16"),
+    ):
+        if data.startswith(mark):
+            return data.decode(encoding, "replace").lstrip("\ufeff")
+    if b"\0" in data[:1024]:
+        raise DataError(name, "is binary, or UTF-16 without a mark; save it as UTF-8")
+    said = html.DECLARED.search(data[:1024])
+    if said is not None:
+        label = said[1].decode("ascii").lower()
+        if label in ("iso-8859-1", "latin1", "us-ascii", "ascii", "latin-1"):
+            label = "cp1252"
+        if not label.startswith(("utf", "unicode")):
+            try:
+                return data.decode(label, "replace")
+            except LookupError:
+                pass
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("utf-8" if said else "cp1252", "replace")

@@ -1,0 +1,254 @@
+"""Pictures of tables: CSV, TSV, JSONL, JSON, Parquet and COCO captions."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from beholder.data.lines import MAX_ROW_BYTES, lines, opened, strict_json
+from beholder.data.tables import check_columns, read_parquet
+from beholder.errors import DataError
+from beholder.lint.occurrence import Occurrence
+
+_COLUMNS: dict[str, tuple[str, ...]] = {
+    "text": (
+        "alt",
+        "alt_text",
+        "alttext",
+        "alternative_text",
+        "image_alt",
+        "description",
+        "candidate",
+        "caption",
+    ),
+    "picture": (
+        "image",
+        "src",
+        "file",
+        "filename",
+        "file_name",
+        "url",
+        "image_url",
+        "picture",
+        "images",
+    ),
+    "page": ("page", "page_url"),
+    "nearby": ("page_text",),
+    "link": ("link", "link_target"),
+    "role": ("role",),
+    "language": ("language", "lang"),
+    "date": ("date",),
+    "work_title": ("title",),
+    "caption": ("caption",),
+    "long": ("long_description", "long"),
+    "medium": ("medium", "type"),
+    "own_words": ("self_described",),
+    "ignore": ("lint_ignore",),
+}
+"""Names of columns, in lower case with ``_`` for blanks, in order of preference."""
+
+
+_SAME = ("page", "nearby", "language", "date", "work_title", "long")
+
+
+class NoTextColumnError(DataError):
+    """A table has no column that is known to contain texts."""
+
+
+def parsed(file: Path, name: str) -> Any:
+    """The value of a JSON file.
+
+    Raises:
+        DataError: It is no JSON in UTF-8.
+    """
+    try:
+        return strict_json(file.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(name, f"is not JSON: {error}") from error
+
+
+def pictures(
+    file: Path, name: str, value: Any, columns: Mapping[str, str], notes: list[str]
+) -> Iterator[Occurrence | DataError]:
+    """Pictures of a table, one a row.
+
+    Args:
+        file: The table.
+        name: What messages call it.
+        value: Content of a JSON file, or None for another form.
+        columns: Columns by what they contain; others are found by their names.
+        notes: Receives a line that names the columns.
+
+    Raises:
+        DataError: The file cannot be read.
+        NoTextColumnError: No column of texts was found.
+    """
+    names, rows = _rows(file, name, value)
+    flat: list[tuple[int, dict[str, Any] | DataError]] = []
+    for number, row in rows:
+        if isinstance(row, dict) and isinstance(row.get("context"), dict):
+            row = row | row["context"]
+        if not isinstance(row, dict | DataError):
+            row = DataError(name, "expected an object with the fields of a picture", line=number)
+        flat.append((number, row))
+        if isinstance(row, dict):
+            names.update(dict.fromkeys(row))
+    if not names and all(isinstance(row, DataError) for _, row in flat):
+        yield from (row for _, row in flat if isinstance(row, DataError))
+        return
+    chosen = _chosen(list(names), columns, name)
+    read = (f"`{chosen[key]}` as {key}" for key in ("text", "picture") if key in chosen)
+    notes.append(f"{name}: read {', '.join(read)}")
+    for number, row in flat:
+        yield row if isinstance(row, DataError) else _occurrence(row, chosen, name, number)
+
+
+def _rows(file: Path, name: str, value: Any) -> tuple[dict[str, None], Iterable[tuple[int, Any]]]:
+    form = file.suffix.lower()
+    if form == ".parquet":
+        return {}, read_parquet(file, name)
+    if form == ".json":
+        return {}, enumerate(_json_rows(value, name), 1)
+    with opened(file, name, None) as stream:
+        texts = list(lines(stream, name))
+    if form in (".jsonl", ".ndjson"):
+        return {}, [(number, _json(line, name, number)) for number, line in texts if _full(line)]
+    return _csv_rows([line for _, line in texts], name, "\t" if form == ".tsv" else ",")
+
+
+def _full(line: str | DataError) -> bool:
+    return isinstance(line, DataError) or bool(line.strip())
+
+
+def _json(line: str | DataError, name: str, number: int) -> Any:
+    try:
+        return line if isinstance(line, DataError) else strict_json(line)
+    except (ValueError, RecursionError) as error:
+        return DataError(name, f"is not JSON: {error}", line=number)
+
+
+def _csv_rows(
+    texts: list[str | DataError], name: str, usual: str
+) -> tuple[dict[str, None], list[tuple[int, Any]]]:
+    plain = []
+    for line in texts:
+        if isinstance(line, DataError):
+            raise line  # a quoted cell may span lines, so the rest is not reliable
+        plain.append(line)
+    if not plain:
+        raise DataError(name, "is empty; expected a line with the names of columns")
+    csv.field_size_limit(MAX_ROW_BYTES)
+    separator = max((usual, ";", "\t", ","), key=plain[0].count)
+    reader = csv.reader(plain, delimiter=separator, strict=True)
+    rows: list[tuple[int, Any]] = []
+    try:
+        header = next(reader)
+        check_columns(header, name)
+        last = reader.line_num
+        for cells in reader:
+            number, last = last + 1, reader.line_num
+            if len(cells) == len(header):
+                rows.append((number, dict(zip(header, cells, strict=True))))
+            elif cells:
+                reason = f"has {len(cells)} cells, the header has {len(header)}"
+                rows.append((number, DataError(name, reason, line=number)))
+    except csv.Error as error:
+        raise DataError(name, f"is not CSV: {error}", line=reader.line_num) from error
+    return dict.fromkeys(header), rows
+
+
+def _json_rows(value: Any, name: str) -> Iterable[Any]:
+    if isinstance(value, dict) and isinstance(value.get("annotations"), list):
+        shown = value.get("images")  # COCO captions
+        files = {
+            one.get("id"): one.get("file_name")
+            for one in (shown if isinstance(shown, list) else ())
+            if isinstance(one, dict)
+        }
+        return [
+            {"image": files.get(one.get("image_id")), "alt": one.get("caption")}
+            if isinstance(one, dict)
+            else one
+            for one in value["annotations"]
+        ]
+    if isinstance(value, dict):
+        value = next((one for one in value.values() if isinstance(one, list)), None)
+    if not isinstance(value, list):
+        raise DataError(name, "has no list of rows; expected a list of objects")
+    return value
+
+
+def _chosen(names: list[str], columns: Mapping[str, str], name: str) -> dict[str, str]:
+    plain = {"_".join(one.strip().lower().split()): one for one in reversed(names)}
+    for key, column in columns.items():
+        if key not in _COLUMNS or column not in names:
+            known = ", ".join(names) if key in _COLUMNS else ", ".join(_COLUMNS)
+            raise DataError(name, f"--map {key}={column}: there is no such name; it has {known}")
+    chosen = {
+        key: next((plain[one] for one in known if one in plain), "")
+        for key, known in _COLUMNS.items()
+    }
+    chosen = {key: column for key, column in (chosen | dict(columns)).items() if column}
+    if "text" not in chosen:
+        raise NoTextColumnError(
+            name,
+            f"has no column of alternative texts; it has {', '.join(names)}:"
+            " name one with --map text=COLUMN",
+        )
+    if chosen.get("caption") == chosen["text"]:
+        del chosen["caption"]
+    return chosen
+
+
+def _occurrence(
+    row: dict[str, Any], chosen: Mapping[str, str], name: str, number: int
+) -> Occurrence | DataError:
+    text = row.get(chosen["text"])
+    if isinstance(text, list) and len(text) == 1:
+        text = text[0]
+    if text is not None and not isinstance(text, str):
+        reason = f"is {type(text).__name__}, expected a text"
+        return DataError(name, reason, line=number, field=chosen["text"])
+    if text is not None and any("\ud800" <= letter <= "\udfff" for letter in text):
+        return DataError(name, "has half of a surrogate pair", line=number, field=chosen["text"])
+    said = {key: _plain(row.get(column)) for key, column in chosen.items() if key != "text"}
+    role, link = said.get("role", "").lower(), said.get("link") or None
+    long_field = chosen["text"] in ("long_description", "long")
+    caption = said.get("caption", "")
+    same: dict[str, Any] = {key: said.get(key, "") for key in _SAME}
+    return Occurrence(
+        file=name,
+        line=number,
+        locator=f"row {number}",
+        element="row",
+        picture=said.get("picture", ""),
+        raw=text,
+        text_from=chosen["text"],
+        decorative=role == "decorative",
+        declared=role == "decorative",
+        role=role or ("functional" if link else "figure" if caption else "informative"),
+        link=link,
+        caption=caption,
+        is_long=long_field,
+        medium=bool(said.get("medium")),
+        own_words=_terms(row.get(chosen.get("own_words", ""))),
+        ignore=frozenset(said.get("ignore", "").replace(",", " ").upper().split()),
+        **same,
+    )
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(str(one) for one in value)
+    return "" if value is None else str(value)
+
+
+def _terms(value: Any) -> frozenset[str]:
+    if isinstance(value, list):
+        return frozenset(str(one).casefold() for one in value)
+    said = _plain(value).strip().lower()
+    if said in ("true", "1", "yes"):
+        return frozenset("*")
+    return frozenset(one.strip() for one in said.split("|") if one.strip())

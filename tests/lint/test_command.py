@@ -1,0 +1,157 @@
+"""The command: exit codes, formats, baselines and choices of rules."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from toy.command import Cli, runner
+
+ROWS = """image,alt,caption
+a.jpg,,
+b.jpg,IMG_2041,
+c.jpg,Image of a dog on a sofa,
+d.jpg,A man in a boat on the river,
+"""
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    Path("alts.csv").write_text(ROWS)
+    return runner(monkeypatch, capsys)
+
+
+def test_a_table_without_any_option(cli: Cli) -> None:
+    done = cli("lint", "alts.csv")
+    assert done.code == 1
+    assert "alts.csv: read `alt` as text, `image` as picture" in done.out
+    assert "2  error    ALT001" in done.out
+    assert done.out.rstrip().endswith("4 pictures in 1 file: 2 errors, 1 warning, 0 notes")
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (["--select", "ALT104"], 0),
+        (["--select", "ALT104", "--fail-on", "warning"], 1),
+        (["--fail-on", "never"], 0),
+        (["--ignore", "ALT001", "--rule", "ALT101=note"], 0),
+        (["--rule", "ALT104=error", "--select", "ALT104"], 1),
+    ],
+)
+def test_exit_codes(cli: Cli, options: list[str], code: int) -> None:
+    assert cli("lint", "alts.csv", *options).code == code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name a file or folder"),
+        (["none.csv"], "none.csv: is no file or folder"),
+        (["alts.csv", "--select", "ALT999"], "there is no rule 'ALT999'; did you mean ALT"),
+        (["alts.csv", "--rule", "ALT105=bad"], "expected off, note, warning or error"),
+        (["alts.csv", "--format", "json", "--format", "html"], "add -o FOLDER"),
+        (["alts.csv", "--baseline", "alts.csv"], "alts.csv: is no baseline"),
+        (["alts.csv", "--map", "text=nothing"], "it has image, alt, caption"),
+    ],
+)
+def test_wrong_use(cli: Cli, arguments: list[str], message: str) -> None:
+    done = cli("lint", *arguments)
+    assert (done.code, message in done.err) == (2, True), done.err
+
+
+def test_a_bad_row_is_reported(cli: Cli) -> None:
+    Path("bad.csv").write_text("image,alt\na.jpg,A red door in a wall\nb.jpg\n")
+    done = cli("lint", "bad.csv")
+    assert done.code == 2
+    assert "bad.csv:3: has 1 cells, the header has 2" in done.err
+    assert cli("lint", "bad.csv", "--skip-bad-files").code == 0
+
+
+def test_a_baseline_makes_findings_known_though_lines_move(cli: Cli) -> None:
+    assert cli("lint", "alts.csv", "--write-baseline", "known.json").code == 0
+    head, *rows = ROWS.splitlines()
+    Path("alts.csv").write_text("\n".join([head, "x.jpg,A cat on a wall,", *rows[1:]]) + "\n")
+    done = cli("lint", "alts.csv", "--baseline", "known.json")
+    assert done.code == 0
+    assert "0 errors, 0 warnings, 0 notes; 2 known, 1 of the baseline fixed" in done.out
+    Path("alts.csv").write_text(ROWS + "e.jpg,DSC00012,\n")
+    done = cli("lint", "alts.csv", "--baseline", "known.json")
+    assert (done.code, done.out.count("ALT101")) == (1, 1)
+
+
+def test_json_is_equal_for_equal_input(cli: Cli) -> None:
+    first = cli("lint", "alts.csv", "--format", "json")
+    assert first.out == cli("lint", "alts.csv", "--format", "json").out
+    value = json.loads(first.out)
+    assert value["counts"] == {"error": 2, "warning": 1, "note": 0}
+    (image_of,) = [one for one in value["findings"] if one["rule"] == "ALT104"]
+    assert (image_of["line"], image_of["span"]) == (4, [0, 8])
+
+
+def test_all_formats_into_a_folder(cli: Cli) -> None:
+    formats = ("json", "sarif", "junit", "markdown", "html", "text")
+    done = cli(
+        "lint", "alts.csv", *(part for one in formats for part in ("--format", one)), "-o", "out"
+    )
+    assert done.code == 1
+    names = {"lint.json", "lint.sarif", "lint.junit.xml", "lint.md", "lint.html", "lint.txt"}
+    assert {path.name for path in Path("out").iterdir()} == names
+    log = json.loads(Path("out/lint.sarif").read_text())
+    (run,) = log["runs"]
+    assert log["version"] == "2.1.0"
+    assert [one["ruleId"] for one in run["results"]] == ["ALT001", "ALT101", "ALT104"]
+    place = run["results"][2]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "alts.csv"
+    assert place["region"] == {"startLine": 4, "startColumn": 1, "endLine": 4, "endColumn": 2}
+    known = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+    assert {one["ruleId"] for one in run["results"]} <= known
+    (suite,) = ElementTree.fromstring(Path("out/lint.junit.xml").read_text())
+    assert (suite.get("tests"), suite.get("failures")) == ("4", "2")
+    assert "| ALT101 | file-name | 1 |" in Path("out/lint.md").read_text()
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.found.add(tag)
+
+
+@pytest.mark.parametrize("form", ["html", "markdown", "junit", "sarif", "text"])
+def test_texts_of_others_are_escaped_in_all_reports(cli: Cli, form: str) -> None:
+    Path("alts.csv").write_text(
+        'image,alt\na.jpg,"<script>x()</script> \x1b[31m \u202e"\n', encoding="utf-8"
+    )
+    done = cli("lint", "alts.csv", "--format", form)
+    assert "\x1b" not in done.out
+    assert "\u202e" not in done.out
+    if form in ("html", "markdown"):
+        tags = Tags()
+        tags.feed(done.out)
+        assert "script" not in tags.found
+    if form == "junit":
+        ElementTree.fromstring(done.out)
+
+
+def test_the_list_of_rules(cli: Cli) -> None:
+    done = cli("lint", "--rules")
+    assert done.code == 0
+    assert "same-on-different" in done.out
+
+
+def test_ten_thousand_pictures_of_a_page(cli: Cli) -> None:
+    rows = "".join(
+        f'<li><img src="{k}.jpg" alt="A red door number {k} in a wall"></li>' for k in range(10_000)
+    )
+    Path("page.html").write_text(f"<html lang=en><ul>{rows}</ul></html>")
+    done = cli("lint", "page.html")
+    assert "10,000 pictures in 1 file" in done.out

@@ -1,0 +1,120 @@
+"""Each rule on texts and elements that it finds and that it passes, labelled from the specification."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from beholder.lint import LintFinding, lint
+from beholder.lint.context import vocabulary
+from beholder.lint.rules import LintSetting, Profile, rules
+
+CASES = [
+    line.split(" ", 3)
+    for line in Path(__file__).with_name("cases.txt").read_text(encoding="utf-8").splitlines()
+]
+
+
+def found(path: Path, profile: Profile = "web") -> list[LintFinding]:
+    return lint([path], LintSetting(profile, terms=vocabulary(()))).findings
+
+
+def table(folder: Path, *rows: str) -> Path:
+    path = folder / "alts.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("sign", "rule", "profile", "source"), CASES)
+def test_a_case(tmp_path: Path, sign: str, rule: str, profile: Profile, source: str) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(source, encoding="utf-8")
+    assert (f"ALT{rule}" in {one.rule for one in found(page, profile)}) == (sign == "+")
+
+
+@pytest.mark.parametrize(
+    ("profile", "n_characters", "severity"),
+    [
+        ("web", 150, None),
+        ("web", 151, "note"),
+        ("web", 251, "warning"),
+        ("social", 500, None),
+        ("social", 1001, "warning"),
+        ("social", 1501, "error"),
+    ],
+)
+def test_limits_in_characters(
+    tmp_path: Path, profile: Profile, n_characters: int, severity: str | None
+) -> None:
+    text = ("A red door in a wall of old stone, " * 60)[: n_characters - 1] + "."
+    path = table(tmp_path, "image,alt", f'a.jpg,"{text}"')
+    levels = [one.severity for one in found(path, profile) if one.rule == "ALT105"]
+    assert levels == ([] if severity is None else [severity])
+
+
+@pytest.mark.parametrize(("n", "severity"), [(30, None), (31, "note"), (61, "warning")])
+def test_limits_of_museums_in_words(tmp_path: Path, n: int, severity: str | None) -> None:
+    path = table(tmp_path, "image,alt", "a.jpg," + " ".join(["stone"] * n))
+    levels = [one.severity for one in found(path, "museum") if one.rule == "ALT105"]
+    assert levels == ([] if severity is None else [severity])
+
+
+def test_a_text_cut_at_the_limit_of_a_field(tmp_path: Path) -> None:
+    start = "A wide view of the old harbour of Genoa with boats, cranes and houses under the hill, and of "
+    assert len(start) == 93
+    path = table(tmp_path, "image,alt", f'a.jpg,"{start}the rid"', f'b.jpg,"{start}ridges."')
+    assert [one.line for one in found(path) if one.rule == "ALT113"] == [2]
+
+
+@pytest.mark.parametrize(
+    ("text", "date", "hit"),
+    [
+        ("A street in 1920 with carts", "1955", True),
+        ("A woman in an 1890s dress", "1820-1830", True),
+        ("A kitchen of the 1950s with a stove", "1955", False),
+        ("Poster of Expo 1967 in a hall", "1966", False),
+        ("A church of the 19th century", "1850", False),
+        ("A church of the 19th century", "1950", True),
+    ],
+)
+def test_dates_of_the_record(tmp_path: Path, text: str, date: str, hit: bool) -> None:
+    path = table(tmp_path, "image,alt,date", f"a.jpg,{text},{date}")
+    assert ("ALT207" in {one.rule for one in found(path)}) == hit
+
+
+@pytest.mark.parametrize(
+    ("n_same", "n", "hit"), [(40, 60, True), (10, 60, False), (25, 200, False)]
+)
+def test_boilerplate(tmp_path: Path, n_same: int, n: int, hit: bool) -> None:
+    same = [f"{k}.jpg,Black and white photograph showing house {k} of a row" for k in range(n_same)]
+    other = [f"{k}.jpg,w{k} x{k} y{k} z{k} v{k} stone" for k in range(n_same, n)]
+    path = table(tmp_path, "image,alt", *same, *other)
+    assert ("ALT404" in {one.rule for one in found(path)}) == hit
+
+
+@pytest.mark.parametrize(("n_named", "hit"), [(30, True), (10, False)])
+def test_race_is_named_for_some_people_only(tmp_path: Path, n_named: int, hit: bool) -> None:
+    named = [f"{k}.jpg,A Black woman reads book {k}" for k in range(n_named)]
+    plain = [f"{k}.jpg,A woman reads letter {k}" for k in range(n_named, 40)]
+    path = table(tmp_path, "image,alt", *named, *plain)
+    assert ("ALT403" in {one.rule for one in found(path, "museum")}) == hit
+
+
+def test_one_text_on_many_pictures_is_reported_at_each_place(tmp_path: Path) -> None:
+    rows = [f"{k}.jpg,Product photo" for k in range(12)]
+    places = [one for one in found(table(tmp_path, "image,alt", *rows)) if one.rule == "ALT401"]
+    assert [one.line for one in places] == list(range(2, 14))
+    assert "12 different pictures" in places[0].message
+
+
+def test_the_covering_finding_is_shown_alone(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text('<a href="/"><img src="dog.jpg" alt="dog.jpg"></a>')
+    assert {one.rule for one in found(page)} == {"ALT101"}
+
+
+def test_every_rule_says_what_to_do() -> None:
+    assert len(rules()) == 37
+    assert all(rule.condition and rule.next.endswith((".", 'alt="".')) for rule in rules().values())
+    assert all(other in rules() for rule in rules().values() for other in rule.covers)

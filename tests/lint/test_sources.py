@@ -1,0 +1,219 @@
+"""Forms of input: tables, pages, Markdown and manifests, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from beholder.errors import DataError
+from beholder.lint import Occurrence, lint
+
+
+def read(path: Path, **options: object) -> list[Occurrence]:
+    return lint([path], **options).occurrences  # type: ignore[arg-type]
+
+
+def write(folder: Path, name: str, value: object) -> Path:
+    path = folder / name
+    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    return path
+
+
+def test_columns_are_found_by_their_names(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", 'File;Alt Text;Caption\na.jpg;"A dog; asleep\non a bed";Rex\n')
+    (one,) = read(path)
+    assert (one.text, one.picture, one.caption) == ("A dog; asleep on a bed", "a.jpg", "Rex")
+    assert one.line == 2
+    assert lint([path]).notes == [f"{path}: read `Alt Text` as text, `File` as picture"]
+
+
+def test_a_row_after_a_cell_of_two_lines_has_its_own_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", 'image,alt\na.jpg,"A dog\non a bed"\nb.jpg,\n')
+    assert [one.line for one in read(path)] == [2, 4]
+
+
+def test_a_table_without_texts_names_its_columns(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"it has n, words: name one with --map text=COLUMN"):
+        lint([write(tmp_path, "a.csv", "n,words\n1,A dog\n")])
+    (one,) = read(tmp_path / "a.csv", columns={"text": "words"})
+    assert one.text == "A dog"
+
+
+def test_rows_of_jsonl_with_context(tmp_path: Path) -> None:
+    rows = [
+        {"image": "a.jpg", "alt": "A dog", "context": {"caption": "Rex", "language": "en"}},
+        {"image": "b.jpg", "alt": 7},
+        {"image": "c.jpg", "alt": ["A cat"]},
+        {"image": "d.jpg", "alt": "", "role": "decorative"},
+    ]
+    report = lint([write(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)))])
+    assert [one.text for one in report.occurrences] == ["A dog", "A cat", ""]
+    assert report.occurrences[0].caption == "Rex"
+    assert [str(one).partition(":2: ")[2] for one in report.bad] == ["alt: is int, expected a text"]
+    assert "ALT001" not in {one.rule for one in report.findings}
+
+
+def test_coco_captions(tmp_path: Path) -> None:
+    value = {
+        "images": [{"id": 3, "file_name": "x.jpg"}],
+        "annotations": [{"image_id": 3, "caption": "A dog on a bed"}],
+    }
+    (one,) = read(write(tmp_path, "coco.json", value))
+    assert (one.picture, one.text) == ("x.jpg", "A dog on a bed")
+
+
+def test_places_in_html(tmp_path: Path) -> None:
+    source = "<html>\n<!-- <img> -->\n<p>Hi\n  <img\n src='a.jpg'>\n<script>'<img>'</script><img src=b alt>\n"
+    found = read(write(tmp_path, "a.html", source))
+    assert [(one.line, one.column, Path(one.picture).name) for one in found] == [
+        (4, 3, "a.jpg"),
+        (6, 25, "b"),
+    ]
+
+
+def test_lazy_pictures_pixels_and_templates(tmp_path: Path) -> None:
+    source = (
+        '<img src="dot.gif" data-src="real-300x200.jpg" alt="A red door">'
+        '<noscript><img src="real-300x200.jpg" alt="A red door"></noscript>'
+        '<img width=1 height=1 src="count.gif"><template><img src="t.jpg"></template>'
+    )
+    (one,) = read(write(tmp_path, "a.html", source))
+    assert one.identity == str(tmp_path / "real.jpg")
+
+
+def test_a_suppressed_line(tmp_path: Path) -> None:
+    source = (
+        '<!-- beholder-lint-disable-next-line ALT104 -->\n<img src=a alt="Image of a dog on a bed">'
+    )
+    assert lint([write(tmp_path, "a.html", source)]).findings == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<div>" * 100_000,
+        "<!--" * 200_000,
+        "<a " + "x=y " * 200_000,
+        "<" * 1_000_000,
+        "<img alt='" * 100_000,
+        "<p><b>" * 50_000,
+        "<svg>" * 50_000,
+        "<table><tr><td><img>" * 2_000,
+    ],
+)
+def test_hostile_pages_are_read_or_refused(tmp_path: Path, source: str) -> None:
+    path = write(tmp_path, "a.html", source)
+    try:
+        lint([path])
+    except DataError as error:
+        assert "too deeply" in str(error)  # noqa: PT017
+
+
+def test_external_entities_are_not_read(tmp_path: Path) -> None:
+    secret = write(tmp_path, "secret.txt", "hidden words")
+    source = f'<!DOCTYPE x [<!ENTITY e SYSTEM "{secret.as_uri()}">]><html><img src=a alt="&e;">'
+    (one,) = read(write(tmp_path, "a.html", source))
+    assert "hidden" not in one.text
+
+
+def test_markdown(tmp_path: Path) -> None:
+    source = '---\nalt: "A red door"\n---\n\nText ![](x.jpg)\n![A dog][d]\n\n<img src="y.jpg">\n\n[d]: d.jpg\n'
+    found = read(write(tmp_path, "a.md", source))
+    assert [(one.line, one.text, Path(one.picture).name) for one in found] == [
+        (2, "A red door", ""),
+        (5, "", "x.jpg"),
+        (6, "A dog", "d.jpg"),
+        (8, "", "y.jpg"),
+    ]
+    assert found[1].decorative
+
+
+def canvas(**more: object) -> dict[str, object]:
+    body = {"id": "http://x.org/i/full/max/0/default.jpg", "type": "Image"}
+    note = {"type": "Annotation", "motivation": "painting", "body": body}
+    page = {"type": "AnnotationPage", "items": [note]}
+    return {"type": "Canvas", "id": "c1", "label": {"en": ["Front"]}, "items": [page], **more}
+
+
+@pytest.mark.parametrize(
+    ("more", "texts", "source"),
+    [
+        ({}, [""], "alt"),
+        (
+            {"summary": {"en": ["A red vase"], "de": ["Eine rote Vase"]}},
+            ["A red vase", "Eine rote Vase"],
+            "summary",
+        ),
+        (
+            {"metadata": [{"label": {"en": ["Alt text"]}, "value": {"en": ["A vase"]}}]},
+            ["A vase"],
+            "metadata",
+        ),
+        (
+            {
+                "annotations": [
+                    {
+                        "type": "AnnotationPage",
+                        "items": [
+                            {
+                                "provides": ["alternativeText"],
+                                "body": {
+                                    "value": "<p>A <b>red</b> vase</p>",
+                                    "format": "text/html",
+                                },
+                            }
+                        ],
+                    }
+                ]
+            },
+            ["A red vase"],
+            "annotation",
+        ),
+    ],
+)
+def test_manifests(tmp_path: Path, more: dict[str, object], texts: list[str], source: str) -> None:
+    manifest = {"type": "Manifest", "label": {"en": ["Vases"]}, "items": [canvas(**more)]}
+    found = read(write(tmp_path, "m.json", manifest))
+    assert [one.text for one in found] == texts
+    assert {one.text_from for one in found} == {source}
+    assert found[0].identity == "x.org/i"
+    assert found[0].caption == "Front"
+
+
+def test_a_manifest_of_version_2(tmp_path: Path) -> None:
+    shown = {"@type": "oa:Annotation", "resource": {"@id": "a.jpg", "@type": "dctypes:Image"}}
+    page = {
+        "@type": "sc:Canvas",
+        "label": "f. 1",
+        "images": [shown],
+        "description": "A page with a letter",
+    }
+    manifest = {
+        "@type": "sc:Manifest",
+        "sequences": [{"canvases": [page, {**page, "description": None}]}],
+    }
+    found = read(write(tmp_path, "m.json", manifest))
+    assert [(one.text, one.locator) for one in found] == [
+        ("A page with a letter", "/sequences/0/canvases/0"),
+        ("", "/sequences/0/canvases/1"),
+    ]
+
+
+def test_a_folder_is_read_without_hidden_files_and_links(tmp_path: Path) -> None:
+    for name in ("b/a.html", "node_modules/n.html", ".git/g.html", "a.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write(tmp_path, name, "<img src=x.jpg>\n")
+    (tmp_path / "link.html").symlink_to(tmp_path / "b" / "a.html")
+    write(tmp_path, "other.csv", "n\n1\n")
+    assert lint([tmp_path, tmp_path / "a.md"]).files == ["a.md", "other.csv", "b/a.html"]
+
+
+def test_what_is_not_read(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="is no file or folder"):
+        lint([tmp_path / "missing.csv"])
+    with pytest.raises(DataError, match="has no file of these forms"):
+        lint([tmp_path])
+    with pytest.raises(DataError, match="has no known form"):
+        lint([write(tmp_path, "a.pdf", "x")])
