@@ -10,7 +10,15 @@ from typing import Any
 
 from beholder.data.folders import pictures_below, unnamed
 from beholder.data.read import records
-from beholder.data.row import RowError, identifier, labels, media_path, plain_text, shorten
+from beholder.data.row import (
+    RowError,
+    checked_field,
+    identifier,
+    labels,
+    media_path,
+    plain_text,
+    shorten,
+)
 from beholder.data.sources import read_rows
 from beholder.dates import PartialDate
 from beholder.errors import DataError, ItemError
@@ -179,18 +187,18 @@ def _frame(row: object, *, year: int | None, media_root: Path | None) -> Frame:
                 found[field] = rest.pop(name)
     image = None
     if "image" in found:
-        image = _checked("image", lambda value: media_path(value, media_root), found["image"])
+        image = checked_field("image", lambda value: media_path(value, media_root), found["image"])
     if "id" not in found and image is None:
         raise RowError("is missing, and there is no image to take it from", "id")
     frame_id = found.get("id", None if image is None else PurePosixPath(image).stem)
     extra = {key: value for key, value in rest.items() if isinstance(value, str | int | float)}
     return Frame(
-        id=_checked("id", identifier, frame_id),
+        id=checked_field("id", identifier, frame_id),
         image=image,
         caption=_text(found, "caption"),
         date=_date(found.get("date"), year),
         place=_text(found, "place"),
-        labels={**labels(extra), **_checked("labels", labels, found.get("labels", {}))},
+        labels={**labels(extra), **checked_field("labels", labels, found.get("labels", {}))},
     )
 
 
@@ -213,10 +221,10 @@ def _storyline(
             place = f"frames[{index}]" + (f".{error.field}" if error.field else "")
             raise RowError(error.reason, place) from None
     return Storyline(
-        id=_checked("id", identifier, storyline_id),
+        id=checked_field("id", identifier, storyline_id),
         frames=tuple(frames),
         source=_text(row, "source") or "given",
-        group=_checked("group", labels, row.get("group") or {}),
+        group=checked_field("group", labels, row.get("group") or {}),
     )
 
 
@@ -229,16 +237,9 @@ def _member(element: object, known: Mapping[str, Frame], media_root: Path | None
     return known.get(frame_id, Frame(id=frame_id))
 
 
-def _checked(field: str, check: Any, value: object) -> Any:
-    try:
-        return check(value)
-    except RowError as error:
-        raise RowError(error.reason, field + (error.field or "")) from None
-
-
 def _text(row: Mapping[str, Any], field: str) -> str | None:
     value = row.get(field)
-    return None if value is None else _checked(field, plain_text, value)
+    return None if value is None else checked_field(field, plain_text, value)
 
 
 def _date(value: object, year: int | None) -> PartialDate | None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from beholder.data.read import records
-from beholder.data.row import RowError, identifier, media_path, plain_text, shorten
+from beholder.data.row import RowError, checked_field, identifier, media_path, plain_text, shorten
 from beholder.data.sources import read_rows
 from beholder.errors import DataError
 from beholder.files import make_folder, write_bytes
@@ -100,12 +100,12 @@ def reviews_from_row(
         raise RowError(f"expected two texts or more to rank, got {len(texts)}", "texts")
     image = fields.get("image")
     return Reviews(
-        id=_checked("id", identifier, fields.get("id", default_id)),
+        id=checked_field("id", identifier, fields.get("id", default_id)),
         texts=texts,
         ranks=_ranks(fields.get("ranks", {}), len(texts)),
         image=None
         if image is None
-        else _checked("image", lambda v: media_path(v, media_root), image),
+        else checked_field("image", lambda v: media_path(v, media_root), image),
         language=_word(fields, "language") or language,
         category=_word(fields, "category"),
         prompt_ranks=(
@@ -183,7 +183,7 @@ def _texts(value: object, field: str) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise RowError(f"expected a list of texts, got {shorten(value)}", field)
     for place, text in enumerate(value):
-        if not _checked(f"{field}[{place}]", plain_text, text).strip():
+        if not checked_field(f"{field}[{place}]", plain_text, text).strip():
             raise RowError("is empty", f"{field}[{place}]")
     return tuple(value)
 
@@ -216,11 +216,4 @@ def _rank(value: object, n: int, field: str) -> float | None:
 
 def _word(row: Mapping[str, Any], field: str) -> str:
     value = row.get(field, "")
-    return str(value) if isinstance(value, int) else str(_checked(field, plain_text, value))
-
-
-def _checked(field: str, check: Any, value: object) -> Any:
-    try:
-        return check(value)
-    except RowError as error:
-        raise RowError(error.reason, field + (error.field or "")) from None
+    return str(value) if isinstance(value, int) else str(checked_field(field, plain_text, value))

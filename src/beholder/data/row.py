@@ -128,6 +128,18 @@ def resolve_aliases(row: Mapping[Any, Any]) -> dict[str, object]:
     return named
 
 
+def checked_field(field: str, check: Callable[[Any], Any], value: object) -> Any:
+    """The value of a field after its check, whose errors name the field.
+
+    Raises:
+        RowError: The check fails.
+    """
+    try:
+        return check(value)
+    except RowError as error:
+        raise RowError(error.reason, field + (error.field or "")) from None
+
+
 def identifier(value: object) -> str:
     """An id: a text or a whole number, not empty; RowError otherwise."""
     if isinstance(value, bool) or not isinstance(value, str | int):

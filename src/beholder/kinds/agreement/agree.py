@@ -171,7 +171,7 @@ class Report:
 
     Attributes:
         name: The set.
-        n_items: JudgedSet items.
+        n_items: Judged items.
         sections: One per measure; the first is the headline.
         signatures: How each metric's scores were made.
         extra: Figures of a set that have no interval (rankings of models), by metric.

@@ -15,7 +15,6 @@ from beholder.data.marks import MARKED
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.agree import (
     MetricValue,
-    Report,
     Row,
     agree,
     records,
@@ -241,14 +240,11 @@ def held_against(
         control_length=config.control_length,
         n_resamples=config.n_resamples,
     )
-    return _of_report(found), dict(found.signatures)
-
-
-def _of_report(report: Report) -> list[SuiteMeasure]:
-    return [
-        SuiteMeasure(report.name, one.data.name, report.n_items, one.rows, one.clusters)
-        for one in report.sections
+    measures = [
+        SuiteMeasure(found.name, one.data.name, found.n_items, one.rows, one.clusters)
+        for one in found.sections
     ]
+    return measures, dict(found.signatures)
 
 
 def _of_marks(

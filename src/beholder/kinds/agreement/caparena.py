@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from beholder.errors import ConfigError
-from beholder.kinds.agreement.docent import COEFFICIENTS, field, score_of
+from beholder.kinds.agreement.docent import COEFFICIENTS, differences, field, outcomes
 from beholder.stats.checks import Floats, Ints
 from beholder.stats.correlation import correlate
 from beholder.stats.ratings import elo
-from beholder.stats.threeway import decide, tie_threshold
 
 _OUTCOMES = {"model1": 1, "model2": -1, "equal": 0, "skip": 0, "bad": 0}
 
@@ -57,14 +56,7 @@ def agreement(
     if not kept:
         raise ConfigError(f"battles: none of {len(battles)} is between two models")
     gold = np.array([_outcome(battle, i) for i, battle in enumerate(kept)], dtype=np.int64)
-    difference = np.array(
-        [
-            score_of(scores, field(battle, "generation1", i), "f1")
-            - score_of(scores, field(battle, "generation2", i), "f1")
-            for i, battle in enumerate(kept)
-        ]
-    )
-    predicted = decide(difference, tie_threshold(difference, int((gold == 0).sum())))
+    predicted = outcomes(differences(kept, scores, "f1"), gold)
     right = predicted == gold
     result: dict[str, float | None] = {"caption_overall": float(right.mean())}
     clusters = [str(field(b, "cluster", i)).replace(" ", "_") for i, b in enumerate(kept)]

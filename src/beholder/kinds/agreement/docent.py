@@ -9,6 +9,7 @@ import numpy as np
 
 from beholder.data.marks import SCORE_OF
 from beholder.errors import ConfigError
+from beholder.stats.checks import Floats, Ints
 from beholder.stats.correlation import CorrelationKind, correlate
 from beholder.stats.threeway import decide, tie_threshold
 
@@ -50,15 +51,9 @@ def agreement(
     result: dict[str, float | None] = {}
     for question, score in SCORE_OF.items():
         labels = np.array([_label(battle, question, i) for i, battle in enumerate(battles)])
-        difference = np.array(
-            [
-                score_of(scores, field(battle, "generation1", i), score)
-                - score_of(scores, field(battle, "generation2", i), score)
-                for i, battle in enumerate(battles)
-            ]
-        )
+        difference = differences(battles, scores, score)
         gold = 2.0 - labels
-        predicted = decide(difference, tie_threshold(difference, int((gold == 0).sum())))
+        predicted = outcomes(difference, gold)
         result[f"{question}_accuracy"] = float((predicted == np.sign(gold)).mean())
         for name, kind in COEFFICIENTS:
             found = correlate(gold, difference, kind, n_resamples=0)
@@ -78,12 +73,30 @@ def field(battle: Mapping[str, Any], name: str, position: int) -> Any:
     return battle[name]
 
 
-def score_of(scores: Mapping[str, Any], generation: str, name: str) -> float:
-    """The named score of a generation; a bare number stands for itself.
+def differences(
+    battles: Sequence[Mapping[str, Any]], scores: Mapping[str, Any], name: str
+) -> Floats:
+    """The named score of the first generation of each battle minus that of the second, (n,).
 
     Raises:
-        ConfigError: There is none, or it is not finite.
+        ConfigError: A generation or its score is missing, or the score is not finite.
     """
+    return np.array(
+        [
+            _score_of(scores, field(battle, "generation1", i), name)
+            - _score_of(scores, field(battle, "generation2", i), name)
+            for i, battle in enumerate(battles)
+        ]
+    )
+
+
+def outcomes(difference: Floats, gold: Floats | Ints) -> Ints:
+    """Predicted winners, (n,): 1, 0, -1, with as many ties as the gold outcomes have."""
+    return decide(difference, tie_threshold(difference, int((gold == 0).sum())))
+
+
+def _score_of(scores: Mapping[str, Any], generation: str, name: str) -> float:
+    """The named score of a generation; a bare number stands for itself."""
     if generation not in scores:
         raise ConfigError(f"scores: nothing for generation {generation!r}")
     entry = scores[generation]

@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 
 BLUE, ORANGE = "#0072b2", "#d55e00"
 MAX_POINTS = 5000
+_FORMATS = ("png", "svg")
 
 MOST_DRAWN = 12
 """Measures that get figures, the first ones; data with many labels would be drawn for minutes."""
 
 
-def write_agreement_figures(
-    report: Report, folder: Path, formats: Sequence[str] = ("png", "svg")
-) -> list[Path]:
+def write_agreement_figures(report: Report, folder: Path) -> list[Path]:
     """Write a scatter per measure, and a plot per category where a measure has categories.
 
     Only the first ``MOST_DRAWN`` measures are drawn.
@@ -33,7 +32,6 @@ def write_agreement_figures(
     Args:
         report: The agreement.
         folder: Folder for the files, created if missing.
-        formats: Formats of matplotlib.
 
     Returns:
         The files.
@@ -47,7 +45,7 @@ def write_agreement_figures(
             for row, scores in zip(section.rows, section.scores, strict=True)
         ]
         figure = scatter_figure(panels, section.data.name)
-        written += save(figure, folder / f"{stem}-scatter", formats)
+        written += save(figure, folder / f"{stem}-scatter", _FORMATS)
         categories = {
             row.label: {name: value for name, (value, _) in row.categories.items()}
             for row in section.rows
@@ -55,7 +53,7 @@ def write_agreement_figures(
         }
         if categories:
             figure = category_figure(categories, section.data.name)
-            written += save(figure, folder / f"{stem}-categories", formats)
+            written += save(figure, folder / f"{stem}-categories", _FORMATS)
     return written
 
 

@@ -36,7 +36,7 @@ from beholder.stats.alerts import AlertF1, alert_f1, held_out_alert_f1
 from beholder.stats.bootstrap import cluster_bootstrap, mean_interval
 from beholder.stats.checks import Floats, Ints, cluster_codes, resampling
 from beholder.stats.roc import alert_auc
-from beholder.stats.spans import SpanF1, TokenSpan, relaxed_f1, token_scores
+from beholder.stats.spans import SpanF1, TokenSpan, relaxed_f1, token_labels, token_scores
 
 SEED = 12345
 LEVEL = 0.95
@@ -270,7 +270,7 @@ def _text(
     return MarkedText(
         item.source,
         gold,
-        _labels(len(parts), gold),
+        token_labels(len(parts), gold),
         token_scores(len(parts), scored, several=how.several),
         len(scored),
     )
@@ -304,13 +304,6 @@ def _touched(parts: Sequence[Span], spans: Sequence[Span]) -> list[TokenSpan]:
         if inside:
             found.append((inside[0], inside[-1] + 1))
     return found
-
-
-def _labels(n_tokens: int, spans: Sequence[TokenSpan]) -> Ints:
-    labels = np.zeros(n_tokens, dtype=np.int64)
-    for start, end in spans:
-        labels[start:end] = 1
-    return labels
 
 
 def _figures(

@@ -25,7 +25,11 @@ from beholder.terminal.groups import (
 from beholder.terminal.printing import close, say_left_out, tell_result
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from beholder.kinds.agreement.suites.files import SuiteConfig
+    from beholder.tables import Table
+    from beholder.terminal.progress import TerminalProgress
 
 PAIRS = Path(__file__).with_name("minimal_pairs.jsonl")
 """The minimal pairs that come with beholder."""
@@ -88,17 +92,13 @@ def comparison(
     """
     from beholder.kinds.agreement.suites.files import run_comparison
     from beholder.kinds.agreement.suites.tables import comparison_tables
-    from beholder.report.study_tables import write_tables
     from beholder.terminal.progress import TerminalProgress
 
     config = _config(data, metric, out, "comparison-", suite)
     with TerminalProgress() as progress:
         found, bad = run_comparison(config, progress, writer)
     say_left_out(bad)
-    tables = comparison_tables(found)
-    write_tables(tables, config.scores.out / "tables")
-    tell_result([asdict(one) for one in found], tables, as_json)
-    return close(config.scores.out, progress)
+    return _finish(config, found, comparison_tables(found), progress, as_json)
 
 
 @app.command(name="minimal-pairs")
@@ -123,16 +123,12 @@ def minimal_pairs(
     """
     from beholder.kinds.agreement.suites.files import run_minimal_pairs
     from beholder.kinds.agreement.suites.tables import comparison_tables
-    from beholder.report.study_tables import write_tables
     from beholder.terminal.progress import TerminalProgress
 
     config = _config(str(data or PAIRS), metric, out, "minimal-pairs-", suite)
     with TerminalProgress() as progress:
         found = run_minimal_pairs(config, progress)
-    tables = comparison_tables(found)
-    write_tables(tables, config.scores.out / "tables")
-    tell_result([asdict(one) for one in found], tables, as_json)
-    return close(config.scores.out, progress)
+    return _finish(config, found, comparison_tables(found), progress, as_json)
 
 
 @app.command
@@ -160,7 +156,6 @@ def authors(
     """
     from beholder.kinds.agreement.suites.files import run_authors
     from beholder.kinds.agreement.suites.tables import authors_tables
-    from beholder.report.study_tables import write_tables
     from beholder.terminal.progress import TerminalProgress
 
     if others < 1:
@@ -169,7 +164,19 @@ def authors(
     with TerminalProgress() as progress:
         found, bad = run_authors(config, progress, author, others)
     say_left_out(bad)
-    tables = authors_tables(found)
+    return _finish(config, found, authors_tables(found), progress, as_json)
+
+
+def _finish(
+    config: SuiteConfig,
+    found: Sequence[DataclassInstance],
+    tables: Sequence[Table],
+    progress: TerminalProgress,
+    as_json: bool,
+) -> int:
+    """Write and print the tables of a suite; returns the exit code."""
+    from beholder.report.study_tables import write_tables
+
     write_tables(tables, config.scores.out / "tables")
     tell_result([asdict(one) for one in found], tables, as_json)
     return close(config.scores.out, progress)

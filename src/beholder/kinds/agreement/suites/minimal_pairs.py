@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from beholder.errors import DataError
-from beholder.kinds.agreement.suites.comparison import Validity, version
+from beholder.kinds.agreement.suites.comparison import version
 from beholder.records import Item
 
 
@@ -61,14 +61,11 @@ def read_pairs(path: Path) -> list[Pair]:
 def versions(pairs: Sequence[Pair]) -> list[Item]:
     """Both versions of each description, with the description for reference."""
     return [
-        version(Item(id=pair.id, candidate=pair.reference), kind, validity, text)
+        changed
         for pair in pairs
-        for kind, validity, text in _both(pair)
+        for item in [Item(id=pair.id, candidate=pair.reference)]
+        for changed in (
+            version(item, "paraphrase", "valid", pair.paraphrase),
+            version(item, pair.kind, "invalid", pair.altered),
+        )
     ]
-
-
-def _both(pair: Pair) -> tuple[tuple[str, Validity, str], ...]:
-    return (
-        ("paraphrase", "valid", pair.paraphrase),
-        (pair.kind, "invalid", pair.altered),
-    )

@@ -11,10 +11,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 import numpy as np
 
+from beholder.language.words import parse
 from beholder.text import RuleSplitter
 
 Kind: TypeAlias = Literal["breaking", "preserving"]
@@ -34,94 +36,12 @@ def _both_ways(pairs: dict[str, str]) -> dict[str, str]:
     return pairs | {second: first for first, second in pairs.items()}
 
 
-OPPOSITES = _both_ways(
-    {
-        "left": "right",
-        "top": "bottom",
-        "above": "below",
-        "upper": "lower",
-        "front": "back",
-        "foreground": "background",
-        "vertical": "horizontal",
-        "vertically": "horizontally",
-        "inside": "outside",
-        "near": "far",
-        "north": "south",
-        "east": "west",
-        "up": "down",
-    }
-)
-
-CONTRACTIONS = _both_ways(
-    {
-        "it is": "it's",
-        "that is": "that's",
-        "there is": "there's",
-        "he is": "he's",
-        "she is": "she's",
-        "they are": "they're",
-        "we are": "we're",
-        "you are": "you're",
-        "is not": "isn't",
-        "are not": "aren't",
-        "was not": "wasn't",
-        "were not": "weren't",
-        "does not": "doesn't",
-        "do not": "don't",
-        "did not": "didn't",
-        "has not": "hasn't",
-        "have not": "haven't",
-        "cannot": "can't",
-        "could not": "couldn't",
-        "would not": "wouldn't",
-    }
-)
-
-SAME = _both_ways(
-    {
-        "couch": "sofa",
-        "large": "big",
-        "small": "little",
-        "photo": "photograph",
-        "picture": "image",
-        "sidewalk": "pavement",
-        "rock": "stone",
-        "rocks": "stones",
-        "woods": "forest",
-        "circular": "round",
-        "nearly": "almost",
-        "partially": "partly",
-        "beside": "next to",
-        "numerous": "many",
-        "behind it": "at its back",
-        "begins": "starts",
-        "visible": "to be seen",
-        "appears to be": "seems to be",
-        "consists of": "is made of",
-        "multiple": "several",
-    }
-)
-"""Words that stand for each other in descriptions of what is seen."""
-
-SPELLINGS = _both_ways(
-    {
-        "gray": "grey",
-        "color": "colour",
-        "colors": "colours",
-        "colored": "coloured",
-        "colorful": "colourful",
-        "center": "centre",
-        "centered": "centred",
-        "toward": "towards",
-        "meter": "metre",
-        "meters": "metres",
-        "theater": "theatre",
-        "jewelry": "jewellery",
-        "mustache": "moustache",
-        "pajamas": "pyjamas",
-    }
-)
-
+_PAIRS = {
+    name: _both_ways(dict(line.split(" = ") for line in lines))
+    for name, lines in parse(
+        Path(__file__).with_name("perturb.txt").read_text(encoding="utf-8")
+    ).items()
+}
 DIGITS = _both_ways({word: str(number) for number, word in enumerate(NUMBERS[1:], start=2)})
 """Numbers from two on: "one" is often no number."""
 
@@ -224,7 +144,7 @@ def swap_colours(text: str, rng: np.random.Generator, other: str = "") -> str:
 
 def swap_directions(text: str, rng: np.random.Generator, other: str = "") -> str:
     """Left becomes right, above becomes below, and so on."""
-    return _replace(text, OPPOSITES)
+    return _replace(text, _PAIRS["opposites"])
 
 
 def exchange_colours(text: str, rng: np.random.Generator, other: str = "") -> str:
@@ -278,7 +198,7 @@ def reorder_mildly(text: str, rng: np.random.Generator, other: str = "") -> str:
 
 def contract(text: str, rng: np.random.Generator, other: str = "") -> str:
     """It is becomes it's and the other way round."""
-    return _replace(text, CONTRACTIONS)
+    return _replace(text, _PAIRS["contractions"])
 
 
 def lower_case(text: str, rng: np.random.Generator, other: str = "") -> str:
@@ -293,12 +213,12 @@ def strip_punctuation(text: str, rng: np.random.Generator, other: str = "") -> s
 
 def same_words(text: str, rng: np.random.Generator, other: str = "") -> str:
     """Some words become others that mean the same."""
-    return _replace(text, SAME)
+    return _replace(text, _PAIRS["same"])
 
 
 def spelling(text: str, rng: np.random.Generator, other: str = "") -> str:
     """American spellings become British and the other way round."""
-    return _replace(text, SPELLINGS)
+    return _replace(text, _PAIRS["spellings"])
 
 
 def digits(text: str, rng: np.random.Generator, other: str = "") -> str:
