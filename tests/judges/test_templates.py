@@ -27,6 +27,7 @@ from beholder.judges.operations import (
     MatchNearest,
     MatchStatements,
     Presence,
+    PresenceList,
     Question,
     Rank,
     RatedExample,
@@ -62,6 +63,7 @@ CALLS: dict[str, Any] = {
     "answer_questions": lambda j: j.ask(
         AnswerQuestions([TextQuestion("q?", ("a", "b")), TextQuestion("r?", third=False)], "A.")
     ),
+    "presence_list": lambda j: j.ask(PresenceList([ENTITY, ATTRIBUTE, RELATION], "A <cup>.")),
     "contradict": lambda j: j.ask(Contradict([ENTITY, ATTRIBUTE, RELATION], "A <cup>.")),
     "rewrite": lambda j: j.ask(Rewrite("man holds cup")),
     "decompose": lambda j: j.ask(Decompose("Ein Hund.", language="German")),

@@ -136,6 +136,7 @@ TABLE: dict[str, Row] = {
         False,
     ),
     "posh": (metric("posh", judge=JUDGE), items, {"presence", "contradict"}, False),
+    "posh, lists": (metric("posh(asking='list')", judge=JUDGE), items, {"presence_list"}, False),
     "posh, alone": (
         metric("posh(contradictions=False)", judge=JUDGE),
         items,

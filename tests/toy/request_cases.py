@@ -168,6 +168,12 @@ CASES: dict[str, Case] = {
         seats=3,
         replicate=1,
     ),
+    # presence_list
+    "presence_list": Case(
+        "presence_list",
+        {"questions": [("Question", "entity", "cup")], "target": "A <cup>."},
+        ({"rows": [{"id": 0, "grade": 5, "quote": "cup"}]},),
+    ),
     # check_criteria, answer_questions
     "check_criteria": Case(
         "check_criteria",

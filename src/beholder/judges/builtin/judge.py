@@ -28,6 +28,7 @@ from beholder.judges.operations import (
     MatchStatements,
     Operation,
     Presence,
+    PresenceList,
     Question,
     Rewrite,
     TextAnswer,
@@ -174,6 +175,7 @@ def _criteria(asked: CheckCriteria, entail: bool) -> list[TextAnswer | None]:
 
 _ANSWERS: Mapping[type[Operation[Any]], Callable[[Any, bool], Any]] = {
     Presence: _presence,
+    PresenceList: _presence,
     Decompose: _decompose,
     MatchStatements: _match,
     MatchNearest: _match,

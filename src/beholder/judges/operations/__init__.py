@@ -18,6 +18,7 @@ from beholder.judges.operations.decompose import AtomicStatement, Decompose
 from beholder.judges.operations.grade import GradeDescription
 from beholder.judges.operations.match import MatchNearest, MatchStatements
 from beholder.judges.operations.presence import Presence, Question, QuestionKind
+from beholder.judges.operations.presence_list import PresenceList
 from beholder.judges.operations.rank import Rank
 from beholder.judges.operations.rating import (
     BREAK_KINDS,
@@ -70,6 +71,7 @@ __all__ = [
     "MeasureSurprisal",
     "Operation",
     "Presence",
+    "PresenceList",
     "Question",
     "QuestionKind",
     "Rank",

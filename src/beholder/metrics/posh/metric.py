@@ -12,7 +12,7 @@ import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.judges import Grade, Judge
-from beholder.judges.operations import AlignWords, Contradict, Presence, Rewrite
+from beholder.judges.operations import AlignWords, Contradict, Presence, PresenceList, Rewrite
 from beholder.language.graph import SceneGraph
 from beholder.language.links import coreference_identity
 from beholder.language.reading import GraphReader, english_graphs_together
@@ -105,6 +105,9 @@ class PoSh(Metric[PoShEvidence]):
     ``"best"`` is the best reference's, ``"mean"`` the mean. Under ``rules="reference"`` peers are
     not looked at, and the best counts.
 
+    ``asking="list"`` puts all units of a side to a model in one question, with quotes as evidence
+    and contradictions in the same answer: two calls per reference instead of one per unit.
+
     Source: the PoSh paper (PoSh: Using Scene Graphs To Guide LLMs-as-a-Judge For Detailed Image
     Descriptions, 2025); see ``docs/posh.md`` for what ``rules="fixed"`` changes and why.
 
@@ -140,9 +143,12 @@ class PoSh(Metric[PoShEvidence]):
     contradictions: bool = param(
         True, "rules='fixed': ask a model, once a reference, what is said instead of unstated units"
     )
+    asking: Literal["one", "list"] = param(
+        "one", "rules='fixed': ask a model about one unit per question, or about a list of them"
+    )
 
     registered_name: ClassVar[str] = "posh"
-    operations: ClassVar[tuple[str, ...]] = ("presence", "rewrite", "contradict")
+    operations: ClassVar[tuple[str, ...]] = ("presence", "presence_list", "rewrite", "contradict")
     bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="words")
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("f1", "harmonic mean of precision and recall"),
@@ -156,6 +162,11 @@ class PoSh(Metric[PoShEvidence]):
         threshold = self.presence_threshold
         if threshold is not None and not 1.0 <= threshold <= 5.0:
             raise ConfigError(f"presence_threshold={threshold!r}: expected a grade from 1 to 5")
+        if self.asking == "list" and self.rules == "reference":
+            raise ConfigError(
+                "asking='list' needs rules='fixed': the published protocol asks about one unit at"
+                " a time"
+            )
         if not 0.0 <= self.lexical_weight <= 1.0:
             raise ConfigError(
                 f"lexical_weight={self.lexical_weight!r}: expected a share from 0 to 1"
@@ -174,6 +185,8 @@ class PoSh(Metric[PoShEvidence]):
         """Phrases are rewritten under published rules alone, contradictions asked under ours."""
         if self.rules == "reference":
             return ("presence", "rewrite") if self.identifiers == "judge" else ("presence",)
+        if self.asking == "list":
+            return ("presence_list",)
         return ("presence", "contradict") if self.contradictions else ("presence",)
 
     def identities(self, tools: Tools) -> dict[str, str]:
@@ -181,6 +194,8 @@ class PoSh(Metric[PoShEvidence]):
         judge = tools.judge(self.judge)
         if self.rules == "reference" and self.identifiers == "judge":
             judge.check_can(Rewrite)
+        if self.asking == "list":
+            judge.check_can(PresenceList)
         return super().identities(tools) | {
             "presence_threshold": f"{self.threshold(judge):g}",
             "coref": coreference_identity(self.coref),
@@ -220,10 +235,11 @@ class PoSh(Metric[PoShEvidence]):
         by_pair = defaultdict(list)
         for ask in asks:
             by_pair[ask.side, ask.reference].append(ask)
+        operation = PresenceList if self.asking == "list" else Presence
         answers = await asyncio.gather(
             *(
                 judge.ask(
-                    Presence(
+                    operation(
                         [ask.question for ask in group],
                         plan.target(side, reference).text,
                         # Published identifiers stand alone; places in the source are ours.
@@ -248,7 +264,8 @@ class PoSh(Metric[PoShEvidence]):
 
     def asks_instead(self, judge: Judge) -> bool:
         """Whether contradictions are a question of their own; the built-in judge reports them."""
-        return self.rules == "fixed" and self.contradictions and judge.can(Contradict)
+        by_itself = self.rules == "fixed" and self.asking == "one" and self.contradictions
+        return by_itself and judge.can(Contradict)
 
     def open_wave(
         self, plan: Plan, grades: Grades, wordings: Mapping[str, str] | None = None

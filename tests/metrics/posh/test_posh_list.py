@@ -1,0 +1,153 @@
+"""PoSh with all units in one question: a planted judge, and real sizes of prompts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from typing import Any
+
+import pytest
+
+from beholder.backends import Answer, Request, Scripted
+from beholder.errors import ConfigError, ItemError
+from beholder.judges import LLMJudge
+from beholder.judges.operations import PresenceList, Question
+from beholder.metrics import metric
+from beholder.records import Item, ItemScore
+from toy.tools import OneJudge
+
+_UNIT = re.compile(r'<unit id="(\d+)">(.*?)</unit>', re.DOTALL)
+_TARGET = re.compile(r"<target>\n(.*?)\n</target>", re.DOTALL)
+CANDIDATE = "A red dog runs. A cat sits on a chair."
+REFERENCE = "A blue dog runs. A bird sings."
+
+
+def asked(request: Request) -> tuple[list[tuple[str, str]], str]:
+    prompt = request.messages[-1].text
+    found = _TARGET.search(prompt)
+    assert found is not None
+    return _UNIT.findall(prompt), found[1]
+
+
+def row(number: str, unit: str, target: str) -> dict[str, Any]:
+    """Graded 5 where the unit's last word is in the text; "red" is contradicted by "blue"."""
+    word = unit.split()[-1]
+    if re.search(rf"\b{word}\b", target):
+        return {"id": int(number), "grade": 5, "quote": word}
+    quote = "blue dog" if word == "red" else None
+    return {"id": int(number), "grade": 1, "quote": quote}
+
+
+def reply(request: Request) -> str:
+    units, target = asked(request)
+    return json.dumps({"rows": [row(*unit, target) for unit in units]})
+
+
+def one(request: Request) -> str | Answer:
+    """The same grades, one question each; contradictions in a question of their own."""
+    prompt = request.messages[-1].text
+    if "<statement" in prompt:
+        found = re.findall(r'<statement id="(\d+)">(.*?)</statement>', prompt)
+        rows = [{"id": int(i), "instead": "blue dog" if "red" in t else None} for i, t in found]
+        return json.dumps({"rows": rows})
+    target = _TARGET.search(prompt)
+    assert target is not None
+    parts = {name: re.search(rf"<{name}>\n(.*?)\n</{name}>", prompt) for name in ("text", "object")}
+    last = parts["object"] or parts["text"]
+    assert last is not None
+    grade = "5" if re.search(rf"\b{last[1].split()[-1]}\b", target[1]) else "1"
+    return grade
+
+
+def test_lists_give_the_values_of_single_questions_with_the_same_grades() -> None:
+    item = Item("a", CANDIDATE, (REFERENCE,))
+    listing, single = Scripted(reply), Scripted(one)
+    lists = asyncio.run(
+        metric("posh(judge='openai:m', asking='list')").evaluate(item, OneJudge(LLMJudge(listing)))
+    )
+    singles = asyncio.run(
+        metric("posh(judge='openai:m')").evaluate(item, OneJudge(LLMJudge(single)))
+    )
+    assert lists.values == pytest.approx(singles.values)
+    assert 0 < lists.values["f1"] < 1
+    assert len(listing.requests) == 2  # one a side
+    assert len(single.requests) > 10
+    verdicts = {(u.side, u.text): u.verdict for u in lists.units}
+    assert verdicts["candidate", "red"] == "contradicted"
+    assert verdicts["candidate", "red"] == next(
+        u.verdict for u in singles.units if (u.side, u.text) == ("candidate", "red")
+    )
+    assert lists.signature != singles.signature
+
+
+def listed(replies: list[object], *units: str) -> tuple[list[Any], int]:
+    backend = Scripted(lambda _: json.dumps(replies[min(len(backend.requests), len(replies)) - 1]))
+    operation = PresenceList([Question("entity", unit) for unit in units], "A dog  runs.")
+    grades = asyncio.run(LLMJudge(backend).ask(operation))
+    return [(g.value, g.where, g.contradiction) for g in grades], len(backend.requests)
+
+
+def test_a_grade_needs_words_of_the_text() -> None:
+    rows = [
+        {"id": 0, "grade": 5, "quote": "dog runs"},
+        {"id": 1, "grade": 4, "quote": "a cat"},
+        {"id": 2, "grade": 3, "quote": None},
+        {"id": 3, "grade": 1, "quote": "DOG"},
+    ]
+    found, n = listed([{"rows": rows}], "dog", "cat", "bird", "wolf")
+    assert found == [
+        (5.0, ((2, 11),), ""),
+        (1.0, (), ""),
+        (1.0, (), ""),
+        (1.0, ((2, 5),), "dog"),
+    ]
+    assert n == 1
+
+
+def test_units_left_out_are_asked_once_more_and_then_fail() -> None:
+    first = {"rows": [{"id": 0, "grade": 5, "quote": "dog"}]}
+    second = {"rows": [{"id": 1, "grade": 1, "quote": None}]}
+    found, n = listed([first, second], "dog", "cat")
+    assert [value for value, _, _ in found] == [5.0, 1.0]
+    assert n == 2
+    with pytest.raises(ItemError, match="1 of 2 units"):
+        listed([first, {"rows": []}], "dog", "cat")
+
+
+def test_the_published_protocol_has_no_lists() -> None:
+    with pytest.raises(ConfigError, match="one unit at a time"):
+        metric("posh(rules='reference', asking='list')")
+
+
+def test_the_builtin_judge_answers_both_forms_alike() -> None:
+    item = Item("a", CANDIDATE, (REFERENCE,))
+    lists, singles = (metric(f"posh(asking='{form}')").score([item])[0] for form in ("list", "one"))
+    assert isinstance(lists, ItemScore)
+    assert isinstance(singles, ItemScore)
+    assert lists.values == singles.values
+
+
+def test_a_long_pair_costs_two_calls() -> None:
+    sentences = [
+        f"A {colour} {thing} stands beside a tall {other} near the old wall."
+        for colour, thing, other in zip(
+            ("red", "blue", "green", "white", "black", "brown") * 4,
+            ("car", "bench", "house", "tree", "lamp", "boat", "cart", "horse") * 3,
+            ("man", "woman", "boy", "girl", "guard", "nun", "priest", "cook") * 3,
+            strict=True,
+        )
+    ]
+    text, other = " ".join(sentences[:20]), " ".join(sentences[:3:-1])
+    assert len(text.split()) == 240
+    backend = Scripted(reply)
+    asyncio.run(
+        metric("posh(judge='openai:m', asking='list')").evaluate(
+            Item("a", text, (other,)), OneJudge(LLMJudge(backend))
+        )
+    )
+    characters = sum(
+        len(message.text) for request in backend.requests for message in request.messages
+    )
+    assert len(backend.requests) == 2
+    assert characters / 4 < 4_000, characters  # about four characters a token
