@@ -282,5 +282,5 @@ def _examples() -> list[str]:
 def test_commands_of_the_pages_can_be_given(line: str) -> None:
     arguments = shlex.split(line, comments=True)[1:]
     command, bound, _ = app.parse_args(arguments)
-    assert command.__module__.startswith(("beholder.cli.", "beholder.kinds."))
+    assert command.__module__.startswith(("beholder.cli.", "beholder.kinds.", "beholder.lint."))
     assert bound.signature

@@ -21,6 +21,7 @@ from beholder.judges.answers import InMemory
 from beholder.judges.operations import (
     OPERATIONS,
     AlignWords,
+    AnswerFromPictures,
     AnswerQuestions,
     Assess,
     CheckCriteria,
@@ -31,6 +32,7 @@ from beholder.judges.operations import (
     MatchStatements,
     Operation,
     Presence,
+    PresenceList,
     Question,
     Rank,
     RateSequence,
@@ -249,6 +251,28 @@ MERGED = {
         lambda found: [(one.state, one.spans, one.tied) for one in found],
         [("", (), True)],  # no option, so it is wrong
         (0.0, 1.0),
+    ),
+    "answer_from_pictures": Merged(
+        AnswerFromPictures(
+            [TextQuestion("Who?", ("a cat", "a dog"))], images=[Image(b"x", "image/png")]
+        ),
+        (
+            {"rows": [{"id": 0, "choice": None, "quote": None}]},
+            {"rows": [{"id": 0, "choice": "B", "quote": None}]},
+        ),
+        lambda found: [(one.state, one.tied) for one in found],
+        [(None, True)],  # not shown
+        (0.0, 1.0),
+    ),
+    "presence_list": Merged(
+        PresenceList([Question("entity", "cat")], "A cat."),
+        (
+            {"rows": [{"id": 0, "grade": 1, "quote": None}]},
+            {"rows": [{"id": 0, "grade": 5, "quote": "cat"}]},
+        ),
+        lambda grades: grades[0].value,
+        3.0,
+        (1.0, 5.0),
     ),
     "verify": Merged(
         Verify(["a"], reference="R"),

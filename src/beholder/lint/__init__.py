@@ -6,8 +6,29 @@ them together (``collection``). ``linting`` applies the rules of a profile and a
 ``outputs`` writes the report. Nothing is ever fetched: addresses are texts.
 """
 
-from beholder.lint.linting import LintReport, lint
-from beholder.lint.occurrence import Occurrence
-from beholder.lint.rules import LintFinding, LintRule
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from beholder.lint.linting import LintReport, lint
+    from beholder.lint.occurrence import Occurrence
+    from beholder.lint.rules import LintFinding, LintRule
 
 __all__ = ["LintFinding", "LintReport", "LintRule", "Occurrence", "lint"]
+
+_HOMES = {
+    "LintFinding": "rules",
+    "LintReport": "linting",
+    "LintRule": "rules",
+    "Occurrence": "occurrence",
+    "lint": "linting",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first used: the help of the command needs none of them."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from beholder.lint.outputs import Format
-from beholder.lint.rules import PROFILES, Profile
+from beholder.lint.rules import PROFILES, Format, Profile
 from beholder.terminal.groups import Out
 from beholder.terminal.printing import say, say_left_out, tell, tell_tables
 

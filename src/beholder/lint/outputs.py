@@ -6,7 +6,6 @@ import html
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Literal, TypeAlias
 from urllib.parse import quote
 from xml.etree import ElementTree
 
@@ -14,11 +13,9 @@ import msgspec
 
 from beholder._version import __version__
 from beholder.lint.linting import LintReport, by_file
-from beholder.lint.rules import ORDER, LintFinding, rules
+from beholder.lint.rules import ORDER, Format, LintFinding, rules
 from beholder.report.plain_page import render_page
 from beholder.visible import for_terminal
-
-Format: TypeAlias = Literal["text", "json", "sarif", "junit", "markdown", "html"]
 
 _MOST_SARIF = 25_000
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

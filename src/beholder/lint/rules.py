@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from beholder.lint.occurrence import Occurrence
 
+Format: TypeAlias = Literal["text", "json", "sarif", "junit", "markdown", "html"]
 Profile: TypeAlias = Literal["web", "museum", "social", "documents"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 SEVERITIES = {"E": "error", "W": "warning", "N": "note", "-": "off"}

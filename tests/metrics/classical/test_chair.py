@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 
 import beholder
-from beholder.data.marks import MARKED
-from beholder.kinds.agreement.granular import _text
 from beholder.kinds.agreement.measure import scored_items
 from beholder.metrics import metric
 from beholder.metrics.classical import CHAIR
@@ -243,10 +241,10 @@ class TestUnits:
         assert by_token(scored(CANDIDATE, REFERENCES), tokens) == [0, 1, 0, 0, -1, 0]
 
 
-def test_a_reward_has_its_sign_turned() -> None:
+def test_a_reward_is_the_rate_of_objects() -> None:
     made = reward("chair", guards=())
     assert isinstance(made, Reward)
-    assert (made.__name__, made._sign, made._lowest) == ("chair.chair_i", -1.0, -1.0)
+    assert made.__name__ == "chair.chair_i"
 
 
 def test_a_reward_reads_the_list_of_its_row() -> None:
@@ -264,16 +262,6 @@ def test_agreement_keeps_the_list_and_drops_other_fields() -> None:
     meta = {"objects": ["dog"], "hint": 5}
     (kept,) = scored_items([Item("a", "A dog.", judgments={"overall": 3}, meta=meta)], ())
     assert (kept.meta, kept.judgments) == ({"objects": ["dog"]}, {})
-
-
-def test_marked_mistakes_are_found_by_the_units() -> None:
-    # "lamp" is marked: its score is 0, that of the other words is 1 or none
-    item = Item("a", CANDIDATE, REFERENCES, judgments={"mistakes": [[20, 24]]})
-    (score,) = CHAIR().score([item])
-    assert isinstance(score, ItemScore)
-    marked = _text(item, score.units, "mistakes", "candidate", MARKED["docent_granular"])
-    assert marked.labels.tolist() == [0, 0, 0, 0, 0, 1]
-    assert marked.scores.tolist() == [np.inf, 1.0, np.inf, np.inf, np.inf, 0.0]
 
 
 def test_the_whole_set_counts_all_objects_alike() -> None:
