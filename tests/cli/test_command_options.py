@@ -19,7 +19,8 @@ OPTIONS = {
     "demo": "--out -o",
     "score": (
         "--address --allow-failed --base-url --batch --cache --concurrency --dry-run --embedder "
-        "--engine --fail-under --frames --json --judge --limit --map --markdown --max-cost "
+        "--engine --fail-under --frames --gate-on --json --judge --limit --map --margin --markdown "
+        "--max-cost --worse-than "
         "--media-root --metric "
         "--no-report --out --parts --prompts --references-from --skip-bad-rows --temperature "
         "--workers -m -o"
@@ -228,7 +229,12 @@ def test_the_list_of_commands_says_what_each_is_for(cli: Cli) -> None:
 def test_completion_of_a_shell_knows_commands_that_are_not_imported_yet() -> None:
     code = "from beholder.cli.main import app; print(app.generate_completion(shell='bash'))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    for word in ("graph-check", "--fail-under", "--min-difference", "--annotators"):
+    for word in (
+        "graph-check",
+        "--fail-under",
+        "--min-difference",
+        "--annotators",
+    ):
         assert word in done.stdout
 
 

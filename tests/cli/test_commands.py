@@ -139,10 +139,67 @@ def test_failed_items_exit_1_unless_allowed(cli: Cli) -> None:
     ],
 )
 def test_gates_set_the_exit_code(cli: Cli, gate: str, code: int) -> None:
-    done = cli("score", _data(), "-m", "word_count", "--fail-under", gate)
+    done = cli("score", _data(), "-m", "word_count", "--fail-under", gate, "--gate-on", "mean")
     assert done.code == code
     if code == 1:
         assert "word_count.words is 1.5000, under the gate of 1.6" in done.err
+
+
+def test_a_gate_tests_the_lower_end_of_the_interval(cli: Cli) -> None:
+    # Texts of one and two words: the interval of their mean, 1.5, is from 1 to 2.
+    assert cli("score", _data(), "-m", "word_count", "--fail-under", "word_count=1").code == 0
+    done = cli("score", _data(), "-m", "word_count", "--fail-under", "word_count=1.4")
+    assert done.code == 1
+    assert (
+        "word_count.words is 1.5000, and its interval begins at 1.0000, under the gate of 1.4"
+        in done.err
+    )
+
+
+def _words(name: str, *counts: int) -> str:
+    """Texts of so many words; each describes something else, as the references differ."""
+    rows = [
+        {"id": str(i), "candidate": "w " * n, "references": [f"w {i}"]}
+        for i, n in enumerate(counts)
+    ]
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return name
+
+
+@pytest.mark.parametrize(
+    ("second", "margin", "code"),
+    [
+        ((5, 6, 7, 8), "0", 0),  # the same
+        ((4, 5, 6, 7), "0", 1),  # one word less everywhere: the interval is [-1, -1]
+        ((4, 5, 6, 7), "1.5", 0),  # within the margin
+        ((1, 6, 7, 9), "0", 0),  # -4, 0, 0, 1: the interval holds 0
+        ((6, 7, 8, 9), "0", 0),  # better
+    ],
+)
+def test_a_run_that_is_worse_than_another_fails(
+    cli: Cli, second: tuple[int, ...], margin: str, code: int
+) -> None:
+    first = _words("first.jsonl", 5, 6, 7, 8)
+    assert cli("score", first, "-m", "word_count", "-o", "runs/first").code == 0
+    done = cli(
+        "score", _words("second.jsonl", *second), "-m", "word_count", "-o", "runs/second",
+        "--worse-than", "runs/first", "--margin", margin,
+    )  # fmt: skip
+    assert done.code == code, done.err
+    if code:
+        assert "word_count.words is worse than in runs/first: 6.5000 to 5.5000" in done.err
+
+
+def test_a_comparison_is_refused_before_anything_is_scored(cli: Cli) -> None:
+    data = _words("first.jsonl", 5, 6)
+    command = ("score", data, "-m", "word_count", "-o", "runs/second", "--worse-than", "runs/first")
+    assert cli(*command).code == 2  # no such run
+    assert cli("score", data, "-m", "length", "-o", "runs/first").code == 0
+    done = cli(*command)
+    assert done.code == 2
+    assert "the run has no metric 'word_count'; it has: length" in done.err
+    assert cli(*command, "--margin", "-1").code == 2
+    assert not Path("runs/second").exists()
 
 
 @pytest.mark.parametrize("gate", ["word_count.x=1", "vcs=1", "ter=0.5"])

@@ -10,7 +10,7 @@ from beholder import metrics
 from beholder.errors import ConfigError
 from beholder.kinds.scores.gates import Gate, PassedGate, check, gates_table, missed, parse_gate
 from beholder.metrics import Metric
-from beholder.records import Estimate, MetricResult
+from beholder.records import Estimate, Interval, MetricResult
 
 
 def _metrics(*specs: str) -> list[Metric[Any]]:
@@ -35,7 +35,7 @@ def test_a_gate_is_read(text: str, gate: Gate) -> None:
 
 
 def test_a_gate_is_built_with_the_tools_of_the_run() -> None:
-    tools = {"judge": "openai:some-model"}
+    tools: dict[str, Any] = {"judge": "openai:some-model"}
     posh = metrics.metric("posh", **tools)
     assert parse_gate("posh=0.5", [posh], **tools) == Gate(posh.name, "f1", 0.5)
 
@@ -63,9 +63,12 @@ def test_a_gate_that_cannot_be_checked_is_refused(text: str, reason: str) -> Non
 
 
 def test_a_gate_is_on_its_own_value_wherever_that_stands_in_the_summary() -> None:
-    values = {"las": Estimate(0.1, None, 2), "vcs": Estimate(0.9, None, 1)}
+    values = {
+        "las": Estimate(0.1, None, 2),
+        "vcs": Estimate(0.9, Interval(0.6, 1.0), 2),
+    }
     found = check([Gate("vcs", "vcs", 0.5)], {"vcs": MetricResult("vcs", values, 2, 0, "")})
-    assert found == [PassedGate(Gate("vcs", "vcs", 0.5), 0.9)]
+    assert found == [PassedGate(Gate("vcs", "vcs", 0.5), 0.9, 0.6)]
     assert not missed(found)
     assert gates_table(found).rows[0]["gate"] == "vcs.vcs"
 
@@ -75,3 +78,22 @@ def test_nothing_scored_misses_every_gate() -> None:
     assert missed(check([Gate("vcs", "vcs", 0.0)], summary)) == [
         "vcs.vcs: no item has a value, so the gate is missed"
     ]
+
+
+@pytest.mark.parametrize(
+    ("interval", "on", "passed"),
+    [
+        (Interval(0.4, 0.9), "interval", False),
+        (Interval(0.4, 0.9), "mean", True),
+        (Interval(0.5, 0.9), "interval", True),
+        (None, "interval", False),
+        (None, "mean", True),
+    ],
+)
+def test_the_lower_end_counts_unless_the_mean_is_asked_for(
+    interval: Interval | None, on: Any, passed: bool
+) -> None:
+    summary = {"vcs": MetricResult("vcs", {"vcs": Estimate(0.6, interval, 5)}, 5, 0, "")}
+    (found,) = check([Gate("vcs", "vcs", 0.5, on)], summary)
+    assert found.passed == passed
+    assert bool(missed([found])) != passed

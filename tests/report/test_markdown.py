@@ -119,7 +119,7 @@ def data(name: str, **changed: str) -> str:
 
 
 def test_a_run_is_summed_up_with_its_gates_and_worst_items(cli: Cli) -> None:
-    gates = ("--fail-under", "chrf=0.9", "--fail-under", "chrf=0.1")
+    gates = ("--fail-under", "chrf=0.9", "--fail-under", "chrf=0.1", "--gate-on", "mean")
     command = ("score", data("d.jsonl"), "-m", "chrf", *gates, "-o", "run", "--no-report")
     done = cli(*command, "--markdown", "-")
     assert done.code == 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from contextlib import redirect_stdout
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -20,6 +22,9 @@ def score(
     out: RunOut = None,
     tools: ToolGroup = ToolGroup(),
     fail_under: tuple[str, ...] = (),
+    gate_on: Literal["interval", "mean"] = "interval",
+    worse_than: Path | None = None,
+    margin: float = 0.0,
     no_report: bool = False,
     markdown: Markdown = None,
     run: ItemRunGroup = ItemRunGroup(),
@@ -36,11 +41,24 @@ def score(
         out: Run directory; runs/NAME-OF-DATA if none is named.
         fail_under: Gate on a mean: accord=0.6 or accord.precision=0.5; repeatable. Checked against
             the metrics before anything is scored.
+        gate_on: What --fail-under tests: the lower end of the 95 % interval, or the mean alone.
+        worse_than: Run of the same items; exit code 1 if this one is worse by a metric.
+        margin: Difference that --worse-than does not count.
         no_report: Do not draw report.html.
     """
     from beholder import metrics
     from beholder.api import Run
-    from beholder.kinds.scores.gates import check, gates_table, missed, parse_gate
+    from beholder.errors import ConfigError
+    from beholder.kinds.scores.gates import (
+        check,
+        check_other,
+        gates_table,
+        missed,
+        parse_gate,
+    )
+    from beholder.kinds.scores.gates import (
+        worse_than as worse,
+    )
     from beholder.kinds.scores.kind import KIND
     from beholder.kinds.scores.page import write_report
     from beholder.report import summary_table
@@ -55,7 +73,11 @@ def score(
         say(f"metric: {chosen} ({why})")
         metric = (chosen,)
     scored = tuple(metrics.metric(text, **tools.named()) for text in metric)
-    gates = [parse_gate(text, scored, **tools.named()) for text in fail_under]
+    gates = [parse_gate(text, scored, gate_on, **tools.named()) for text in fail_under]
+    if not 0 <= margin < math.inf:
+        raise ConfigError(f"--margin {margin}: expected a number from 0")
+    if worse_than is not None:
+        check_other(worse_than, scored)
     engine = where.named()
     config = ScoreConfig(
         data,
@@ -75,6 +97,8 @@ def score(
     report = None if no_report else write_report(config.out, media_root=config.folder)
     checked = check(gates, made.summary)
     problems = missed(checked)
+    if worse_than is not None:
+        problems += worse(config.out, worse_than, scored, margin)
     n_failed = sum(result.n_failed for result in made.summary.values())
     if n_failed > run.finish.allow_failed:
         problems.append(

@@ -1,19 +1,26 @@
-"""``--fail-under``: gates on the means of a run."""
+"""``--fail-under`` and ``--worse-than``: gates of a run."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
 from beholder import metrics
 from beholder.errors import ConfigError
+from beholder.kinds.scores.kind import KIND
 from beholder.metrics import Metric
 from beholder.records import MetricResult
 from beholder.rounding import fixed
+from beholder.run import manifest
+from beholder.run.compare import compare
+from beholder.run.store import Store
 from beholder.spec import with_value
 from beholder.tables import Column, Table
+
+GateOn: TypeAlias = Literal["interval", "mean"]
 
 
 @dataclass(frozen=True)
@@ -23,20 +30,25 @@ class Gate:
     Attributes:
         metric: Canonical name of the metric.
         value: Name of its value.
-        threshold: The lowest mean that passes.
+        threshold: The lowest that passes.
+        on: What is tested: the lower end of the mean's 95 % interval, or the mean alone.
     """
 
     metric: str
     value: str
     threshold: float
+    on: GateOn = "interval"
 
 
-def parse_gate(text: str, scored: Sequence[Metric[Any]], **tools: object) -> Gate:
+def parse_gate(
+    text: str, scored: Sequence[Metric[Any]], on: GateOn = "interval", **tools: object
+) -> Gate:
     """Read a gate such as ``vcs=0.6`` or ``vcs(lct=1).las=0.5``.
 
     Args:
         text: The gate; without a value it is on the headline value of the metric.
         scored: The metrics of the run.
+        on: See ``Gate``.
         tools: Defaults that these metrics were built with, as for ``metrics.metric``.
 
     Raises:
@@ -65,7 +77,7 @@ def parse_gate(text: str, scored: Sequence[Metric[Any]], **tools: object) -> Gat
             f"--fail-under {text!r}: lower {metric.name}.{info.name} is better, so a lowest mean is"
             " no gate; choose a value of which higher is better"
         )
-    return Gate(metric.name, info.name, threshold)
+    return Gate(metric.name, info.name, threshold, on)
 
 
 @dataclass(frozen=True)
@@ -75,15 +87,40 @@ class PassedGate:
     Attributes:
         gate: The gate.
         mean: The mean of its value; None if no item has it, which misses every gate.
+        low: Lower end of its interval; None if there is none, which misses a gate on it.
     """
 
     gate: Gate
     mean: float | None
+    low: float | None = None
+
+    @property
+    def tested(self) -> float | None:
+        """What is compared with the threshold."""
+        return self.low if self.gate.on == "interval" else self.mean
 
     @property
     def passed(self) -> bool:
-        """Whether the mean is not under the threshold."""
-        return self.mean is not None and self.mean >= self.gate.threshold
+        """Whether what is tested is not under the threshold."""
+        return self.tested is not None and self.tested >= self.gate.threshold
+
+    @property
+    def reason(self) -> str:
+        """Why the gate is missed."""
+        name = f"{self.gate.metric}.{self.gate.value}"
+        if self.mean is None:
+            return f"{name}: no item has a value, so the gate is missed"
+        if self.tested is None:
+            return (
+                f"{name}: the mean {fixed(self.mean, 4)} has no interval, so the gate is missed;"
+                " score more pictures, or test the mean alone: --gate-on mean"
+            )
+        if self.gate.on == "mean":
+            return f"{name} is {fixed(self.mean, 4)}, under the gate of {self.gate.threshold:g}"
+        return (
+            f"{name} is {fixed(self.mean, 4)}, and its interval begins at {fixed(self.tested, 4)},"
+            f" under the gate of {self.gate.threshold:g}"
+        )
 
 
 def check(gates: Iterable[Gate], summary: Mapping[str, MetricResult]) -> list[PassedGate]:
@@ -96,20 +133,17 @@ def check(gates: Iterable[Gate], summary: Mapping[str, MetricResult]) -> list[Pa
     found = []
     for gate in gates:
         reached = summary[gate.metric].values.get(gate.value)
-        found.append(PassedGate(gate, None if reached is None else reached.mean))
+        if reached is None:
+            found.append(PassedGate(gate, None))
+        else:
+            low = None if reached.interval is None else reached.interval.low
+            found.append(PassedGate(gate, reached.mean, low))
     return found
 
 
 def missed(checked: Iterable[PassedGate]) -> list[str]:
     """A line for each gate that a run misses."""
-    return [
-        f"{one.gate.metric}.{one.gate.value}: no item has a value, so the gate is missed"
-        if one.mean is None
-        else f"{one.gate.metric}.{one.gate.value} is {fixed(one.mean, 4)}, under the gate of"
-        f" {one.gate.threshold:g}"
-        for one in checked
-        if not one.passed
-    ]
+    return [one.reason for one in checked if not one.passed]
 
 
 def gates_table(checked: Iterable[PassedGate]) -> Table:
@@ -118,6 +152,7 @@ def gates_table(checked: Iterable[PassedGate]) -> Table:
         {
             "gate": f"{one.gate.metric}.{one.gate.value}",
             "mean": one.mean,
+            "low": one.low,
             "threshold": one.gate.threshold,
             "passed": "passed" if one.passed else "missed",
         }
@@ -126,7 +161,66 @@ def gates_table(checked: Iterable[PassedGate]) -> Table:
     columns = (
         Column("gate", "gate", "text"),
         Column("mean", "mean"),
+        Column("low", "interval from"),
         Column("threshold", "at least"),
         Column("passed", "", "text"),
     )
     return Table("gates", "Gates", columns, tuple(rows))
+
+
+def check_other(other: Path, scored: Sequence[Metric[Any]]) -> None:
+    """Refuse, before anything is scored, a run that ``worse_than`` cannot compare with.
+
+    Args:
+        other: The run to compare with.
+        scored: The metrics of the new run.
+
+    Raises:
+        RunError: It is no run of scores.
+        ConfigError: It does not have one of the metrics.
+    """
+    with Store.read(other) as store:
+        manifest.check_kind(other, KIND.name)
+        there = [asker.name for asker in store.askers()]
+    for metric in scored:
+        if metric.name not in there:
+            raise ConfigError(
+                f"--worse-than {other}: the run has no metric {metric.name!r}; it has:"
+                f" {', '.join(there) or 'none'}"
+            )
+
+
+def worse_than(run: Path, other: Path, scored: Sequence[Metric[Any]], margin: float) -> list[str]:
+    """A line for each metric by which a run is worse than another one.
+
+    A run is worse if the whole 95 % interval of the paired difference of the metric's first value,
+    over the items of both runs, is beyond the margin.
+
+    Args:
+        run: The new run.
+        other: The run to compare with.
+        scored: The metrics.
+        margin: Difference that does not count, from 0.
+    """
+    problems = []
+    with Store.read(other) as first, Store.read(run) as second:
+        try:
+            found = {(one.metric, one.value): one for one in compare(first, second).differences}
+        except ConfigError as error:
+            return [f"--worse-than {other}: {error}"]
+    for metric in scored:
+        info = metric.value_named(None)
+        one = found.get((metric.name, info.name))
+        interval = None if one is None else one.paired.interval
+        if one is None or interval is None:
+            problems.append(f"{metric.name}: too few common items to compare with {other}")
+            continue
+        low_is_better = info.higher_is_better is False
+        best = -interval.low if low_is_better else interval.high
+        if best < -margin:
+            problems.append(
+                f"{metric.name}.{info.name} is worse than in {other}: {fixed(one.mean_a, 4)} to"
+                f" {fixed(one.mean_b, 4)}, difference {fixed(one.paired.mean, 4)}"
+                f" [{fixed(interval.low, 4)}, {fixed(interval.high, 4)}], margin {margin:g}"
+            )
+    return problems
