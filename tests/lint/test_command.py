@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -155,3 +159,19 @@ def test_ten_thousand_pictures_of_a_page(cli: Cli) -> None:
     Path("page.html").write_text(f"<html lang=en><ul>{rows}</ul></html>")
     done = cli("lint", "page.html")
     assert "10,000 pictures in 1 file" in done.out
+
+
+def test_the_page_allows_its_own_style(tmp_path: Path) -> None:
+    # A browser drops a style whose hash is not the one that the page's policy names.
+    (tmp_path / "alts.csv").write_text('image,alt\na.jpg,"A ""cat"" & a dog"\nb.jpg,\n', "utf-8")
+    page = tmp_path / "page.html"
+    out = subprocess.run(
+        [sys.executable, "-m", "beholder", "lint", "alts.csv", "--format", "html", "-o", str(page)],
+        cwd=tmp_path,
+        check=False,
+    )
+    assert out.returncode == 1
+    text = page.read_text("utf-8")
+    style = text.partition("<style>")[2].partition("</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode()
+    assert f"style-src 'sha256-{digest}'" in text

@@ -217,6 +217,8 @@ def page(report: LintReport) -> str:
 
 
 _STYLE = (
+    ".lint { padding-top: 24px } .lint details { margin: 16px 0 } .lint th { width: 25% }"
+    ".lint th:last-child { width: 50% }"
     ".lint td { vertical-align: top; overflow-wrap: anywhere; padding: 6px 8px 6px 0 }"
     ".lint table { width: 100%; border-collapse: collapse } .lint summary { cursor: pointer }"
 )
