@@ -190,6 +190,37 @@ def test_a_run_that_is_worse_than_another_fails(
         assert "word_count.words is worse than in runs/first: 6.5000 to 5.5000" in done.err
 
 
+def test_labels_correct_the_mean(cli: Cli) -> None:
+    # 20 texts of 1 to 20 words; people say one word more, for every fourth text.
+    data = _words("data.jsonl", *range(1, 21))
+    rows = [{"id": str(i), "judgments": {"words": i + 2}} for i in range(0, 20, 4)]
+    Path("labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    command = ("score", data, "-m", "word_count", "-o", "run", "--labels", "labels.jsonl")
+    done = cli(*command, "--markdown", "-")
+    assert done.code == 0, done.err
+    assert "labels alone" in done.out
+    # Labels 2, 6, 10, 14, 18: mean 10. Their judge 1, 5, 9, 13, 17: mean 9, the others' mean 11.
+    # Weight: covariance 160 / 4; pooled variance (160 + 490) / 18; 40 / (4/3 * 36.1111) = .830769.
+    # Corrected: 10 + .830769 * (11 - 9) = 11.661538.
+    table = done.out[done.out.index("Corrected by labels") :].replace("&#46;", ".")
+    assert "| labels alone | 10.0 " in table
+    assert "| corrected | 11.7 " in table
+    done = cli(*command[:-1], "none.jsonl")
+    assert done.code == 2
+    Path("none.jsonl").write_text('{"id": "0", "judgments": {"a": 1, "b": 2}}\n', "utf-8")
+    done = cli(*command[:-1], "none.jsonl")
+    assert (done.code, "--label: a, b" in done.err) == (2, True)
+
+
+def test_labels_of_another_scale_are_refused_before_anything_is_scored(cli: Cli) -> None:
+    Path("labels.jsonl").write_text('{"id": "0", "judgments": {"good": 4}}\n', "utf-8")
+    data = _words("data.jsonl", 5, 6)
+    done = cli("score", data, "-m", "accord", "-o", "run", "--labels", "labels.jsonl")
+    assert done.code == 2
+    assert "'good' has the value 4, and accord.accord is from 0 to 1" in done.err
+    assert not Path("run").exists()
+
+
 def test_a_comparison_is_refused_before_anything_is_scored(cli: Cli) -> None:
     data = _words("first.jsonl", 5, 6)
     command = ("score", data, "-m", "word_count", "-o", "runs/second", "--worse-than", "runs/first")

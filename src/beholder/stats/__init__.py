@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         steiger,
         williams,
     )
+    from beholder.stats.corrected import CorrectedMean, corrected_mean
     from beholder.stats.correlation import (
         Correlation,
         correlate,
@@ -63,6 +64,7 @@ __all__ = [
     "AlertAUC",
     "AlertF1",
     "BradleyTerry",
+    "CorrectedMean",
     "Correlation",
     "CorrelationDifference",
     "Effect",
@@ -82,6 +84,7 @@ __all__ = [
     "cohen_d",
     "cohen_kappa",
     "compare_correlations",
+    "corrected_mean",
     "correlate",
     "cronbach_alpha",
     "elo",
@@ -128,6 +131,7 @@ _HOME = {
     "intraclass": "ICC icc reliability_verdict spearman_brown",
     "kappa": "cohen_kappa fleiss_kappa",
     "krippendorff": "krippendorff_alpha",
+    "corrected": "CorrectedMean corrected_mean",
     "paired": "PairedDifference paired_difference",
     "ratings": "EloRating elo",
     "reliability": (

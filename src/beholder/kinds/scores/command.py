@@ -25,6 +25,8 @@ def score(
     gate_on: Literal["interval", "mean"] = "interval",
     worse_than: Path | None = None,
     margin: float = 0.0,
+    labels: Path | None = None,
+    label: str | None = None,
     no_report: bool = False,
     markdown: Markdown = None,
     run: ItemRunGroup = ItemRunGroup(),
@@ -44,11 +46,14 @@ def score(
         gate_on: What --fail-under tests: the lower end of the 95 % interval, or the mean alone.
         worse_than: Run of the same items; exit code 1 if this one is worse by a metric.
         margin: Difference that --worse-than does not count.
+        labels: Data file with human judgments of some of the rows, found by id: they correct means.
+        label: Which of its judgments; on the scale of the metric's first value.
         no_report: Do not draw report.html.
     """
     from beholder import metrics
     from beholder.api import Run
     from beholder.errors import ConfigError
+    from beholder.kinds.scores.corrected import corrected_table, read_labels
     from beholder.kinds.scores.gates import (
         check,
         check_other,
@@ -78,6 +83,7 @@ def score(
         raise ConfigError(f"--margin {margin}: expected a number from 0")
     if worse_than is not None:
         check_other(worse_than, scored)
+    known = None if labels is None else read_labels(labels, label, scored)
     engine = where.named()
     config = ScoreConfig(
         data,
@@ -106,10 +112,15 @@ def score(
             " the summary"
         )
 
+    corrected = []
+    if known is not None:
+        table, reasons = corrected_table(config.out, known, scored)
+        corrected, problems = [table] if table.rows else [], problems + reasons
+
     def summary() -> str:
-        tables = [gates_table(checked)] if checked else []
+        tables = [*([gates_table(checked)] if checked else []), *corrected]
         return together(str(config.out), [*tables, *run_tables(config.out)], problems)
 
-    means = [summary_table(manifest.read(config.out))]
+    means = [summary_table(manifest.read(config.out)), *corrected]
     tell_summary(made.manifest, means, run.finish.as_json, markdown, summary)
     return close(config.out, progress, report, problems)

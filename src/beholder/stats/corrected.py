@@ -1,0 +1,125 @@
+"""A judge's mean, corrected by some human labels of the same texts (PPI++, by picture)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats as sps
+
+from beholder.errors import ConfigError
+from beholder.records import Interval
+from beholder.stats.checks import Floats, Ints, cluster_codes, cluster_sums, same_length, vector
+
+LEAST_PICTURES = 5
+"""Labelled pictures below which there is no correction."""
+FEW_PICTURES = 15
+"""Labelled pictures below which intervals are too narrow, as simulations show."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedMean:
+    """A mean from three sources.
+
+    Attributes:
+        judge: Mean of the judge over all texts; biased if the judge is.
+        labels: Mean of the labels, with its interval.
+        labels_interval: See ``labels``.
+        corrected: Mean of the labels plus what the judge says the other texts add.
+        corrected_interval: See ``corrected``.
+        weight: How much the judge counts, 0 to 1; 0 if it does not agree with the labels.
+        n_labels: Labelled texts.
+        n_pictures: Labelled pictures.
+        n_effective: Number of labels whose mean alone would have the corrected variance.
+    """
+
+    judge: float
+    labels: float
+    labels_interval: Interval
+    corrected: float
+    corrected_interval: Interval
+    weight: float
+    n_labels: int
+    n_pictures: int
+    n_effective: float
+
+
+def corrected_mean(
+    labels: ArrayLike,
+    judged: ArrayLike,
+    others: ArrayLike,
+    clusters: Sequence[Any],
+    other_clusters: Sequence[Any],
+    *,
+    level: float = 0.95,
+) -> CorrectedMean:
+    """The mean that people would give, from a judge of all texts and people's labels of some.
+
+    Prediction-powered inference with a tuned weight (PPI++), over pictures: the labelled pictures
+    must be a random sample of all, and no picture may be labelled in part. Intervals are Student's
+    t over pictures.
+
+    Args:
+        labels: (n,) labels of people.
+        judged: (n,) the judge's values of the labelled texts, on the scale of the labels.
+        others: (m,) the judge's values of all other texts.
+        clusters: (n,) which picture each labelled text describes.
+        other_clusters: (m,) likewise of the others.
+        level: Confidence level.
+
+    Raises:
+        ConfigError: Fewer than five labelled or two other pictures, or a picture is on both sides.
+
+    Source: Angelopoulos et al., PPI++ (arXiv 2311.01453); the version by picture is ours.
+    """
+    y, f = vector(labels, "labels"), vector(judged, "judged")
+    same_length(labels=y, judged=f)
+    rest = vector(others, "others")
+    shared = set(clusters) & set(other_clusters)
+    if shared:
+        raise ConfigError(f"{len(shared)} pictures have labels for some of their texts alone")
+    codes, other_codes = cluster_codes(clusters, len(y)), cluster_codes(other_clusters, len(rest))
+    k, further = int(codes.max(initial=-1)) + 1, int(other_codes.max(initial=-1)) + 1
+    if k < LEAST_PICTURES or further < 2:
+        raise ConfigError(
+            f"{k} pictures have labels and {further} have none; at least {LEAST_PICTURES} and 2 are"
+            " needed"
+        )
+    of_labels, of_judge = _influence(y, codes), _influence(f, codes)
+    of_rest = _influence(rest, other_codes)
+    pooled = (of_judge @ of_judge + of_rest @ of_rest) / (k + further - 2)
+    covariance = of_labels @ of_judge / (k - 1)
+    weight = float(np.clip(covariance / ((1 + k / further) * pooled), 0, 1)) if pooled else 0.0
+    alone = of_labels @ of_labels / (k - 1) / k
+    residual = of_labels - weight * of_judge
+    variance = residual @ residual / (k - 1) / k
+    variance += weight**2 * (of_rest @ of_rest) / (further - 1) / further
+    estimate = float(y.mean() + weight * (rest.mean() - f.mean()))
+    quantile = float(sps.t.ppf((1 + level) / 2, k - 1))
+
+    def around(mean: float, squared: float) -> Interval:
+        half = quantile * math.sqrt(squared)
+        return Interval(mean - half, mean + half, level)
+
+    return CorrectedMean(
+        judge=float(np.concatenate([f, rest]).mean()),
+        labels=float(y.mean()),
+        labels_interval=around(float(y.mean()), float(alone)),
+        corrected=estimate,
+        corrected_interval=around(estimate, float(variance)),
+        weight=weight,
+        n_labels=len(y),
+        n_pictures=k,
+        n_effective=len(y) * float(alone / variance) if variance else math.inf,
+    )
+
+
+def _influence(values: Floats, codes: Ints) -> Floats:
+    """What each picture adds to the mean: its sum beside what its texts would have at the mean."""
+    sums, sizes = cluster_sums(codes, values), np.bincount(codes)
+    influence: Floats = (sums - values.mean() * sizes) / sizes.mean()
+    return influence
