@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,6 +15,29 @@ from beholder.terminal.groups import Data, EngineGroup, ItemRunGroup, Markdown, 
 from beholder.terminal.printing import close, say, say_left_out, tell_plan, tell_summary
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class TestGroup:
+    """What means are tested against.
+
+    Attributes:
+        fail_under: Gate on a mean: accord=0.6 or accord.precision=0.5; repeatable. Checked against
+            the metrics before anything is scored.
+        gate_on: What --fail-under tests: the lower end of the 95 % interval, or the mean alone.
+        worse_than: Run of the same items; exit code 1 if this one is worse by a metric.
+        margin: Difference that --worse-than does not count.
+        labels: Data file with human judgments of some of the rows, found by id: they correct means.
+        label: Which of its judgments; on the scale of the metric's first value.
+    """
+
+    fail_under: tuple[str, ...] = ()
+    gate_on: Literal["interval", "mean"] = "interval"
+    worse_than: Path | None = None
+    margin: float = 0.0
+    labels: Path | None = None
+    label: str | None = None
+
+
 def score(
     data: Data,
     /,
@@ -21,12 +45,7 @@ def score(
     metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = (),
     out: RunOut = None,
     tools: ToolGroup = ToolGroup(),
-    fail_under: tuple[str, ...] = (),
-    gate_on: Literal["interval", "mean"] = "interval",
-    worse_than: Path | None = None,
-    margin: float = 0.0,
-    labels: Path | None = None,
-    label: str | None = None,
+    test: TestGroup = TestGroup(),
     no_report: bool = False,
     markdown: Markdown = None,
     run: ItemRunGroup = ItemRunGroup(),
@@ -41,13 +60,6 @@ def score(
         metric: A metric, such as vcs or 'vcs(lct=1)'; headline is accord; repeatable. The one that
             fits the data if none is named.
         out: Run directory; runs/NAME-OF-DATA if none is named.
-        fail_under: Gate on a mean: accord=0.6 or accord.precision=0.5; repeatable. Checked against
-            the metrics before anything is scored.
-        gate_on: What --fail-under tests: the lower end of the 95 % interval, or the mean alone.
-        worse_than: Run of the same items; exit code 1 if this one is worse by a metric.
-        margin: Difference that --worse-than does not count.
-        labels: Data file with human judgments of some of the rows, found by id: they correct means.
-        label: Which of its judgments; on the scale of the metric's first value.
         no_report: Do not draw report.html.
     """
     from beholder import metrics
@@ -60,9 +72,7 @@ def score(
         gates_table,
         missed,
         parse_gate,
-    )
-    from beholder.kinds.scores.gates import (
-        worse_than as worse,
+        worse_than,
     )
     from beholder.kinds.scores.kind import KIND
     from beholder.kinds.scores.page import write_report
@@ -78,12 +88,12 @@ def score(
         say(f"metric: {chosen} ({why})")
         metric = (chosen,)
     scored = tuple(metrics.metric(text, **tools.named()) for text in metric)
-    gates = [parse_gate(text, scored, gate_on, **tools.named()) for text in fail_under]
-    if not 0 <= margin < math.inf:
-        raise ConfigError(f"--margin {margin}: expected a number from 0")
-    if worse_than is not None:
-        check_other(worse_than, scored)
-    known = None if labels is None else read_labels(labels, label, scored)
+    gates = [parse_gate(text, scored, test.gate_on, **tools.named()) for text in test.fail_under]
+    if not 0 <= test.margin < math.inf:
+        raise ConfigError(f"--margin {test.margin}: expected a number from 0")
+    if test.worse_than is not None:
+        check_other(test.worse_than, scored)
+    known = None if test.labels is None else read_labels(test.labels, test.label, scored)
     engine = where.named()
     config = ScoreConfig(
         data,
@@ -103,8 +113,8 @@ def score(
     report = None if no_report else write_report(config.out, media_root=config.folder)
     checked = check(gates, made.summary)
     problems = missed(checked)
-    if worse_than is not None:
-        problems += worse(config.out, worse_than, scored, margin)
+    if test.worse_than is not None:
+        problems += worse_than(config.out, test.worse_than, scored, test.margin)
     n_failed = sum(result.n_failed for result in made.summary.values())
     if n_failed > run.finish.allow_failed:
         problems.append(
