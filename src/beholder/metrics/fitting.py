@@ -59,7 +59,8 @@ def _without_references(items: Sequence[Item], judge: bool) -> tuple[str, str]:
     )
     raise ConfigError(
         f"no metric was named, and the rows have no references. Name {named}; or say where"
-        " references are, with --map references=COLUMN or --references-from FILE"
+        " references are, with --map references=COLUMN or --references-from FILE; beholder lint"
+        " checks alternative texts without references"
     )
 
 
