@@ -149,6 +149,23 @@ def test_a_question_is_kept_if_only_its_source_answers_it(tmp_path: Path) -> Non
     assert (again.candidate, again.references) == (item.candidate, item.references)
 
 
+def test_the_right_option_is_not_always_the_first(tmp_path: Path) -> None:
+    # A judge that always says A must not pass the check against the source.
+    asked = [f"Question {n}?" for n in range(12)]
+
+    def first(request: Request) -> object:
+        shown = _ITEM.findall(request.messages[-1].text)
+        if shown:
+            return {"rows": [{"id": int(n), "choice": "A", "quote": "cat"} for n, _ in shown]}
+        options = {"answer": "w", "wrong": ["x", "y", "z"]}
+        return {"questions": [{"question": question, **options} for question in asked]}
+
+    item = Item("a", "A cat.", (REFERENCE,))
+    found = asyncio.run(QuestionsRow("openai:m", 12, "references").evaluate(item, tools(first)))
+    labels = [part.label for part in parts_of(found.detail)]
+    assert labels.count(UNANSWERED) >= 4  # about nine of twelve
+
+
 def test_criteria_written_from_references_are_scored(tmp_path: Path) -> None:
     item = Item("a", "A grey cat sleeps.", (REFERENCE,))
     asker = CriteriaRow("openai:m", source="references", kind="events")

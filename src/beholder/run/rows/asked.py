@@ -132,16 +132,14 @@ class QuestionsRow(AskedRow):
         if not written:
             return ()
         answering = operations.AnswerFromPictures if self.looks else operations.AnswerQuestions
-        orders = [
-            [_shuffled(subject, one, order) for one in written] for order in range(BLIND_ORDERS)
+        seen_order, *blind_orders = [
+            [_shuffled(subject, one, order) for one in written] for order in range(BLIND_ORDERS + 1)
         ]
         offered, *blind = await asyncio.gather(
-            judge.ask(
-                answering([TextQuestion(o.question, _options(o)) for o in written], **source)
-            ),
+            judge.ask(answering([replace(one, third=True) for one in seen_order], **source)),
             *(
                 judge.ask(operations.AnswerQuestions(rows, "", source["language"]))
-                for rows in orders
+                for rows in blind_orders
             ),
         )
         parts = []
