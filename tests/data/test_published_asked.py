@@ -140,6 +140,16 @@ def test_what_is_not_of_the_form_is_reported_with_its_row(tmp_path: Path) -> Non
     assert "Is the car red?" in str(error)
 
 
+def test_questions_in_rows_of_their_own_add_up(tmp_path: Path) -> None:
+    questions = tmp_path / "questions.jsonl"
+    second = QUESTION | {"question": "What colour is the cat?", "choices": ["grey", "red"]}
+    rows = [{"id": "n"} | QUESTION, {"id": "n"} | second | {"answer": "grey"}]
+    questions.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    (item,) = read(tmp_path, [{"id": "n", "caption": "A cat."}], references_from=questions)
+    assert isinstance(item, Item)
+    assert [asked.answer for asked in questions_of(item)] == ["on grass", "grey"]
+
+
 def test_captions_of_a_model_find_the_criteria_of_their_film(tmp_path: Path) -> None:
     annotations = tmp_path / "annotations.jsonl"
     events = {"main_sbj_evts": ["A man closes a window."]}

@@ -17,7 +17,7 @@ def references_by_id(rows: Iterable[tuple[int, Any]], name: str) -> dict[str, di
     """Rows of references by id: several rows of one id add up.
 
     A row's own references count, else its candidate: a data set of texts can be the reference of
-    another. Fields that metrics read, such as ``criteria``, come with them.
+    another. Fields that metrics read, such as ``criteria``, come with them; lists add up, too.
 
     Raises:
         DataError: A row is wrong, has no id, or no text.
@@ -39,7 +39,9 @@ def references_by_id(rows: Iterable[tuple[int, Any]], name: str) -> dict[str, di
             raise DataError(name, "has no text", line=number, field="references")
         kept = found.setdefault(key, {"references": []})
         kept["references"] += texts
-        kept |= fields
+        for field, value in fields.items():
+            several = isinstance(value, list) and isinstance(kept.get(field), list)
+            kept[field] = [*kept[field], *value] if several else value
         if row.get("images") is not None:
             kept["images"] = row["images"]
     return found
