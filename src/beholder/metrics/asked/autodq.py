@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -11,9 +11,9 @@ from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
 from beholder.judges import Judge
 from beholder.judges.operations import CheckCriteria, TextAnswer, WriteCriteria
-from beholder.judges.operations.answer import MET
+from beholder.judges.operations.answer import MET, NOT_MENTIONED
 from beholder.metrics.asked.checklist import UNREAD, check_at_once
-from beholder.metrics.asked.rows import criteria_of
+from beholder.metrics.asked.rows import criteria_of, in_parts
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
@@ -114,13 +114,12 @@ class AutoDQ(Metric[Events]):
         self, judge: Judge, events: Sequence[str], text: str, language: str | None
     ) -> _Checked:
         if not text.strip():
-            return [(event, TextAnswer("not mentioned")) for event in events]
-        parts = [events[i : i + self.at_once] for i in range(0, len(events), self.at_once)]
-        found = await asyncio.gather(
-            *(judge.ask(CheckCriteria(part, text, language=language)) for part in parts)
-        )
-        answers = [answer for part in found for answer in part]
-        return list(zip(events, answers, strict=True))
+            return [(event, TextAnswer(NOT_MENTIONED)) for event in events]
+
+        def ask(part: Sequence[str]) -> Awaitable[Sequence[TextAnswer | None]]:
+            return judge.ask(CheckCriteria(part, text, language=language))
+
+        return list(zip(events, await in_parts(events, self.at_once, ask), strict=True))
 
     def score_item(self, item: Item, evidence: Events) -> ItemScore:
         """Turn states into shares.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from beholder.errors import ConfigError, ItemError
 from beholder.judges.operations import CheckCriteria, TextAnswer
 from beholder.judges.operations.answer import CONTRADICTED, MET, NOT_MENTIONED
-from beholder.metrics.asked.rows import Criterion, criteria_of
+from beholder.metrics.asked.rows import Criterion, criteria_of, in_parts
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
@@ -96,21 +95,13 @@ class Checklist(Metric[Checked]):
         if not item.candidate.strip():
             return Checked(criteria, [TextAnswer(NOT_MENTIONED)] * len(criteria), identities)
         judge, language = tools.judge(self.judge), language_named(item.language)
-        parts = [criteria[i : i + self.at_once] for i in range(0, len(criteria), self.at_once)]
-        found = await asyncio.gather(
-            *(
-                judge.ask(
-                    CheckCriteria(
-                        [one.text for one in part],
-                        item.candidate,
-                        frozenset(i for i, one in enumerate(part) if one.kind == "rule"),
-                        language,
-                    )
-                )
-                for part in parts
-            )
-        )
-        return Checked(criteria, [answer for part in found for answer in part], identities)
+
+        def ask(part: Sequence[Criterion]) -> Awaitable[Sequence[TextAnswer | None]]:
+            rules = frozenset(i for i, one in enumerate(part) if one.kind == "rule")
+            texts = [one.text for one in part]
+            return judge.ask(CheckCriteria(texts, item.candidate, rules, language))
+
+        return Checked(criteria, await in_parts(criteria, self.at_once, ask), identities)
 
     def score_item(self, item: Item, evidence: Checked) -> ItemScore:
         """Turn states into shares.

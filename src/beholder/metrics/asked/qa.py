@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -14,7 +13,7 @@ from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
 from beholder.judges.operations import AnswerQuestions, TextAnswer, TextQuestion, Verify
 from beholder.metrics.asked.checklist import UNREAD, check_at_once
-from beholder.metrics.asked.rows import QuestionRow, questions_of
+from beholder.metrics.asked.rows import QuestionRow, in_parts, questions_of
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
@@ -139,14 +138,11 @@ class QA(Metric[Answered]):
             states = [NOT_SAID if self._third(row) else WRONG for row in rows]
             return Answered(rows, states, silent, n_other, identities)
         judge, language = tools.judge(self.judge), language_named(item.language)
-        asked = [self._shown(item, row) for row in rows]
-        found = await asyncio.gather(
-            *(
-                judge.ask(AnswerQuestions(asked[i : i + self.at_once], item.candidate, language))
-                for i in range(0, len(asked), self.at_once)
-            )
-        )
-        answers = [answer for part in found for answer in part]
+
+        def ask(part: Sequence[TextQuestion]) -> Awaitable[Sequence[TextAnswer | None]]:
+            return judge.ask(AnswerQuestions(part, item.candidate, language))
+
+        answers = await in_parts([self._shown(item, row) for row in rows], self.at_once, ask)
         said = [
             i for i, row in enumerate(rows) if not row.options and (a := answers[i]) and a.state
         ]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import unicodedata
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -15,6 +17,8 @@ from beholder.records import Item
 MOST_OPTIONS = 25
 
 T = TypeVar("T", bound="Asked")
+S = TypeVar("S")
+R = TypeVar("R")
 
 
 class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -65,6 +69,14 @@ class QuestionRow(Asked, frozen=True, kw_only=True):
     options: tuple[str, ...] = ()
     category: str | tuple[str, ...] = ""
     third: bool | None = None
+
+
+async def in_parts(
+    items: Sequence[S], at_once: int, ask: Callable[[Sequence[S]], Awaitable[Sequence[R]]]
+) -> list[R]:
+    """Answers to items that are asked a part at a time, in the order of the items."""
+    parts = [items[i : i + at_once] for i in range(0, len(items), at_once)]
+    return [answer for part in await asyncio.gather(*map(ask, parts)) for answer in part]
 
 
 def criteria_of(item: Item) -> list[Criterion]:
