@@ -213,9 +213,13 @@ def test_labels_correct_the_mean(cli: Cli) -> None:
 
 
 def test_labels_of_another_scale_are_refused_before_anything_is_scored(cli: Cli) -> None:
-    Path("labels.jsonl").write_text('{"id": "0", "judgments": {"good": 4}}\n', "utf-8")
     data = _words("data.jsonl", 5, 6)
-    done = cli("score", data, "-m", "accord", "-o", "run", "--labels", "labels.jsonl")
+    command = ("score", data, "-m", "accord", "-o", "run", "--labels", "labels.jsonl")
+    rows = [json.dumps({"id": str(i), "judgments": {"good": 4}}) for i in range(5)]
+    Path("labels.jsonl").write_text("\n".join(rows[:4]), "utf-8")
+    assert "4 rows have a number for 'good'; at least 5 are needed" in cli(*command).err
+    Path("labels.jsonl").write_text("\n".join(rows), "utf-8")
+    done = cli(*command)
     assert done.code == 2
     assert "'good' has the value 4, and accord.accord is from 0 to 1" in done.err
     assert not Path("run").exists()

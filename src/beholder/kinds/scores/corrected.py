@@ -13,7 +13,7 @@ from beholder.options import DataOptions
 from beholder.records import Interval, Item
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
-from beholder.stats.corrected import FEW_PICTURES, corrected_mean
+from beholder.stats.corrected import FEW_PICTURES, LEAST_PICTURES, corrected_mean
 from beholder.tables import Column, Table
 
 _COLUMNS = (
@@ -35,7 +35,7 @@ def read_labels(path: Path, label: str | None, scored: Sequence[Metric[Any]]) ->
         scored: Metrics whose first value must have the scale of the labels.
 
     Raises:
-        ConfigError: There is no such label, or it has another scale than a metric.
+        ConfigError: There is no such label, or hardly any, or it has another scale than a metric.
         DataError: A row is wrong.
     """
     items: list[Item] = list(
@@ -56,6 +56,11 @@ def read_labels(path: Path, label: str | None, scored: Sequence[Metric[Any]]) ->
         numbers = [float(v) for v in values if isinstance(v, (int, float))]
         if numbers:
             found[item.id] = sum(numbers) / len(numbers)
+    if len(found) < LEAST_PICTURES:
+        raise ConfigError(
+            f"--labels {path}: {len(found)} rows have a number for {label!r}; at least"
+            f" {LEAST_PICTURES} are needed"
+        )
     for metric in scored:
         info = metric.value_named(None)
         off = next((v for v in found.values() if not info.low <= v <= info.high), None)
