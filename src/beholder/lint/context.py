@@ -31,7 +31,7 @@ def repeats_text(one: Occurrence, setting: LintSetting) -> Hit | None:
     near = words(one.nearby.casefold())
     judged = [word.casefold() for word in words(one.judged)]
     if len(judged) >= 4 and len(near) <= 400 and _within(judged, near):
-        return Hit("stands word for word beside the picture", evidence=shown)
+        return Hit("is word for word beside the picture", evidence=shown)
     if one.fold and one.fold in map(fold, one.neighbours):
         return Hit("equals the text of a neighbouring link with the same target")
     return None
@@ -62,7 +62,7 @@ def repeats_caption(one: Occurrence, setting: LintSetting) -> Hit | None:
 
 
 @check("ALT203")
-def target_not_told(one: Occurrence, setting: LintSetting) -> Hit | None:
+def target_not_named(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Link texts such as "click here" on a link that contains only the picture."""
     if (
         one.image_only

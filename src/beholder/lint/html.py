@@ -190,7 +190,7 @@ class _Page:
             submit = one.tag == "input" and found.fold in listed("submit", found.language)
             if not found.text or submit:
                 found.declared = not submit
-                what = f'is named only "{found.text}"' if submit else "has no name of its own"
+                what = f'is named only "{found.text}"' if submit else "has no name"
                 same = one.tag == "area" and any(
                     other is not one and other.get("href") == one.get("href") and other.get("alt")
                     for other in one.getparent().iter("area")

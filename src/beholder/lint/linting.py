@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -19,6 +20,8 @@ from beholder.lint.context import vocabulary
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import CHECKS, ORDER, Hit, LintFinding, LintRule, LintSetting, rules
 from beholder.lint.sources import ReadFile, read
+
+L = TypeVar("L", LintFinding, Occurrence)
 
 
 @dataclass(frozen=True)
@@ -235,7 +238,6 @@ _VERBS = (
     "ends ",
     "lists ",
     "repeats ",
-    "stands ",
     "says ",
 )
 
@@ -279,8 +281,8 @@ def baseline_of(report: LintReport) -> str:
     return json.dumps(msgspec.to_builtins(made), ensure_ascii=False, indent=1) + "\n"
 
 
-def by_file(findings: Iterable[LintFinding]) -> dict[str, list[LintFinding]]:
-    """Findings by the file they are in."""
+def by_file(findings: Iterable[L]) -> dict[str, list[L]]:
+    """Findings, or pictures, by the file they are in."""
     found = defaultdict(list)
     for one in findings:
         found[one.file].append(one)

@@ -137,9 +137,9 @@ def _result(one: LintFinding) -> dict[str, object]:
 def junit(report: LintReport) -> str:
     """JUnit: a suite for each file, a case for each picture."""
     suites = ElementTree.Element("testsuites", name="beholder lint")
-    found = by_file(report.findings)
+    found, shown = by_file(report.findings), by_file(report.occurrences)
     for file in report.files:
-        pictures = [one for one in report.occurrences if one.file == file]
+        pictures = shown.get(file, [])
         suite = ElementTree.SubElement(suites, "testsuite", name=_xml(file))
         by_place: dict[tuple[int | None, int | None, str], list[LintFinding]] = {}
         for finding in found.get(file, []):
