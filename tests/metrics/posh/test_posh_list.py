@@ -81,6 +81,14 @@ def test_lists_give_the_values_of_single_questions_with_the_same_grades() -> Non
     assert lists.signature != singles.signature
 
 
+def test_contradictions_can_be_left_out() -> None:
+    item = Item("a", CANDIDATE, (REFERENCE,))
+    spec = "posh(judge='openai:m', asking='list', contradictions=False)"
+    found = asyncio.run(metric(spec).evaluate(item, OneJudge(LLMJudge(Scripted(reply)))))
+    assert found.values["contradicted_rate"] == 0
+    assert "contradicted" not in {unit.verdict for unit in found.units}
+
+
 def listed(replies: list[object], *units: str) -> tuple[list[Any], int]:
     backend = Scripted(lambda _: json.dumps(replies[min(len(backend.requests), len(replies)) - 1]))
     operation = PresenceList([Question("entity", unit) for unit in units], "A dog  runs.")

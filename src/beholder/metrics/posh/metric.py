@@ -104,9 +104,7 @@ class PoSh(Metric[PoShEvidence]):
     what the references recall of one another by their words in context, which ``encoder`` compares;
     ``"best"`` is the best reference's, ``"mean"`` the mean. Under ``rules="reference"`` peers are
     not looked at, and the best counts.
-
-    ``asking="list"`` puts all units of a side to a model in one question, with quotes as evidence
-    and contradictions in the same answer: two calls per reference instead of one per unit.
+    ``asking="list"`` puts all units of a side to a model in one question, with quotes as evidence.
 
     Source: the PoSh paper (PoSh: Using Scene Graphs To Guide LLMs-as-a-Judge For Detailed Image
     Descriptions, 2025); see ``docs/posh.md`` for what ``rules="fixed"`` changes and why.
@@ -250,8 +248,9 @@ class PoSh(Metric[PoShEvidence]):
                 for (side, reference), group in by_pair.items()
             )
         )
+        listed = self.asking == "list" and not self.contradictions
         return {
-            ask: grade
+            ask: replace(grade, contradiction="") if listed else grade
             for group, given in zip(by_pair.values(), answers, strict=True)
             for ask, grade in zip(group, given, strict=True)
         }
