@@ -44,7 +44,7 @@ test-harness: .venv-torch/.ready
 
 # Served pages in Debian's chromium, driven by Playwright.
 test-web: .venv-web/.ready
-	BEHOLDER_TEST_BROWSER=1 .venv-web/bin/python $(PYTEST) tests/web
+	BEHOLDER_TEST_BROWSER=1 .venv-web/bin/python $(PYTEST) tests/web/test_*_browser.py
 
 # Runs on a Ray cluster: three nodes on this machine, one of which is lost. A test that hangs is ended.
 test-ray: .venv-ray/.ready

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 import os
 import sys
 import warnings
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit it an
 
 from servers import postgres
 
-if importlib.util.find_spec("hypothesis"):  # environments of real engines have no property tests
+if find_spec("hypothesis"):  # environments of real engines have no property tests
     from hypothesis import settings
 
     # No deadline: a busy machine is no failure. In CI each property gets the same examples every time,
@@ -25,6 +25,21 @@ if importlib.util.find_spec("hypothesis"):  # environments of real engines have 
     settings.register_profile("suite", deadline=None)
     settings.register_profile("suite-ci", deadline=None, derandomize=True, print_blob=True)
     settings.load_profile("suite-ci" if os.environ.get("CI") else "suite")
+
+
+@pytest.hookimpl(optionalhook=True)  # some environments have no xdist
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: tests wait for files and processes a third of the time."""
+    return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their markers
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs a database server is slow: few machines have one."""
+    for item in items:
+        if "postgres_server" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 
@@ -84,13 +99,15 @@ _BLANK = {
 }
 
 
-@pytest.fixture
-def blank_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures are made but not drawn, for tests that do not look at them.
+@pytest.fixture(autouse=True)
+def blank_figures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures are made but not drawn, unless the test has the marker ``drawn``.
 
-    Drawing takes most of the time of a small run; ``tests/plots`` and the tests of pages draw.
+    Drawing takes most of the time of a small run.
     """
-    figures = pytest.importorskip("matplotlib.figure")
+    if request.node.get_closest_marker("drawn") or find_spec("matplotlib") is None:
+        return
+    from matplotlib import figure as figures
 
     drawn = figures.Figure.savefig
 

@@ -159,23 +159,15 @@ def with_examples() -> list[Path]:
     return [page for page in PAGES if any(b.language in {"python", "sh"} for b in blocks(page))]
 
 
-STUDIES = ("agreement.md", "bidirectional.md", "gallery.md", "training.md", "irr.md")
-"""Pages whose examples are whole studies."""
-
-
-def slow_if(condition: bool, *values: object, name: str) -> ParameterSet:
-    return pytest.param(*values, id=name, marks=[pytest.mark.slow] if condition else [])
+def page_with_examples(page: Path) -> ParameterSet:
+    """Only the README's examples run with every change; those of all pages are parsed."""
+    marks = {"README.md": (), "gallery.md": (pytest.mark.slow, pytest.mark.drawn)}
+    return pytest.param(page, id=name_of(page), marks=marks.get(page.name, pytest.mark.slow))
 
 
 @pytest.mark.usefixtures("few_resamples")
-@pytest.mark.parametrize(
-    "page", [slow_if(page.name in STUDIES, page, name=name_of(page)) for page in with_examples()]
-)
-def test_examples_run(
-    page: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
-    if page.name != "gallery.md":
-        request.getfixturevalue("blank_figures")
+@pytest.mark.parametrize("page", [page_with_examples(page) for page in with_examples()])
+def test_examples_run(page: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("example")  # dataclasses look up the module of their class
     monkeypatch.setitem(sys.modules, "example", module)
     for block in blocks(page):
@@ -220,26 +212,10 @@ def examples_of(command: App, name: str) -> Iterator[tuple[str, str]]:
             yield from examples_of(command[sub], f"{name} {sub}".strip())
 
 
-SLOW_COMMANDS = {
-    "agree",
-    "caption",
-    "classify",
-    "review",
-    "bidirectional",
-    "narrate extract",
-    "report",
-    "steps",
-    "suite authors",
-}
-"""Commands whose examples draw many figures or study a whole set; each has tests of its own."""
-
-
-@pytest.mark.usefixtures("few_resamples", "blank_figures")
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [slow_if(name in SLOW_COMMANDS, name, line, name=line) for name, line in examples_of(app, "")],
-)
-def test_examples_of_help_run(name: str, line: str, cli: Cli) -> None:
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_resamples")
+@pytest.mark.parametrize("line", [line for _, line in examples_of(app, "")])
+def test_examples_of_help_run(line: str, cli: Cli) -> None:
     tried(shlex.split(line)[1:], cli)
 
 

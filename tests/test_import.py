@@ -64,6 +64,7 @@ for found in pkgutil.walk_packages(beholder.__path__, "beholder.", onerror=lambd
 """
 
 
+@pytest.mark.slow
 def test_without_extras_only_what_needs_them_cannot_be_imported() -> None:
     failed = _printed_by(IMPORT_ALL.format(extras=EXTRAS)).split()
     assert "beholder.kinds.ranking.plots" in failed  # the packages are hidden

@@ -43,7 +43,7 @@ from toy.photos import make_collection, write_narratives
 from toy.recorded import items
 from toy.reviewer import Reviewer, write_reviews
 
-pytestmark = pytest.mark.usefixtures("few_resamples", "blank_figures")
+pytestmark = pytest.mark.usefixtures("few_resamples")
 
 for _name, _backend in (("story", Storyteller), ("reader", Reader), ("reviewer", Reviewer)):
     if _name not in BACKENDS.names():

@@ -83,6 +83,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: zipfile.ZipFile) ->
     assert len(ours) > 400
 
 
+@pytest.mark.slow
 def test_the_wheel_brings_every_licence_and_the_manual_page(wheel: zipfile.ZipFile) -> None:
     licences = {
         name.partition("/licenses/")[2]: wheel.read(name)
@@ -101,6 +102,7 @@ def test_the_wheel_brings_every_licence_and_the_manual_page(wheel: zipfile.ZipFi
     assert wheel.read(page) == (ROOT / "docs" / "beholder.1").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_metadata_say_what_it_is(wheel: zipfile.ZipFile) -> None:
     [name] = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
     said = Parser().parsestr(wheel.read(name).decode())
@@ -126,6 +128,7 @@ def test_the_citation_is_of_this_version_and_names_the_papers() -> None:
     assert len(cited["references"]) == 5
 
 
+@pytest.mark.slow
 def test_the_manual_page_is_fresh() -> None:
     from tools import man_page
 

@@ -164,6 +164,7 @@ def loaders() -> list[tuple[str, ast.Call]]:
     return found
 
 
+@pytest.mark.slow
 def test_weights_are_read_as_safetensors_and_at_a_revision() -> None:
     assert len(loaders()) >= 10
     for name, call in loaders():

@@ -79,6 +79,7 @@ def test_a_picture_of_such_a_name_is_one_wrong_row(folder: Path) -> None:
 LATIN = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
+@pytest.mark.slow
 def test_a_terminal_without_unicode_gets_escapes(folder: Path) -> None:
     plain = _run(folder, "score", "ok.jsonl", "-m", "length", "-o", "a", **LATIN)
     assert plain.returncode == 0, plain.stderr.decode()

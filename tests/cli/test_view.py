@@ -22,6 +22,7 @@ from toy.command import runner
 from toy.runs import lemon_run, lemons, sentence_score, write_run
 
 
+@pytest.mark.slow
 def test_the_command_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     run = lemon_run(tmp_path / "run")
     package = Path(beholder.__file__).parents[1]

@@ -18,7 +18,7 @@ from beholder import score
 from beholder.run.store import Store
 from toy import captions
 
-N = 8_000
+N = 3_000
 BLOCK = 200
 METRICS = ("vcs_short", "bleu", "cider")
 

@@ -63,6 +63,7 @@ def test_rows_have_length_one() -> None:
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_text_gives_the_same_bits_in_any_batch() -> None:
     # In all places of a tile, with more tokens than are in memory at a time.
     texts = [*TEXTS, *(f"{'a ' * n}dog and a cat number {n}" for n in range(70))]

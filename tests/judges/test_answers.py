@@ -84,6 +84,7 @@ def test_answer_from_the_cache_is_copied_into_the_run_at_no_cost(tmp_path: Path)
     shared.close()
 
 
+@pytest.mark.slow
 def test_many_processes_write_one_cache_at_once(tmp_path: Path) -> None:
     script = """
 import sys

@@ -208,6 +208,7 @@ def test_a_batch_whose_making_was_answered_badly_is_not_made_again() -> None:
         assert len(server.batches) == 1
 
 
+@pytest.mark.slow
 def test_a_batch_that_a_sister_run_has_sent_is_waited_for(tmp_path: Path) -> None:
     files = [AnswerFile(tmp_path / f"run-{i}") for i in range(3)]
     caches = [AnswerFile(tmp_path / "cache") for _ in files]

@@ -59,7 +59,7 @@ class Place:
         self._change("answers", f"answer = '{{\"samples\": 7' WHERE key = '{key}'")
 
 
-@pytest.fixture(params=["file", "database"])
+@pytest.fixture(params=["file", pytest.param("database", marks=pytest.mark.slow)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "file":
         return Place(tmp_path / "answers.sqlite")

@@ -96,6 +96,7 @@ def test_a_limit_that_is_raised_pays_for_nothing_twice(tmp_path: Path) -> None:
         assert max(server.paid.values()) == 1
 
 
+@pytest.mark.slow
 def test_sigkill_repeats_at_most_the_calls_under_way(tmp_path: Path) -> None:
     class Killer(FaultServer):
         victim: int | None = None

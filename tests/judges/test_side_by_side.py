@@ -30,6 +30,7 @@ async def ask_all(judge: Judge, n: int) -> None:
     await asyncio.gather(*(question for pair in both for question in pair))
 
 
+@pytest.mark.slow
 def test_four_runs_at_once_on_one_cache_ask_hardly_more_than_one(tmp_path: Path) -> None:
     with serving(FaultServer(reply)) as server:
         judge = judges.judge("openai:m", base_url=server.url)

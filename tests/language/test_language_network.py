@@ -178,6 +178,7 @@ def test_roots_and_only_roots_have_the_relation_root() -> None:
     assert [place for place, name in enumerate(read.relations) if name == "root"] == roots
 
 
+@pytest.mark.slow
 def test_tags_and_parts_are_pairs_that_treebanks_have() -> None:
     with safe_open(str(model.FILE), framework="np") as file:
         labels = json.loads(file.metadata()["labels"])

@@ -152,6 +152,7 @@ def test_the_list_of_rules(cli: Cli) -> None:
     assert "same-on-different" in done.out
 
 
+@pytest.mark.slow
 def test_ten_thousand_pictures_of_a_page(cli: Cli) -> None:
     rows = "".join(
         f'<li><img src="{k}.jpg" alt="A red door number {k} in a wall"></li>' for k in range(10_000)

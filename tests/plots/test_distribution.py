@@ -15,6 +15,7 @@ def test_histogram_counts_every_score_and_marks_mean_and_median() -> None:
     assert median == pytest.approx(0.1)
 
 
+@pytest.mark.drawn
 def test_equal_scores_and_names_that_look_like_formulas_are_drawn() -> None:
     for low in (None, 0.5):
         figure = distribution_figure([0.5, 0.5], name="$\\frac{", low=low, high=low)

@@ -13,7 +13,10 @@ from beholder.records import Item, ItemFailure, ItemScore, Unit
 from toy.browser import EXECUTABLE, Page, browser
 from toy.runs import Outcome, lemon_run, lemons, sentence_score, write_run
 
-pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
+pytestmark = [
+    pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium"),
+    pytest.mark.drawn,
+]
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,8 @@ from beholder.report import write_figures
 from beholder.report.figures import chunk_verdicts, safe_name
 from toy.runs import lemon_run, sentence_score, write_run
 
+pytestmark = pytest.mark.drawn
+
 
 def test_each_metric_has_a_distribution_and_alignments_of_its_extremes(tmp_path: Path) -> None:
     files = write_figures(lemon_run(tmp_path / "run"), tmp_path / "figures", max_items=2)

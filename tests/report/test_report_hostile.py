@@ -14,6 +14,8 @@ from toy.browser import EXECUTABLE, browser
 from toy.payloads import PAYLOADS
 from toy.runs import Outcome, write_run
 
+pytestmark = pytest.mark.drawn
+
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -87,6 +89,7 @@ def test_embedded_data_reads_back_as_it_was(report: Path) -> None:
 
 
 @pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
+@pytest.mark.slow
 def test_no_payload_runs_or_reaches_out_in_a_browser(report: Path, tmp_path: Path) -> None:
     with browser(tmp_path / "profile") as page:
         page.open(report.as_uri())

@@ -40,7 +40,7 @@ class WordJudge(ScheduledAsker):
         return await super().gather(item, tools)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def rouge() -> Iterator[Reward]:
     made = reward("rouge", value="rouge_1", guards=(), workers=1)
     yield made
@@ -184,6 +184,7 @@ def test_what_failed_by_no_fault_of_the_text_is_none(caplog: pytest.LogCaptureFi
     assert any("a bug in word_count" in line for line in told)
 
 
+@pytest.mark.slow
 def test_a_dead_worker_is_told_and_the_next_batch_works() -> None:
     asked = reward(WordCount(), guards=(), workers=1)
     try:
@@ -194,6 +195,7 @@ def test_a_dead_worker_is_told_and_the_next_batch_works() -> None:
         asked.close()
 
 
+@pytest.mark.slow
 def test_workers_that_were_killed_while_idle_are_replaced() -> None:
     with closing(reward(WordCount(), guards=(), workers=2)) as asked:
         assert _call(asked, ["two words", "one"]) == [2.0, 1.0]
@@ -207,6 +209,7 @@ def test_workers_that_were_killed_while_idle_are_replaced() -> None:
             assert _call(asked, ["two words", "one"]) == [2.0, 1.0]
 
 
+@pytest.mark.slow
 def test_calls_that_overlap_share_the_workers_that_replace_dead_ones() -> None:
     async def both(asked: Reward) -> list[Any]:
         calls = [asked(["p"], ["DIE"]), asked(["p"], ["two words"])]
@@ -237,6 +240,7 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
 @pytest.mark.parametrize("child", ["idle", "asks"])
+@pytest.mark.slow
 def test_a_forked_child_ends_in_silence(tmp_path: Path, child: str) -> None:
     script = tmp_path / "forked.py"
     script.write_text(FORKED, encoding="utf-8")
@@ -334,6 +338,7 @@ def test_judges_are_asked_in_the_loop_and_their_answers_kept(tmp_path: Path) -> 
         answer(5)
 
 
+@pytest.mark.slow
 def test_a_language_that_is_not_read_is_the_text_s_fault() -> None:
     asked = reward("posh", workers=1, guards=())
     german = "Ein Mann geht mit seinem Hund durch den Park und die Sonne scheint auf die Wiese."
@@ -344,6 +349,7 @@ def test_a_language_that_is_not_read_is_the_text_s_fault() -> None:
     assert found == [0.0]
 
 
+@pytest.mark.slow
 def test_dense_rewards_stay_in_place_behind_thinking() -> None:
     text, references = "A red dog sleeps.", ["A brown dog sleeps."]
     offsets = [(0, 1), (2, 5), (6, 9), (10, 16), (16, 17)]
@@ -359,6 +365,7 @@ def test_dense_rewards_stay_in_place_behind_thinking() -> None:
         asyncio.run(asked(completions=[text], references=references))
 
 
+@pytest.mark.slow
 def test_dense_rewards_stand_at_the_words_that_are_right_and_wrong() -> None:
     asked = reward("posh", workers=1, guards=())
     text = "A red dog sleeps."

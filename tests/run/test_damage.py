@@ -121,6 +121,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("name", DAMAGES)
+@pytest.mark.slow
 def test_no_damage_makes_a_traceback(tmp_path: Path, name: str) -> None:
     whole, run = _run(tmp_path / "whole"), _run(tmp_path / "run")
     DAMAGES[name](run)

@@ -113,6 +113,7 @@ if __name__ == "__main__":  # a worker imports this file, too, and finds nothing
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="workers are copies on Linux alone")
+@pytest.mark.slow
 def test_workers_have_our_modules_when_they_start(tmp_path: Path) -> None:
     # In a process of its own: the server of workers is one for a process, and another test's may run.
     (tmp_path / "warm.py").write_text(WARM)

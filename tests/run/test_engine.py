@@ -165,6 +165,7 @@ def test_results_do_not_depend_on_workers(tmp_path: Path) -> None:
     assert _bytes(tmp_path / "1") == _bytes(tmp_path / "2") == _bytes(tmp_path / "3")
 
 
+@pytest.mark.slow
 def test_a_dead_worker_ends_the_run_with_a_way_on(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="a worker process died"):
         score([*_items(40), Item("d", "DIE")], [WordCount()], out=tmp_path, workers=2)

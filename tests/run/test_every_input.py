@@ -42,7 +42,7 @@ from toy.photos import make_collection, write_narratives
 from toy.recorded import Oracle, items
 from toy.reviewer import Reviewer, write_reviews
 
-pytestmark = pytest.mark.usefixtures("few_resamples", "blank_figures")
+pytestmark = pytest.mark.usefixtures("few_resamples")
 
 GROUPS = (DataOptions, JudgeOptions, WorkOptions)
 """Shared by all kinds of runs; changed in runs of scores."""

@@ -62,6 +62,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder / "file", folder / "parts"
 
 
+@pytest.mark.slow
 def test_a_run_in_parts_has_the_bytes_of_one_in_a_file(both: tuple[Path, Path]) -> None:
     file, parts = both
     assert not (parts / "store.sqlite").exists()
@@ -90,6 +91,7 @@ def test_each_reader_finds_the_same(both: tuple[Path, Path]) -> None:
         assert all(one.paired.mean == 0 for one in compare(a, b).differences)
 
 
+@pytest.mark.slow
 def test_parts_say_what_they_hold_in_the_names_of_the_engines(both: tuple[Path, Path]) -> None:
     table = pq.read_table(both[1] / "outcomes")
     assert table.column_names == [

@@ -55,6 +55,7 @@ def run_of(folder: Path, metric: str) -> str:
     return RUN.format(metric=metric, out=str(folder / "run"), path=str(folder / "script.py"))
 
 
+@pytest.mark.slow
 def test_a_script_without_a_guard_scores_in_workers(tmp_path: Path) -> None:
     text = "import beholder\n" + ROWS + run_of(tmp_path, '"bleu"')
     assert scripted(tmp_path, text) == ("40 True", "")

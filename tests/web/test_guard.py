@@ -276,6 +276,7 @@ def limited(
     return serve
 
 
+@pytest.mark.slow
 def test_half_a_header_is_waited_for_as_long_as_is_said(limited: Limited) -> None:
     with limited(header_seconds=0.2) as address:
         for begin in ("", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-", "GET"):
@@ -297,6 +298,7 @@ def test_half_a_body_is_waited_for_as_long_as_is_said(limited: Limited) -> None:
     assert "took too long" in heard
 
 
+@pytest.mark.slow
 def test_many_half_requests_keep_nobody_out(limited: Limited) -> None:
     with limited(most_waiting=5, header_seconds=600) as address:
         talks = [Talk(address) for _ in range(40)]

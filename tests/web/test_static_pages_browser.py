@@ -41,7 +41,7 @@ from toy.reviewer import Reviewer, write_reviews
 from toy.runs import Outcome, lemons, sentence_score, write_run
 from toy.watched import Watched
 
-pytestmark = pytest.mark.usefixtures("few_resamples")
+pytestmark = [pytest.mark.usefixtures("few_resamples"), pytest.mark.drawn]
 for _name, _backend in (("story", Storyteller), ("reviewer", Reviewer), ("reader", Reader)):
     if _name not in BACKENDS.names():
         BACKENDS.register(_name)(_backend)

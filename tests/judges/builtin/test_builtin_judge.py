@@ -90,6 +90,7 @@ def test_statements_know_their_place() -> None:
     assert [text[a:b] for a, b in places["The cup is red."]] == ["red"]
 
 
+@pytest.mark.slow
 def test_300_facts_are_matched_with_300_in_less_work_than_all_pairs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -28,7 +28,7 @@ from servers.postgres import Server
 UNIT = "harbour-north/candidate"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def database(request: pytest.FixtureRequest) -> str | None:
     """Where a study is kept."""
     return None if request.param == "sqlite" else request.getfixturevalue("postgres_url")

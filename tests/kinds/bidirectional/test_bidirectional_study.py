@@ -218,6 +218,7 @@ def test_without_matplotlib_tables_and_page_are_made_and_the_page_says_what_lack
 
 
 @pytest.mark.usefixtures("few_resamples")
+@pytest.mark.drawn
 def test_json_holds_every_table_and_the_page_is_the_same_each_time(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -262,6 +263,7 @@ def test_wrong_usage_exits_2_with_one_line(
     assert "Traceback" not in err
 
 
+@pytest.mark.drawn
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     made = make_world(tmp_path, n_images=3)
     rows = [json.loads(line) for line in made.data.read_text("utf-8").splitlines()]

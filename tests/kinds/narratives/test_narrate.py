@@ -17,7 +17,7 @@ from toy.command import Cli, runner
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives
 
-pytestmark = pytest.mark.usefixtures("few_resamples", "blank_figures")
+pytestmark = pytest.mark.usefixtures("few_resamples")
 
 if "story" not in BACKENDS.names():
     BACKENDS.register("story")(Storyteller)

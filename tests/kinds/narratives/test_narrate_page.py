@@ -255,6 +255,7 @@ def test_captions_that_never_pay_are_said_so() -> None:
     assert "in tokens." not in said
 
 
+@pytest.mark.drawn
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     make_collection(tmp_path / "data")
     index = tmp_path / "data" / "index.csv"
@@ -312,6 +313,7 @@ def test_missing_pictures_are_shown_as_missing(tmp_path: Path) -> None:
     assert "8 narratives with failures" in re.sub(r"\s+", " ", text)
 
 
+@pytest.mark.drawn
 def test_the_same_run_gives_the_same_page(tmp_path: Path) -> None:
     make_collection(tmp_path / "data")
     run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 2))
@@ -319,6 +321,8 @@ def test_the_same_run_gives_the_same_page(tmp_path: Path) -> None:
     assert write_study(run, tmp_path / "again.html").read_bytes() == first
 
 
+@pytest.mark.slow
+@pytest.mark.drawn
 def test_figures_are_written_as_files(tmp_path: Path) -> None:
     make_collection(tmp_path / "data")
     run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 2))

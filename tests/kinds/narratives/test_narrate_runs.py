@@ -42,7 +42,7 @@ from toy.judge import Storyteller
 from toy.metric import WordCount
 from toy.photos import make_collection, write_narratives
 
-pytestmark = pytest.mark.usefixtures("few_resamples", "blank_figures")
+pytestmark = pytest.mark.usefixtures("few_resamples")
 
 FILES = ("run.json", "study.json", "theta.npz", "scores.parquet", "units.parquet", "report.html")
 ALL: tuple[Part, ...] = ("captions", "hybrid", "transitions", "coherence")

@@ -19,7 +19,7 @@ from beholder.records import Reviews
 from toy.command import Cli, runner
 from toy.reviewer import Reviewer, write_reviews
 
-pytestmark = pytest.mark.usefixtures("few_resamples", "blank_figures")
+pytestmark = pytest.mark.usefixtures("few_resamples")
 
 if "reviewer" not in BACKENDS.names():
     BACKENDS.register("reviewer")(Reviewer)

@@ -207,6 +207,7 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(EXECUTABLE is None, reason="no Chromium on this machine")
+@pytest.mark.slow
 def test_a_browser_runs_and_fetches_nothing(tmp_path: Path) -> None:
     address = write_ranking(_hostile(tmp_path)).as_uri()
     with browser(tmp_path / "profile") as page:

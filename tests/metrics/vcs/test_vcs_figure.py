@@ -14,6 +14,8 @@ from beholder import VCS
 from beholder.errors import ConfigError
 from beholder.records import ItemScore
 
+pytestmark = pytest.mark.drawn
+
 
 def score_of(n_reference: int, n_candidate: int) -> ItemScore:
     rng = np.random.default_rng(0)

@@ -87,6 +87,7 @@ def test_turning_the_space_of_vectors_changes_nothing(
 
 @unhurried
 @given(sizes, sizes, seeds)
+@pytest.mark.slow
 def test_more_tolerance_never_lowers_the_distance_score(
     n_reference: int, n_candidate: int, seed: int
 ) -> None:

@@ -80,6 +80,7 @@ def test_the_steps_end_in_the_values_of_the_score(
 
 
 @pytest.mark.slow  # draws dozens of pages
+@pytest.mark.drawn
 def test_every_step_is_drawn_and_long_texts_are_cut_into_pages() -> None:
     pages = VCS().steps(strayed())
     assert list(pages) == [
@@ -98,6 +99,7 @@ def test_every_step_is_drawn_and_long_texts_are_cut_into_pages() -> None:
     assert len(axes.patches) == 2
 
 
+@pytest.mark.drawn
 def test_published_rules_draw_their_ideal_lines() -> None:
     metric = VCS(rules="package")
     score = metric.score_embeddings(np.eye(4), np.eye(4)[[0, 3, 2]], WHOLE, WHOLE)
@@ -117,6 +119,8 @@ def run(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
+@pytest.mark.slow
+@pytest.mark.drawn
 def test_a_run_gives_one_page_or_a_pdf(run: Path, tmp_path: Path) -> None:
     page = write_steps(run, "one")
     assert page == run / "steps-one.html"
