@@ -19,7 +19,7 @@ from toy.reviewer import write_reviews
 
 Row = Mapping[str, Any]
 N_PHOTOS = 48
-N_SORTED = 400
+N_SORTED = 420
 """Rows that a study is drawn from; their pictures are those of the collection again."""
 MARK = {"kind": "attribute", "severity": "major"}
 _CUES = ("A boat lies at a pier.", "Two people walk to it.", "They sail out under a grey sky.")
