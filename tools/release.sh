@@ -28,7 +28,7 @@ sync --inexact --group build --group dev
 cd $archive
 "$try/python" -m pytest -p no:cacheprovider --collect-only -qq >../collected.txt || { tail -50 ../collected.txt; exit 1; }
 # shellcheck disable=SC2086  # several words
-"$try/python" -m pytest -p no:cacheprovider ${CI_ARTIFACTS:+--junitxml="$CI_ARTIFACTS/release.xml"} $RELEASE_TESTS
+"$try/python" -m pytest -p no:cacheprovider -m "not slow" ${CI_ARTIFACTS:+--junitxml="$CI_ARTIFACTS/release.xml"} $RELEASE_TESTS
 cd "$here"
 "$uv" export -q --frozen --no-emit-project --no-hashes -o dist/again/locked.txt
 "$uv" tool run -q --python "$PYTHON" --constraints dist/again/locked.txt --from dist/*.whl \
