@@ -158,13 +158,15 @@ def read_json(path: Path, *, form: int, kind: str, missing: str) -> dict[str, An
         missing: The message if there is no such file.
 
     Raises:
-        RunError: There is none, it is damaged, or it has another format.
+        RunError: There is none, it cannot be read, is damaged, or has another format.
     """
     try:
         found = json.loads(_regular(path, MOST_JSON).decode("utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise RunError(missing) from None
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error}") from error
+    except (ValueError, RecursionError) as error:
         raise RunError(
             f"{path} cannot be read: {error}; delete it and run the same command again, which uses"
             " all that was kept beside it"
