@@ -25,7 +25,8 @@ from beholder.kinds.narratives.results import (
     SourceScore,
 )
 from beholder.kinds.narratives.storylines.space import Floats
-from beholder.kinds.narratives.study import agreement, mean_and_sd, ordered_sources, pair
+from beholder.kinds.narratives.study import agreement, mean_and_sd, ordered_sources
+from beholder.records import ends_of
 
 
 def between_models(
@@ -59,7 +60,7 @@ def between_models(
         n_left_out=n_left_out,
         icc_single=single,
         icc_average=average,
-        kendall_w=AgreementValue(concordance.value, pair(concordance.interval)),
+        kendall_w=AgreementValue(concordance.value, ends_of(concordance.interval)),
         pairs=tuple(_pair_of(table, models, i, j) for i, j in combinations(range(len(models)), 2)),
         sources=tuple(_by_source(table, models, [sources[name] for name in common], human)),
     )
@@ -72,11 +73,11 @@ def _pair_of(table: Floats, models: Sequence[str], i: int, j: int) -> ModelPair:
         a=models[i],
         b=models[j],
         r=linear.value,
-        interval=pair(linear.interval),
+        interval=ends_of(linear.interval),
         p=linear.p_value,
         rho=stats.spearman(a, b).value,
         difference=difference.mean,
-        difference_interval=pair(difference.interval),
+        difference_interval=ends_of(difference.interval),
         difference_p=difference.p_value,
     )
 
