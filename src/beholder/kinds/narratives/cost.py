@@ -33,14 +33,13 @@ class Stage:
 
 
 def spent_on(outcomes: Iterable[Outcome], answers: AnswerStore) -> Stage:
-    """What a stage took: the answers its outcomes rest on, each once, as they are kept.
+    """The cost of a stage: each stored answer behind its outcomes counts once.
 
-    Answers from earlier starts or from a run with a shared cache count too, and so do unusable
-    answers.
+    This includes answers of earlier starts, answers from a shared cache, and unusable answers.
 
     Args:
         outcomes: The stage's outcomes; ``detail["answers"]`` holds the keys of the answers.
-        answers: Where they are kept.
+        answers: The stored answers.
     """
     keys = {key for outcome in outcomes for key in outcome.detail.get("answers", ())}
     kept = [answer for key in keys if (answer := answers.get_answer(key)) is not None]

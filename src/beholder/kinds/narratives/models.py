@@ -109,16 +109,16 @@ def with_and_without(
     """
     scores = {(row.method, row.source): row for row in tables.scores}
     reliability = {row.method: row.icc_single for row in tables.reliability}
-    for without, told in pairs:
+    for without, examples in pairs:
         for source in tables.sources:
-            plain, shown = scores[without, source], scores[told, source]
+            plain, shown = scores[without, source], scores[examples, source]
             yield ExampleEffect(
                 way=without,
                 source=source,
                 without=_rating_spread(plain),
                 shown=_rating_spread(shown),
                 sd_difference=None if plain.sd is None or shown.sd is None else shown.sd - plain.sd,
-                icc_single=AgreementChange(reliability[without], reliability[told]),
+                icc_single=AgreementChange(reliability[without], reliability[examples]),
             )
 
 
