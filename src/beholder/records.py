@@ -219,6 +219,11 @@ class Interval:
     level: float = 0.95
 
 
+def ends_of(interval: Interval | None) -> tuple[float, float] | None:
+    """Lower and upper end of an interval, as results store them."""
+    return None if interval is None else (interval.low, interval.high)
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A mean over items with its interval, or a value of the whole set (a corpus score) with one.

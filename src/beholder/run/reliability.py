@@ -13,8 +13,9 @@ from beholder.judges import AnswerFile
 from beholder.records import Interval, Item
 from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
+from beholder.stats.agreement import Agreement
 from beholder.stats.checks import Floats
-from beholder.stats.intraclass import icc
+from beholder.stats.intraclass import ICC, ICCKind, icc
 from beholder.stats.krippendorff import krippendorff_alpha
 from beholder.stats.reliability import (
     cronbach_alpha,
@@ -22,6 +23,8 @@ from beholder.stats.reliability import (
     mean_pairwise_correlation,
     within_item_spread,
 )
+
+_KINDS: tuple[ICCKind, ...] = ("1,1", "2,1", "3,1", "2,k")
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,11 @@ class Coefficient:
     value: float | None
     interval: Interval | None = None
     reason: str | None = None
+
+    @classmethod
+    def of(cls, name: str, found: Agreement | ICC) -> Coefficient:
+        """The coefficient that ``stats`` found, under a name."""
+        return cls(name, found.value, found.interval, found.reason)
 
 
 @dataclass(frozen=True)
@@ -166,18 +174,13 @@ def _column(store: Store, name: str, value: str | None) -> dict[int, float]:
 
 def coefficients(table: Floats) -> tuple[Coefficient, ...]:
     """All coefficients of a complete items by raters table, shape (n, k)."""
-    found = []
-    for kind in ("1,1", "2,1", "3,1", "2,k"):
-        of_kind = icc(table, kind)
-        found.append(Coefficient(f"ICC({kind})", of_kind.value, of_kind.interval, of_kind.reason))
-    for name, agreement in (
-        ("Krippendorff alpha (interval)", krippendorff_alpha(table, "interval")),
-        ("Cronbach alpha", cronbach_alpha(table)),
-        ("Kendall W", kendall_w(table)),
-        ("mean pairwise Spearman", mean_pairwise_correlation(table, "spearman")),
-    ):
-        found.append(Coefficient(name, agreement.value, agreement.interval, agreement.reason))
     spread = within_item_spread(table)
-    for name, mean in (("SD", spread.sd), ("range", spread.range)):
-        found.append(Coefficient(f"mean {name} within an item", mean.mean, mean.interval))
-    return tuple(found)
+    return (
+        *(Coefficient.of(f"ICC({kind})", icc(table, kind)) for kind in _KINDS),
+        Coefficient.of("Krippendorff alpha (interval)", krippendorff_alpha(table, "interval")),
+        Coefficient.of("Cronbach alpha", cronbach_alpha(table)),
+        Coefficient.of("Kendall W", kendall_w(table)),
+        Coefficient.of("mean pairwise Spearman", mean_pairwise_correlation(table, "spearman")),
+        Coefficient("mean SD within an item", spread.sd.mean, spread.sd.interval),
+        Coefficient("mean range within an item", spread.range.mean, spread.range.interval),
+    )

@@ -16,10 +16,9 @@ import numpy as np
 from beholder.kinds.annotation.records import Judged
 from beholder.kinds.annotation.tasks.base import Task
 from beholder.run.reliability import Coefficient, Reliability
-from beholder.stats.agreement import Agreement
 from beholder.stats.bootstrap import mean_interval
 from beholder.stats.checks import Floats
-from beholder.stats.intraclass import icc
+from beholder.stats.intraclass import ICCKind, icc
 from beholder.stats.kappa import cohen_kappa, fleiss_kappa
 from beholder.stats.krippendorff import krippendorff_alpha
 from beholder.stats.reliability import kendall_w, mean_pairwise_correlation
@@ -130,18 +129,18 @@ def of_numbers(given: Cells) -> Reliability:
     """
     table, clusters = given.shared()
     alpha = krippendorff_alpha(table, "interval", clusters=clusters)
-    found = [_coefficient("Krippendorff alpha (interval)", alpha)]
+    found = [Coefficient.of("Krippendorff alpha (interval)", alpha)]
     whole = table[~np.isnan(table).any(axis=1)]
     if len(whole) == len(table):
         found += [_icc(whole, "2,1"), _icc(whole, "2,k")]
         correlation = mean_pairwise_correlation(whole, "spearman", clusters=clusters)
-        found.append(_coefficient("mean pairwise Spearman", correlation))
+        found.append(Coefficient.of("mean pairwise Spearman", correlation))
     else:
         found += [_one_way(table, "1,1"), _one_way(table, "1,k")]
     return given.reliability(*found)
 
 
-def _one_way(table: Floats, kind: Any) -> Coefficient:
+def _one_way(table: Floats, kind: ICCKind) -> Coefficient:
     counts = (~np.isnan(table)).sum(axis=1)
     if len(set(counts.tolist())) > 1:
         reason = f"needs equally many ratings of each; there are {counts.min()} to {counts.max()}"
@@ -149,20 +148,19 @@ def _one_way(table: Floats, kind: Any) -> Coefficient:
     return _icc(np.array([row[~np.isnan(row)] for row in table]), kind)
 
 
-def _icc(table: Floats, kind: Any) -> Coefficient:
-    found = icc(table, kind)
-    return Coefficient(f"ICC({kind})", found.value, found.interval, found.reason)
+def _icc(table: Floats, kind: ICCKind) -> Coefficient:
+    return Coefficient.of(f"ICC({kind})", icc(table, kind))
 
 
 def of_order(given: Cells, levels: Sequence[int]) -> Reliability:
     """Agreement on ordered levels: ordinal alpha, and weighted kappa for two annotators."""
     table, clusters = given.shared()
     alpha = krippendorff_alpha(table, "ordinal", clusters=clusters)
-    found = [_coefficient("Krippendorff alpha (ordinal)", alpha)]
+    found = [Coefficient.of("Krippendorff alpha (ordinal)", alpha)]
     if len(given.raters) == 2:
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
         kappa = cohen_kappa(a, b, weights="linear", categories=list(levels), clusters=clusters)
-        found.append(_coefficient("Cohen kappa (linear weights)", kappa))
+        found.append(Coefficient.of("Cohen kappa (linear weights)", kappa))
     return given.reliability(*found)
 
 
@@ -175,17 +173,17 @@ def of_kinds(given: Cells, n_kinds: int) -> Reliability:
     """
     table, clusters = given.shared()
     alpha = krippendorff_alpha(table, "nominal", clusters=clusters)
-    found = [_coefficient("Krippendorff alpha (nominal)", alpha)]
+    found = [Coefficient.of("Krippendorff alpha (nominal)", alpha)]
     if len(given.raters) == 2:
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
-        found.append(_coefficient("Cohen kappa", cohen_kappa(a, b, clusters=clusters)))
+        found.append(Coefficient.of("Cohen kappa", cohen_kappa(a, b, clusters=clusters)))
     elif len(set((~np.isnan(table)).sum(axis=1).tolist())) > 1:
         reason = "needs equally many judgments of each; alpha does not"
         found.append(Coefficient("Fleiss kappa", None, None, reason))
     else:
         counts = np.array([[(row == kind).sum() for kind in range(n_kinds)] for row in table])
         kappa = fleiss_kappa(counts.reshape(len(table), n_kinds), clusters=clusters)
-        found.append(_coefficient("Fleiss kappa", kappa))
+        found.append(Coefficient.of("Fleiss kappa", kappa))
     return given.reliability(*found)
 
 
@@ -252,7 +250,3 @@ def _concordance(table: Floats) -> float | None:
 
 def _correlation(table: Floats) -> float | None:
     return mean_pairwise_correlation(table, "spearman", n_resamples=1).value
-
-
-def _coefficient(name: str, found: Agreement) -> Coefficient:
-    return Coefficient(name, found.value, found.interval, found.reason)

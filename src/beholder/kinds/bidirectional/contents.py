@@ -15,6 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import numpy as np
+from scipy import sparse
+
 from beholder.kinds.bidirectional.pairs import Fact, PairGroup, TextPair, by
 
 Node: TypeAlias = tuple[str, str, int]
@@ -172,17 +175,11 @@ def _human_nodes(pair: TextPair) -> list[Node]:
 
 def _groups(nodes: dict[Node, Fact], links: set[tuple[Node, Node]]) -> list[list[Node]]:
     """Connected components, in the order of their first nodes."""
-    parent = {node: node for node in nodes}
-
-    def root(node: Node) -> Node:
-        while parent[node] != node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
-    for a, b in links:
-        parent[root(a)] = root(b)
-    groups: dict[Node, list[Node]] = {}
-    for node in nodes:
-        groups.setdefault(root(node), []).append(node)
+    place = {node: at for at, node in enumerate(nodes)}
+    ends = [[place[a] for a, _ in links], [place[b] for _, b in links]]
+    edges = sparse.coo_array((np.ones(len(links)), ends), shape=(len(nodes), len(nodes)))
+    _, labels = sparse.csgraph.connected_components(edges, directed=False)
+    groups: dict[int, list[Node]] = {}
+    for node, label in zip(nodes, labels.tolist(), strict=True):
+        groups.setdefault(label, []).append(node)
     return list(groups.values())

@@ -292,10 +292,9 @@ def _boxes(axes: Axes, panel: PlotPanel) -> None:
         )
     _style(axes, panel.title)
     labels = [_box_label(box) for box in panel.boxes]
-    axes.set_xticks(range(len(labels)), labels, fontsize=7.5)
+    axes.set_xticks(range(len(labels)), labels, fontsize=7.5, parse_math=False)
     axes.set_xlim(-0.6, len(labels) - 0.4)
     for label, box in zip(axes.get_xticklabels(), panel.boxes, strict=True):
-        label.set_parse_math(False)
         if box.best:
             label.set_fontweight("bold")
     axes.grid(axis="y", color=_GRID, linewidth=0.8)
@@ -328,7 +327,8 @@ def dots_figure(panels: Sequence[tuple[str, Sequence[Point]]], axis: str) -> Fig
                 axes.plot(point.interval, [y, y], color=colour, linewidth=1.5)
             axes.plot(point.value, y, _marker(number), color=colour, markersize=5)
         _style(axes, title)
-        _name_rows(axes, [_short(row, 26) for row in rows])
+        names = [_short(row, 26) for row in rows]
+        axes.set_yticks(range(len(rows)), names, fontsize=8, parse_math=False)
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.grid(axis="x", color=_GRID, linewidth=0.8)
         axes.set_xlabel(axis, fontsize=9, parse_math=False)
@@ -362,19 +362,14 @@ def shares_figure(panels: Sequence[tuple[str, Sequence[Bar]]]) -> Figure:
                               fontsize=7.5)  # fmt: skip
             left += widths
         _style(axes, title)
-        _name_rows(axes, [f"{_short(name, 24)} (n = {n})" for name, _, n in bars])
+        names = [f"{_short(name, 24)} (n = {n})" for name, _, n in bars]
+        axes.set_yticks(range(len(bars)), names, fontsize=8, parse_math=False)
         axes.invert_yaxis()
         axes.set_xlim(0, 1)
         axes.set_xticks([])
         axes.spines[["bottom", "left"]].set_visible(False)
     _legend(figure, [(level, "s", colour) for level, colour in _LEVEL_COLOURS.items()])
     return figure
-
-
-def _name_rows(axes: Axes, names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), names, fontsize=8)
-    for label in axes.get_yticklabels():
-        label.set_parse_math(False)
 
 
 def _legend(figure: Figure, series: Sequence[tuple[str, str, str]]) -> None:

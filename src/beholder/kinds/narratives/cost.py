@@ -33,23 +33,17 @@ class Stage:
 
 
 def spent_on(outcomes: Iterable[Outcome], answers: AnswerStore) -> Stage:
-    """What a stage took: the answers its outcomes rest on, each once, as they are kept.
+    """The cost of a stage: each stored answer behind its outcomes counts once.
 
-    Answers from earlier starts or from a run with a shared cache count too, and so do unusable
-    answers.
+    This includes answers of earlier starts, answers from a shared cache, and unusable answers.
 
     Args:
         outcomes: The stage's outcomes; ``detail["answers"]`` holds the keys of the answers.
-        answers: Where they are kept.
+        answers: The stored answers.
     """
     keys = {key for outcome in outcomes for key in outcome.detail.get("answers", ())}
     kept = [answer for key in keys if (answer := answers.get_answer(key)) is not None]
-    return Stage(
-        calls=len(kept),
-        seconds=math.fsum(answer.seconds for answer in kept),  # whatever their order
-        prompt_tokens=sum(answer.usage.prompt for answer in kept),
-        completion_tokens=sum(answer.usage.completion for answer in kept),
-    )
+    return pooled(Stage(1, a.seconds, a.usage.prompt, a.usage.completion) for a in kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +96,7 @@ def pooled(stages: Iterable[Stage]) -> Stage:
     every = list(stages)
     return Stage(
         calls=sum(stage.calls for stage in every),
-        seconds=math.fsum(stage.seconds for stage in every),
+        seconds=math.fsum(stage.seconds for stage in every),  # whatever their order
         prompt_tokens=sum(stage.prompt_tokens for stage in every),
         completion_tokens=sum(stage.completion_tokens for stage in every),
     )

@@ -25,7 +25,8 @@ from beholder.kinds.narratives.results import (
     SourceScore,
 )
 from beholder.kinds.narratives.storylines.space import Floats
-from beholder.kinds.narratives.study import agreement, mean_and_sd, ordered_sources, pair
+from beholder.kinds.narratives.study import agreement, mean_and_sd, ordered_sources
+from beholder.records import ends_of
 
 
 def between_models(
@@ -59,7 +60,7 @@ def between_models(
         n_left_out=n_left_out,
         icc_single=single,
         icc_average=average,
-        kendall_w=AgreementValue(concordance.value, pair(concordance.interval)),
+        kendall_w=AgreementValue(concordance.value, ends_of(concordance.interval)),
         pairs=tuple(_pair_of(table, models, i, j) for i, j in combinations(range(len(models)), 2)),
         sources=tuple(_by_source(table, models, [sources[name] for name in common], human)),
     )
@@ -72,11 +73,11 @@ def _pair_of(table: Floats, models: Sequence[str], i: int, j: int) -> ModelPair:
         a=models[i],
         b=models[j],
         r=linear.value,
-        interval=pair(linear.interval),
+        interval=ends_of(linear.interval),
         p=linear.p_value,
         rho=stats.spearman(a, b).value,
         difference=difference.mean,
-        difference_interval=pair(difference.interval),
+        difference_interval=ends_of(difference.interval),
         difference_p=difference.p_value,
     )
 
@@ -108,16 +109,16 @@ def with_and_without(
     """
     scores = {(row.method, row.source): row for row in tables.scores}
     reliability = {row.method: row.icc_single for row in tables.reliability}
-    for without, told in pairs:
+    for without, examples in pairs:
         for source in tables.sources:
-            plain, shown = scores[without, source], scores[told, source]
+            plain, shown = scores[without, source], scores[examples, source]
             yield ExampleEffect(
                 way=without,
                 source=source,
                 without=_rating_spread(plain),
                 shown=_rating_spread(shown),
                 sd_difference=None if plain.sd is None or shown.sd is None else shown.sd - plain.sd,
-                icc_single=AgreementChange(reliability[without], reliability[told]),
+                icc_single=AgreementChange(reliability[without], reliability[examples]),
             )
 
 

@@ -117,9 +117,8 @@ def timeline_figure(
             lift = 0.5 * (order / max(1, len(spans) - 1) - 0.5)
             axes.plot([first, last], [y + lift] * 2, color=colour, linewidth=2.2, alpha=0.55)
             axes.plot((first + last) / 2, y + lift, ".", color=colour, markersize=5)
-    axes.set_yticks(range(len(rows)), [name for name, _, _ in rows], fontsize=8)
-    for label in axes.get_yticklabels():
-        label.set_parse_math(False)
+    names = [name for name, _, _ in rows]
+    axes.set_yticks(range(len(rows)), names, fontsize=8, parse_math=False)
     axes.invert_yaxis()
     days = [day for _, _, spans in rows for span in spans if span is not None for day in span]
     _name_months(axes, min(days), max(days))
@@ -175,9 +174,7 @@ def _grouped(
 
 def _name_sources(axes: Axes, sources: Sequence[str]) -> None:
     short = [source if len(source) <= 12 else source[:11] + "…" for source in sources]
-    axes.set_xticks(range(len(sources)), short)
-    for label in axes.get_xticklabels():
-        label.set_parse_math(False)
+    axes.set_xticks(range(len(sources)), short, parse_math=False)
 
 
 def _scores(axes: Axes, tables: ComparisonTables) -> None:
@@ -278,8 +275,7 @@ def _effects(axes: Axes, tables: ComparisonTables) -> None:
         axes.plot(row.d_unweighted, at, "x", color=_colour(number), markersize=5)
         if row.g_interval:
             axes.plot(row.g_interval, [at, at], color=_colour(number), linewidth=1.3)
-    axes.set_yticks(range(len(names)), [f"{a}\n− {b}" for a, b in names], fontsize=7)
-    for label in axes.get_yticklabels():
-        label.set_parse_math(False)
+    labels = [f"{a}\n− {b}" for a, b in names]
+    axes.set_yticks(range(len(names)), labels, fontsize=7, parse_math=False)
     axes.axvline(0, color=_GREY, linewidth=0.8)
     axes.invert_yaxis()

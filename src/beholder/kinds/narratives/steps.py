@@ -23,9 +23,9 @@ from beholder.kinds.narratives.study import (
     compare_sources,
     mean_and_sd,
     ordered_sources,
-    pair,
     with_holm,
 )
+from beholder.records import ends_of
 
 StepRow: TypeAlias = tuple[str, Sequence[float | None], Sequence[float] | None]
 """Source, mean vote per step (None where it failed), theta per step (None where not measured)."""
@@ -142,7 +142,7 @@ def _correlation(rows: Sequence[StepRow]) -> StepCorrelation:
     if len(set(narrative)) < 3:
         return StepCorrelation(len(known), None, None)
     found = stats.spearman(x, y, clusters=narrative)
-    return StepCorrelation(len(known), found.value, pair(found.interval))
+    return StepCorrelation(len(known), found.value, ends_of(found.interval))
 
 
 def _weakest(rows: Sequence[StepRow]) -> tuple[int, float | None, float | None]:

@@ -32,7 +32,7 @@ from beholder.kinds.narratives.results import (
     mean_vote,
 )
 from beholder.kinds.narratives.storylines.space import Floats
-from beholder.records import Interval
+from beholder.records import ends_of
 from beholder.stats.intraclass import ICCKind
 
 FEW = 10
@@ -155,7 +155,7 @@ def _scores(
         mean=None if estimate is None else estimate.mean,
         sd=mean_and_sd(means).sd,
         sd_population=float(np.std(means)) if means else None,
-        interval=pair(estimate.interval if estimate else None),
+        interval=ends_of(estimate.interval if estimate else None),
         **structs.asdict(_spread(judged, method)),
     )
 
@@ -202,7 +202,7 @@ def _both_correlations(
         return len(known), None, None, None, None, reason
     x, y = [one[0] for one in known], [one[1] for one in known]
     linear, ranks = stats.pearson(x, y), stats.spearman(x, y)
-    interval = pair(linear.interval)
+    interval = ends_of(linear.interval)
     return len(known), linear.value, interval, linear.p_value, ranks.value, linear.reason
 
 
@@ -225,7 +225,7 @@ def _reliability(
         n_judges=table.shape[1],
         icc_single=single,
         icc_average=average,
-        alpha=AgreementValue(alpha.value, pair(alpha.interval)),
+        alpha=AgreementValue(alpha.value, ends_of(alpha.interval)),
         pairwise_r={
             f"{i + 1} and {j + 1}": stats.pearson(table[:, i], table[:, j]).value
             for i, j in combinations(range(table.shape[1]), 2)
@@ -240,7 +240,7 @@ def agreement(table: Floats) -> tuple[WordedValue, WordedValue]:
 
     def one(kind: ICCKind) -> WordedValue:
         found = stats.icc(table, kind)
-        ends = pair(found.interval)
+        ends = ends_of(found.interval)
         return WordedValue(
             value=found.value,
             interval=ends,
@@ -284,7 +284,7 @@ def compare_sources(
                 d_unweighted=stats.cohen_d(a, b, pooling="unweighted").value,
                 d_pooled=stats.cohen_d(a, b).value,
                 g=hedges.value,
-                g_interval=pair(hedges.interval),
+                g_interval=ends_of(hedges.interval),
                 few=min(len(a), len(b)) < FEW,
             )
         )
@@ -326,8 +326,3 @@ def _cautions(
         " repeats itself, not that it is right."
     )
     return notes
-
-
-def pair(interval: Interval | None) -> Ends | None:
-    """The ends of an interval."""
-    return None if interval is None else (interval.low, interval.high)

@@ -31,7 +31,7 @@ from beholder.kinds.ranking.results import (
 )
 from beholder.kinds.ranking.scored import Scored
 from beholder.metrics.judged.perplexity import TOKENS
-from beholder.records import Interval, Reviews
+from beholder.records import Reviews, ends_of
 from beholder.stats.annotator_pairs import (
     MODEL,
     THRESHOLDS,
@@ -183,7 +183,7 @@ def position_bias(
     if not ranks:
         return PositionBias(scorer, None, None, n_requests, n_failed)
     bias = correlate(ranks, places, "spearman", clusters=clusters, n_resamples=n_resamples)
-    return PositionBias(scorer, bias.value, _ends(bias.interval), n_requests, n_failed)
+    return PositionBias(scorer, bias.value, ends_of(bias.interval), n_requests, n_failed)
 
 
 def measured(reviews: Reviews, detail: Mapping[str, object]) -> dict[str, float]:
@@ -312,7 +312,7 @@ def _differences(
             first, second, sources = (list(column) for column in zip(*both, strict=True))
             found = paired_difference(first, second, clusters=sources, n_resamples=n_resamples)
             row = structs.replace(
-                row, difference=found.mean, interval=_ends(found.interval), p=found.p_value
+                row, difference=found.mean, interval=ends_of(found.interval), p=found.p_value
             )
         yield row
 
@@ -325,15 +325,11 @@ def _mean(
         return MeanCorrelation(None, None, 0)
     clusters = cluster_codes([source for _, source in found], len(found))
     estimate = mean_interval([v for v, _ in found], clusters=clusters, n_resamples=n_resamples)
-    return MeanCorrelation(estimate.mean, _ends(estimate.interval), estimate.n)
+    return MeanCorrelation(estimate.mean, ends_of(estimate.interval), estimate.n)
 
 
 def _fields(mean: MeanCorrelation) -> tuple[float | None, Ends | None, int]:
     return mean.mean, mean.interval, mean.n
-
-
-def _ends(interval: Interval | None) -> Ends | None:
-    return None if interval is None else (interval.low, interval.high)
 
 
 def _kept(image: RankedImage, threshold: float | None) -> bool:
