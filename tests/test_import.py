@@ -34,6 +34,24 @@ def test_building_a_metric_loads_no_model_and_no_plotting() -> None:
     assert not loaded & {"scipy", "pyarrow", "matplotlib", "model2vec", "httpx2", "torch"}
 
 
+def test_listing_the_metrics_loads_no_store_and_no_pages() -> None:
+    code = (
+        "import sys; from beholder.cli import main; sys.argv = ['beholder', 'metrics']\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code\n"
+        "print(*sys.modules)"
+    )
+    listed = _printed_by(code)
+    assert "posh" in listed
+    loaded = set(listed.splitlines()[-1].split())
+    assert not loaded & {"scipy", "pyarrow", "jinja2", "spacy", "beholder.run.store"}
+
+
+def test_pages_of_runs_without_human_ratings_load_no_scipy() -> None:
+    loaded = _loaded_after("import beholder.kinds.agreement.people")
+    assert "scipy" not in loaded
+
+
 EXTRAS = (
     "matplotlib", "sklearn", "skimage", "sqlalchemy", "starlette", "uvicorn", "torch", "transformers",
     "sentence_transformers", "ray", "datasets", "networkx", "pandas", "av", "umap", "inspect_ai",
@@ -117,7 +135,9 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         _ = beholder.vcs2
 
 
-@pytest.mark.parametrize("package", ["beholder.kinds.narratives.storylines", "beholder.stats"])
+@pytest.mark.parametrize(
+    "package", ["beholder.kinds.narratives.storylines", "beholder.report", "beholder.stats"]
+)
 def test_no_module_hides_the_name_it_offers(package: str) -> None:
     # Importing a submodule sets its name on the package, in place of a function that is called so.
     module = importlib.import_module(package)

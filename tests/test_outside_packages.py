@@ -19,7 +19,7 @@ from beholder.kinds.scores.door import score
 from beholder.language.links import COREFERENCES
 from beholder.metrics import METRICS, Tools, metric
 from beholder.records import Item
-from beholder.report.draw import draw
+from beholder.report.drawing import draw
 
 COLOURS = '''
 from dataclasses import dataclass

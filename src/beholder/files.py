@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -20,6 +21,7 @@ MOST_JSON = 500_000_000
 """Bytes of the largest JSON file of a run that is read."""
 
 _NO_WAITING = getattr(os, "O_NONBLOCK", 0)
+_LONGEST_NAME = 48
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 _LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
@@ -174,6 +176,18 @@ def read_json(path: Path, *, form: int, kind: str, missing: str) -> dict[str, An
     if not isinstance(found, dict) or found.get("format") != form:
         raise RunError(f"{path} is no {kind} of format {form}")
     return found
+
+
+def safe_name(text: str) -> str:
+    """Part of a file name: letters and digits of a hostile text, never empty, never a path.
+
+    What is cut ends in a digest, so that long texts which begin alike have files of their own.
+    """
+    name = re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()
+    if len(name) <= _LONGEST_NAME:
+        return name or "item"
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{name[: _LONGEST_NAME - 9]}-{digest}"
 
 
 def _regular(path: Path, most: int) -> bytes:

@@ -8,9 +8,10 @@ import pytest
 from PIL import Image
 
 from beholder.errors import RunError
+from beholder.files import safe_name
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report import write_figures
-from beholder.report.figures import chunk_verdicts, safe_name
+from beholder.report.figures import chunk_verdicts
 from toy.runs import lemon_run, sentence_score, write_run
 
 pytestmark = pytest.mark.drawn

@@ -28,7 +28,7 @@ from beholder.kinds.ranking.rankers import ranker
 from beholder.kinds.scores.page import write_report
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report.comparison import write_comparison
-from beholder.report.draw import draw
+from beholder.report.drawing import draw
 from beholder.run.compare import compare
 from beholder.run.rows.askers import CaptionRow
 from beholder.run.rows.rows import RowsConfig, run_rows

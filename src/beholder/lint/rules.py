@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from msgspec import Struct
 
-from beholder.lint.occurrence import Occurrence
+if TYPE_CHECKING:
+    from beholder.lint.occurrence import Occurrence
 
 Format: TypeAlias = Literal["text", "json", "sarif", "junit", "markdown", "html"]
 Profile: TypeAlias = Literal["web", "museum", "social", "documents"]
@@ -98,7 +99,7 @@ class LintSetting:
     lengths: Counter[int] = field(default_factory=Counter)
 
 
-Check: TypeAlias = Callable[[Occurrence, LintSetting], Hit | None]
+Check: TypeAlias = "Callable[[Occurrence, LintSetting], Hit | None]"
 CHECKS: dict[str, Check] = {}
 
 

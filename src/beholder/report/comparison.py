@@ -8,11 +8,10 @@ from pathlib import Path
 
 from beholder import files
 from beholder.records import Item
-from beholder.report.numbers import show_number
+from beholder.report.numbers import show_number, show_signed
 from beholder.report.pages import content_hash, environment, styles
 from beholder.report.payload import picture_uri
 from beholder.report.study_tables import html
-from beholder.report.tables import show_signed
 from beholder.run import manifest
 from beholder.run.compare import Comparison, SubjectCounts
 from beholder.run.store import Store

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from beholder.files import make_folder, replacing
+from beholder.files import make_folder, replacing, safe_name
 from beholder.records import ItemScore, Side
 from beholder.report.load import load
 from beholder.report.payload import choose
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_LONGEST_NAME = 48
 MAX_ITEMS = 12
 """Items per metric whose alignments are drawn: a drawing takes about half a second."""
 
@@ -84,18 +81,6 @@ def chunk_verdicts(score: ItemScore) -> dict[Side, list[str]]:
         side: [score.units[key].verdict or "match" for key in keys]
         for side, keys in chunk_units(score).items()
     }
-
-
-def safe_name(text: str) -> str:
-    """Part of a file name: letters and digits of a hostile text, never empty, never a path.
-
-    What is cut ends in a digest, so that long texts which begin alike have files of their own.
-    """
-    name = re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()
-    if len(name) <= _LONGEST_NAME:
-        return name or "item"
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{name[: _LONGEST_NAME - 9]}-{digest}"
 
 
 def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:

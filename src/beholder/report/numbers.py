@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from itertools import count
 
+from beholder.records import Interval
 from beholder.rounding import fixed
 
 MINUS = "\N{MINUS SIGN}"
@@ -21,6 +22,24 @@ def show_number(value: float) -> str:
 def show_fixed(value: float, digits: int, *, commas: bool = True) -> str:
     """A number with so many decimals, by the rule of :mod:`beholder.rounding`."""
     return fixed(value, digits, commas=commas).replace("-", MINUS)
+
+
+def show_interval(interval: Interval | None) -> str:
+    """An interval as text, or a dash."""
+    if interval is None:
+        return "\N{EN DASH}"
+    return f"{show_number(interval.low)} to {show_number(interval.high)}"
+
+
+def show_signed(value: float) -> str:
+    """A difference with its sign."""
+    text = show_number(value)
+    return f"+{text}" if value > 0 else text
+
+
+def show_p(value: float) -> str:
+    """A p-value with three decimals, never as 0."""
+    return "< 0.001" if value < 0.001 else show_number(value)
 
 
 def level(low: float, high: float) -> bool:

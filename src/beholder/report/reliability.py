@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beholder.report.figures import safe_name
+from beholder.files import safe_name
 from beholder.run.reliability import Reliability
 from beholder.tables import Column, Table, interval_cells
 

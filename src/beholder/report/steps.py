@@ -39,9 +39,7 @@ def write_steps(
             another ending.
         RunError: The folder holds no run of scores.
     """
-    from beholder.report.figures import safe_name
-
-    target = output or run_folder / f"steps-{safe_name(item_id)}.html"
+    target = output or run_folder / f"steps-{files.safe_name(item_id)}.html"
     if target.suffix not in (".html", ".pdf"):
         raise ConfigError(f"{target}: steps are written as .html or .pdf")
     manifest.check_kind(run_folder, manifest.SCORES)

@@ -16,9 +16,7 @@ from rich.text import Text
 from beholder import files
 from beholder.records import Interval
 from beholder.report.charts import RangeBar, range_bar
-from beholder.report.numbers import show_fixed, show_number
-from beholder.report.pages import environment
-from beholder.report.tables import show_p, show_signed
+from beholder.report.numbers import show_fixed, show_number, show_p, show_signed
 from beholder.tables import Column, Table, plain, write_csv
 from beholder.visible import visible
 
@@ -187,6 +185,8 @@ def html(table: Table) -> Markup:
 
     Values of a column with a scale are drawn on it, too.
     """
+    from beholder.report.pages import environment  # loads jinja2, which a terminal does not need
+
     templates = environment(cell=show_cell, range=show_range, bar=_bar, number=show_number)
     drawn = templates.get_template("table.html.j2").render(table=table)
     return Markup(drawn)  # noqa: S704  # escaped by the template

@@ -1,4 +1,4 @@
-"""The summary of a run as a table, and differences, intervals and p-values as text."""
+"""The summary of a run and leaderboards as tables."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Any
 
 from rich.text import Text
 
-from beholder.records import Interval
-from beholder.report.figures import safe_name
-from beholder.report.numbers import show_number
+from beholder.files import safe_name
 from beholder.run import manifest
 from beholder.run.leaderboard import Board
 from beholder.tables import FAILED, Column, Table, interval_cells
@@ -56,24 +54,6 @@ def summary_table(log: manifest.RunLog) -> Table:
         Column("mean", "mean", interval=True),
     )
     return Table("summary", "", columns, tuple(rows), tuple(notes), by="metric", heads=heads)
-
-
-def show_interval(interval: Interval | None) -> str:
-    """An interval as text, or a dash."""
-    if interval is None:
-        return "\N{EN DASH}"
-    return f"{show_number(interval.low)} to {show_number(interval.high)}"
-
-
-def show_signed(value: float) -> str:
-    """A difference with its sign."""
-    text = show_number(value)
-    return f"+{text}" if value > 0 else text
-
-
-def show_p(value: float) -> str:
-    """A p-value with three decimals, never as 0."""
-    return "< 0.001" if value < 0.001 else show_number(value)
 
 
 def cell(text: str, style: str = "") -> Text:

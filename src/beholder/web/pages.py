@@ -16,10 +16,9 @@ from starlette.staticfiles import StaticFiles
 
 from beholder.errors import BeholderError
 from beholder.report.comparison import differences
-from beholder.report.numbers import show_number, two, whole
+from beholder.report.numbers import show_interval, show_number, show_signed, two, whole
 from beholder.report.pages import environment, styles
 from beholder.report.study_tables import html
-from beholder.report.tables import show_interval, show_signed
 from beholder.run.kind import kinds
 from beholder.web.lists import pair
 

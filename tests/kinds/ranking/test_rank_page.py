@@ -25,7 +25,7 @@ from beholder.kinds.ranking.page import matrices, write_ranking
 from beholder.kinds.ranking.plots import threshold_figure
 from beholder.kinds.ranking.rankers import ranker
 from beholder.kinds.ranking.tables import ranking_tables
-from beholder.report.draw import draw_figures
+from beholder.report.drawing import draw_figures
 from beholder.report.safe_console import as_text
 from beholder.report.study_tables import show_cell
 from beholder.run.session import Quiet

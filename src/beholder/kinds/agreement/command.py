@@ -141,7 +141,7 @@ def agree(
     from beholder.kinds.agreement.measure import scored_items
     from beholder.kinds.agreement.page_tables import agreement_tables
     from beholder.kinds.agreement.protocols import generic, protocol
-    from beholder.report.draw import draw
+    from beholder.report.drawing import draw
     from beholder.report.markdown import summed_up
     from beholder.report.pages import no_figures
     from beholder.run import SCORES, kind

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beholder.files import make_folder
+from beholder.files import make_folder, safe_name
 from beholder.kinds.agreement.agree import Report
-from beholder.report.figures import safe_name, save
+from beholder.report.figures import save
 from beholder.stats.checks import Floats
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from beholder.files import safe_name
 from beholder.kinds.agreement.agree import Report
 from beholder.kinds.agreement.granular import GranularFinding, GranularReport, Share
 from beholder.kinds.agreement.results import (
@@ -13,8 +14,7 @@ from beholder.kinds.agreement.results import (
     MetricAgreement,
     MetricDifference,
 )
-from beholder.report.figures import safe_name
-from beholder.report.tables import show_p, show_signed
+from beholder.report.numbers import show_p, show_signed
 from beholder.tables import Column, Table, interval_cells
 
 DASH = "\N{EN DASH}"

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from beholder.kinds.agreement import results
-from beholder.kinds.agreement.page_tables import agreement_of, matrix_of
 from beholder.kinds.agreement.results import (
     AgreementResult,
     MeasureData,
@@ -156,6 +154,9 @@ def _section(
     measure: StoredMeasure,
     places: Mapping[str, int],
 ) -> PeopleSection:
+    # Loads scipy, which pages of runs without human ratings do not need.
+    from beholder.kinds.agreement.page_tables import agreement_of, matrix_of
+
     gold = _floats(measure.data.gold)
     columns = [
         (row, _floats(scores))
@@ -220,6 +221,8 @@ def _far(
     places: Mapping[str, int],
 ) -> tuple[list[Disagreement], list[Disagreement]]:
     """Data with the greatest distance between their places by score and by label."""
+    from scipy.stats import rankdata  # slow to load, and pages of other runs need no ranks
+
     known = np.flatnonzero(np.isfinite(scores) & np.isfinite(gold))
     distance = (rankdata(scores[known]) - rankdata(gold[known])) / max(1, len(known) - 1)
     order = np.argsort(-distance, kind="stable")

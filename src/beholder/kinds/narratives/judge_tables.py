@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET, structs
 
+from beholder.files import safe_name
 from beholder.kinds.narratives.results import (
     AgreementValue,
     Examples,
@@ -13,7 +14,6 @@ from beholder.kinds.narratives.results import (
     ModelAgreement,
     WordedValue,
 )
-from beholder.report.figures import safe_name
 from beholder.tables import Cells, Column, Table, interval_cells, record_cells
 
 SOURCE = Column("source", "source", "text")
