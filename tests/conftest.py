@@ -111,7 +111,7 @@ def blank_figures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 
     drawn = figures.Figure.savefig
 
-    def savefig(self: object, target: Any, *, format: str | None = None, **options: Any) -> None:
+    def savefig(self: Any, target: Any, *, format: str | None = None, **options: Any) -> None:
         if isinstance(target, str | Path):
             Path(target).write_bytes(_BLANK[format or Path(target).suffix[1:]])
         elif hasattr(target, "write"):
