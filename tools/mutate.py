@@ -34,7 +34,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import repeat, zip_longest
+from itertools import product, repeat, zip_longest
 from pathlib import Path
 from typing import Literal
 
@@ -259,11 +259,19 @@ class Copy:
         shutil.copytree(SOURCE, self.source, ignore=shutil.ignore_patterns("__pycache__"))
         compileall.compile_dir(self.source, quiet=2)
 
-    def tests(self, tests: Sequence[str], seconds: float) -> tuple[int | None, str]:
-        """Exit status (None: out of time) and the name of the test that failed."""
+    def tests(
+        self, tests: Sequence[str], seconds: float, chosen: str = ""
+    ) -> tuple[int | None, str]:
+        """Exit status (None: out of time) and the name of the test that failed.
+
+        Args:
+            tests: Files or names of tests.
+            seconds: The time limit.
+            chosen: The marker expression, as pytest takes it.
+        """
         said = self.folder / "said"
         process = multiprocessing.get_context("fork").Process(
-            target=run_pytest, args=(self.source, said, list(tests))
+            target=run_pytest, args=(self.source, said, ["-m", chosen, *tests])
         )
         process.start()
         try:
@@ -287,11 +295,11 @@ class Copy:
         compiled.unlink(missing_ok=True)  # a file of equal size and date would pass for compiled
         file.write_bytes(changed)
         try:
-            for tests in tests_of(mutant.file):
-                status, failed = self.tests(tests, seconds)
+            for chosen, tests in product(("not slow", "slow"), tests_of(mutant.file)):
+                status, failed = self.tests(tests, seconds, chosen)
                 if status is None:
                     return "undecided", "out of time"
-                if status != 0:
+                if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
                     return "killed", failed
             return "survived", ""
         finally:
@@ -311,7 +319,7 @@ def run_pytest(source: Path, said: Path, tests: list[str]) -> None:
     sys.path[:] = [*own, *(p for p in sys.path if p not in (str(SOURCE), ""))]
     os.environ["PYTHONPATH"] = os.pathsep.join(own)
     plain = ["-p", "no:randomly", "-p", "no:xdist", "-p", "no:cacheprovider", "--assert=plain"]
-    status = pytest.main(["-x", "--tb=no", "-rfE", "-m", "not slow", *plain, *tests])
+    status = pytest.main(["-x", "--tb=no", "-rfE", *plain, *tests])
     sys.stdout.flush()
     os._exit(int(status))
 
