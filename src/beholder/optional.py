@@ -1,11 +1,9 @@
-"""Modules that load on use: those of an extra, with how to install it, and names of a package."""
+"""Packages that come with an extra: import them on use, or say how to install them."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-import sys
-from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -59,21 +57,3 @@ def load(part: str) -> Any:
     """
     module, _, name = part.partition(":")
     return getattr(importlib.import_module(module), name)
-
-
-def loader(package: str, module_of: Mapping[str, str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package whose names load on use.
-
-    Args:
-        package: Name of the package.
-        module_of: The module of each name.
-    """
-
-    def found(name: str) -> Any:
-        if name not in module_of:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(module_of[name]), name)
-        setattr(sys.modules[package], name, value)
-        return value
-
-    return found

@@ -5,48 +5,68 @@ Extraction and coherence are pure functions of vectors in time order. Names load
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from beholder.optional import loader
+import importlib
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from beholder.kinds.narratives.storylines.extract import random_storyline as random_storyline
-    from beholder.kinds.narratives.storylines.maps import narrative_map as narrative_map
-    from beholder.kinds.narratives.storylines.paths import StorylinePath as StorylinePath
-    from beholder.kinds.narratives.storylines.space import Space as Space
-    from beholder.kinds.narratives.storylines.strength import Coherence as Coherence
-    from beholder.kinds.narratives.storylines.strength import coherence as coherence
-    from beholder.kinds.narratives.storylines.timeline import Chronology as Chronology
-    from beholder.kinds.narratives.storylines.timeline import chronology as chronology
-    from beholder.kinds.narratives.storylines.topics import Topics as Topics
-    from beholder.kinds.narratives.storylines.topics import spread_dates as spread_dates
-    from beholder.kinds.narratives.storylines.topics import spread_labels as spread_labels
-    from beholder.kinds.narratives.storylines.topics import topic_clusters as topic_clusters
-    from beholder.kinds.narratives.storylines.trails import trail as trail
-    from beholder.kinds.narratives.storylines.warping import WarpedAlignment as WarpedAlignment
-    from beholder.kinds.narratives.storylines.warping import dtw as dtw
-    from beholder.kinds.narratives.storylines.widest import maxmin as maxmin
+    from beholder.kinds.narratives.storylines.extract import random_storyline
+    from beholder.kinds.narratives.storylines.maps import narrative_map
+    from beholder.kinds.narratives.storylines.paths import StorylinePath
+    from beholder.kinds.narratives.storylines.space import Space
+    from beholder.kinds.narratives.storylines.strength import Coherence, coherence
+    from beholder.kinds.narratives.storylines.timeline import Chronology, chronology
+    from beholder.kinds.narratives.storylines.topics import (
+        Topics,
+        spread_dates,
+        spread_labels,
+        topic_clusters,
+    )
+    from beholder.kinds.narratives.storylines.trails import trail
+    from beholder.kinds.narratives.storylines.warping import WarpedAlignment, dtw
+    from beholder.kinds.narratives.storylines.widest import maxmin
 
-# The imports above give types; names load from this table.
+__all__ = [
+    "Chronology",
+    "Coherence",
+    "Space",
+    "StorylinePath",
+    "Topics",
+    "WarpedAlignment",
+    "chronology",
+    "coherence",
+    "dtw",
+    "maxmin",
+    "narrative_map",
+    "random_storyline",
+    "spread_dates",
+    "spread_labels",
+    "topic_clusters",
+    "trail",
+]
+
 _HOME = {
-    "timeline": "Chronology chronology",
-    "strength": "Coherence coherence",
-    "warping": "WarpedAlignment dtw",
-    "maps": "narrative_map",
-    "widest": "maxmin",
-    "extract": "random_storyline",
-    "space": "Space",
-    "paths": "StorylinePath",
-    "topics": "Topics spread_dates spread_labels topic_clusters",
-    "trails": "trail",
+    "timeline": ("Chronology", "chronology"),
+    "strength": ("Coherence", "coherence"),
+    "warping": ("WarpedAlignment", "dtw"),
+    "maps": ("narrative_map",),
+    "widest": ("maxmin",),
+    "extract": ("random_storyline",),
+    "space": ("Space",),
+    "paths": ("StorylinePath",),
+    "topics": ("Topics", "spread_dates", "spread_labels", "topic_clusters"),
+    "trails": ("trail",),
 }
-_MODULE_OF = {
-    name: f"{__name__}.{module}" for module, names in _HOME.items() for name in names.split()
-}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
-__all__ = [*_MODULE_OF]
 
-__getattr__ = loader(__name__, _MODULE_OF)
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(
+            f"module 'beholder.kinds.narratives.storylines' has no attribute {name!r}"
+        )
+    value = getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
