@@ -161,8 +161,8 @@ def with_examples() -> list[Path]:
 
 def page_with_examples(page: Path) -> ParameterSet:
     """Only the README's examples run with every change; those of all pages are parsed."""
-    marks = {"README.md": (), "gallery.md": (pytest.mark.slow, pytest.mark.drawn)}
-    return pytest.param(page, id=name_of(page), marks=marks.get(page.name, pytest.mark.slow))
+    marks = () if page.name == "README.md" else pytest.mark.slow
+    return pytest.param(page, id=name_of(page), marks=marks)
 
 
 @pytest.mark.usefixtures("few_resamples")

@@ -98,9 +98,7 @@ def test_grades_by_four_bit_weights_are_like_those_of_the_same_weights_unpacked(
     assert apart < 0.3  # llama.cpp computes in 8 bits where the weights have 4
 
 
-def test_vllm_says_the_same_in_this_process_and_served(
-    engines: Engines, ledger: Ledger
-) -> None:
+def test_vllm_says_the_same_in_this_process_and_served(engines: Engines, ledger: Ledger) -> None:
     need(engines, "vllm", "vllm-server")
     _, apart = compared(engines, ledger, "vllm", "vllm-server")
     assert apart < 1e-5  # batches differ on a busy machine, and with them the last bits

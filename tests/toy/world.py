@@ -53,7 +53,10 @@ def make_world(folder: Path, run: Callable[[str], object]) -> None:
 
 def _judged(folder: Path, rows: list[Row]) -> None:
     """Descriptions with a label each, and known sets in our schema."""
-    given = [{**row, "judgments": {"overall": n % 5 + 1}} for n, row in enumerate(rows)]
+    given = [
+        {**row, "judgments": {"overall": n % 5 + 1, "right": n % 3 > 0}}
+        for n, row in enumerate(rows)
+    ]
     write_rows(folder / "judged.jsonl", given)
     sets = folder / "sets"
     sets.mkdir()

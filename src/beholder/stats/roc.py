@@ -78,7 +78,7 @@ def alert_auc(
             np.bincount(levels[which], weights=weight[which], minlength=n_levels)
             for which in (wrong, ~wrong)
         )
-        return _area(marked.astype(np.float64), plain.astype(np.float64))
+        return area_of_levels(marked.astype(np.float64), plain.astype(np.float64))
 
     def kept(rows: Ints) -> float | None:
         replicates.append(area(rows))
@@ -99,8 +99,13 @@ def alert_auc(
     return AlertAUC(auc, interval, tuple(replicates), *counts, reason)
 
 
-def _area(wrong: Floats, right: Floats) -> float | None:
-    """The area from weights per level of the score, lowest first."""
+def area_of_levels(wrong: Floats, right: Floats) -> float | None:
+    """The area under the ROC curve; None if one of the two has no weight.
+
+    Args:
+        wrong: (n_levels,) weight of what should have low scores, lowest level of the score first.
+        right: (n_levels,) weight of what should have high ones.
+    """
     pairs = wrong.sum() * right.sum()
     if pairs == 0:
         return None

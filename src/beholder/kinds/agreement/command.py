@@ -44,8 +44,8 @@ class JudgmentGroup:
 
     Attributes:
         data: Folder or file of a known set; hf: fetches it from the hub.
-        label: A judgment of your own data; repeatable. By default all numeric ones.
-        kind: The correlation, for labels of your own.
+        label: A judgment of your own data; repeatable. By default all that fit --kind.
+        kind: The correlation with labels of your own; or ``verdicts``, for labels true and false.
         control: Partial the length out of correlations.
         resamples: Bootstrap resamples over sources; 0 for no intervals.
         judges: Reliability between the metrics of a run, or of raters.
@@ -58,7 +58,7 @@ class JudgmentGroup:
 
     data: str | None = None
     label: tuple[str, ...] = ()
-    kind: Literal["spearman", "pearson", "tau-b", "tau-c"] = "spearman"
+    kind: Literal["spearman", "pearson", "tau-b", "tau-c", "verdicts"] = "spearman"
     control: Literal["length"] | None = None
     resamples: int = 1000
     judges: bool = False

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 from beholder.api.run import Printed
 from beholder.judges import Judge
 from beholder.kinds.agreement.agree import MetricValue, Report, asked, default_out
 from beholder.kinds.agreement.agree import agree as hold_against
 from beholder.kinds.agreement.load import load
-from beholder.kinds.agreement.protocols import generic, protocol
+from beholder.kinds.agreement.protocols import GenericKind, generic, protocol
 from beholder.metrics import Metric
 from beholder.options import Options, asked_tools, grouped
 from beholder.run.scores import ScoreConfig
@@ -38,7 +38,7 @@ def agree(
     judge: str | Judge | None = None,
     embedder: str | None = None,
     labels: Sequence[str] = (),
-    kind: Literal["spearman", "pearson", "tau-b", "tau-c"] = "spearman",
+    kind: GenericKind = "spearman",
     control_length: bool = False,
     resamples: int = 1000,
     out: str | Path | None = None,
@@ -53,8 +53,8 @@ def agree(
         data: Folder or file of a known set; ``hf:`` fetches it from the hub.
         judge: Judge for the metrics that ask one and do not name one.
         embedder: Embedder for the metrics that do not name one.
-        labels: Judgments of your own data; with none, the set's protocol or all numeric ones.
-        kind: The correlation, for labels of your own.
+        labels: Judgments of your own data; with none, the set's protocol or all that fit ``kind``.
+        kind: The correlation with labels of your own; or ``verdicts``, for labels true and false.
         control_length: Partial the length out of correlations.
         resamples: Bootstrap resamples over sources; 0 for no intervals.
         out: Run directory of the scores. None takes ``runs/agree-`` and the name of the set.

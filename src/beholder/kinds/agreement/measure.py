@@ -9,14 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.errors import ConfigError
-from beholder.kinds.agreement.protocols import CORRELATIONS, Measure, n_words
+from beholder.kinds.agreement.protocols import CORRELATIONS, VERDICTS, Measure, n_words
 from beholder.records import ROW_FIELDS, Interval, Item
+from beholder.stats.alerts import best_threshold
 from beholder.stats.bootstrap import cluster_bootstrap
 from beholder.stats.checks import Floats, Ints, cluster_codes
 from beholder.stats.correlation import coefficient, on_resamples
+from beholder.stats.roc import area_of_levels
 from beholder.stats.threeway import decide, tie_threshold
 
 LEVEL = 0.95
+HALVES_SEED = 12345
+"""Deals sources to the halves whose thresholds are chosen on each other."""
+FEWEST_OF_A_VERDICT = 10
+"""With fewer labels of one verdict, figures have no interval."""
 
 
 def first_id(item: Item) -> str:
@@ -157,13 +163,16 @@ def used(data: Data, scores: Floats) -> Floats:
     """What each datum counts with.
 
     Of a ``ranking`` Spearman's correlation of scores and labels within its source, by its rater;
-    else its score. NaN if undefined, as in the protocol of :mod:`beholder.kinds.ranking`: a
-    correlation that is not defined is left out and counted, and is not 0.
+    of a verdict 1 or 0, by the threshold of the other half of the sources; else its score. NaN if
+    undefined, as in the protocol of :mod:`beholder.kinds.ranking`: a correlation that is not
+    defined is left out and counted, and is not 0.
 
     Args:
         data: The data of the measure.
         scores: (n,) scores; NaN if missing.
     """
+    if data.measure.kind in VERDICTS and data.measure.kind != "auc":
+        return _at_thresholds(data, scores)
     if data.measure.kind != "ranking":
         return scores
     spearman = coefficient("spearman")
@@ -175,6 +184,20 @@ def used(data: Data, scores: Floats) -> Floats:
         if len(places) > 1 and (found := spearman(scores[places], data.gold[places])) is not None:
             values[places] = found
     return values
+
+
+def _at_thresholds(data: Data, scores: Floats) -> Floats:
+    """(n,) 1 from the threshold on that separates the labels of the other half best, 0 below."""
+    kept = np.flatnonzero(np.isfinite(scores))
+    said = np.full(len(scores), np.nan)
+    codes = cluster_codes([data.sources[row] for row in kept], len(kept))
+    half = np.random.default_rng(HALVES_SEED).permutation(codes.max(initial=0) + 1)[codes] % 2
+    for number in (0, 1):
+        here, rest = kept[half == number], kept[half != number]
+        if len(rest):
+            wrong = 1 - data.gold[rest].astype(np.int64)
+            said[here] = scores[here] >= best_threshold([scores[rest]], [wrong], "classes")
+    return said
 
 
 def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> AgreementFound:
@@ -211,11 +234,15 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> Agr
         return replicates[-1]
 
     interval = None
-    if n_resamples:
+    n_of_rarer = min(np.count_nonzero(data.gold[kept] == verdict) for verdict in (0, 1))
+    rare = data.measure.kind in VERDICTS and n_of_rarer < FEWEST_OF_A_VERDICT
+    if n_resamples and not rare:
         interval = cluster_bootstrap(
             recorded, codes, n_resamples=n_resamples, level=LEVEL, seed=seed
         )
     reason = None if interval or not n_resamples else "too few sources for an interval"
+    if rare:
+        reason = f"only {n_of_rarer} labels of one verdict; an interval needs {FEWEST_OF_A_VERDICT}"
     return AgreementFound(
         value, interval, len(kept), n_missing, n_sources, tuple(replicates), reason, n_undefined
     )
@@ -249,6 +276,8 @@ def _statistic(data: Data, scores: Floats, kept: Ints) -> Callable[[Ints], float
         z = data.control[kept]
         plain = coefficient(kind)
         return lambda rows: _partial(plain, x[rows], gold[rows], z[rows])
+    if kind in VERDICTS:
+        return lambda rows: _of_verdicts(kind, x[rows], gold[rows] == 1)
     if kind == "three-way":
         threshold = tie_threshold(x, int((gold == 0).sum()))
         right = (decide(x, threshold) == np.sign(gold)).astype(np.float64)
@@ -269,6 +298,25 @@ def _statistic(data: Data, scores: Floats, kept: Ints) -> Callable[[Ints], float
         return float((sums / sizes).mean())
 
     return mean_of_means
+
+
+def _of_verdicts(kind: str, x: Floats, yes: NDArray[np.bool_]) -> float | None:
+    """A figure of scores (``auc``), or of said verdicts, against those of people."""
+    if kind == "auc":
+        levels = np.unique(x, return_inverse=True)[1]
+        of_no, of_yes = (np.bincount(levels[which], minlength=len(x)) for which in (~yes, yes))
+        return area_of_levels(of_no.astype(np.float64), of_yes.astype(np.float64))
+    said = x == 1
+    if kind == "precision of no":
+        return float((~yes[~said]).mean()) if not said.all() else None
+    if kind == "kappa":
+        chance = said.mean() * yes.mean() + (~said).mean() * (~yes).mean()
+        return None if chance == 1 else float(((said == yes).mean() - chance) / (1 - chance))
+    yeses = float(said[yes].mean()) if yes.any() else None
+    noes = float((~said[~yes]).mean()) if not yes.all() else None
+    if kind == "balanced accuracy":
+        return None if yeses is None or noes is None else (yeses + noes) / 2
+    return yeses if kind == "recall of yes" else noes
 
 
 def _partial(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+import numpy as np
 
 from beholder.data.marks import SCORE_OF
 from beholder.errors import ConfigError
@@ -12,9 +14,6 @@ from beholder.records import Item
 from beholder.text.tokenize import words
 
 Kind: TypeAlias = Literal[
-    "pearson", "spearman", "tau-b", "tau-c", "accuracy", "category accuracy", "three-way", "ranking"
-]
-KINDS: tuple[Kind, ...] = (
     "pearson",
     "spearman",
     "tau-b",
@@ -23,8 +22,17 @@ KINDS: tuple[Kind, ...] = (
     "category accuracy",
     "three-way",
     "ranking",
-)
-CORRELATIONS = ("pearson", "spearman", "tau-b", "tau-c")
+    "auc",
+    "kappa",
+    "balanced accuracy",
+    "recall of yes",
+    "recall of no",
+    "precision of no",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+CORRELATIONS = KINDS[:4]
+VERDICTS = KINDS[8:]
+GenericKind: TypeAlias = Literal["spearman", "pearson", "tau-b", "tau-c", "verdicts"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +44,10 @@ class Measure:
         kind: A correlation; ``accuracy`` of pairs (a tie of the metric counts half);
             ``category accuracy``, the mean over categories of it; ``three-way``, with ties
             predicted below a threshold from the gold tie rate; ``ranking``, the mean over sources
-            and raters of Spearman's correlation within a source.
+            and raters of Spearman's correlation within a source. Of labels 1 (yes) and 0 (no):
+            ``auc`` of the score, and of the yes or no that it becomes at a threshold chosen on
+            the other half of the sources ``kappa``, ``balanced accuracy``, and the recall and
+            precision of one answer.
         labels: Labels of an item, each a datum of its own; empty leaves the item out.
         category: Category of an item, for plots and ``category accuracy``.
         control: Covariate that is partialled out, or None; of a pair the difference is taken.
@@ -207,39 +218,62 @@ def protocol(name: str) -> tuple[Measure, ...]:
 
 
 def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> tuple[Measure, ...]:
-    """Measures for judgments of any data: one per label.
+    """Measures for judgments of any data: one per label, six for verdicts.
 
-    A label that is a list of numbers gives a datum per number.
+    A label that is a list gives a datum per element.
 
     Args:
         items: The judged items.
-        labels: Names in ``judgments``; None takes all that are numbers or lists of numbers.
-        kind: A correlation.
+        labels: Names in ``judgments``; None takes all that fit: numbers, or true, false, 1 and 0
+            for verdicts.
+        kind: A correlation, or ``verdicts``.
 
     Raises:
-        ConfigError: An unknown label or kind, or no numeric label.
+        ConfigError: An unknown label or kind, or no label that fits.
     """
-    if kind not in CORRELATIONS:
-        raise ConfigError(f"kind={kind!r}: expected one of {', '.join(CORRELATIONS)}")
-    numeric = {
-        name: isinstance(value, list)
-        for item in items
-        for name, value in item.judgments.items()
-        if _is_numeric(value)
-    }
-    chosen = list(numeric) if labels is None else list(labels)
-    for label in chosen:
-        if label not in numeric:
+    known = get_args(GenericKind)
+    if kind not in known:
+        raise ConfigError(f"kind={kind!r}: expected one of {', '.join(known)}")
+    fits, what = (_is_verdict, "yes-or-no") if kind == "verdicts" else (_is_numeric, "numeric")
+    found: dict[str, list[Any]] = {}
+    for item in items:
+        for name, value in item.judgments.items():
+            found.setdefault(name, []).append(value)
+    usable = [name for name, values in found.items() if any(map(fits, values))]
+    if kind == "verdicts":
+        usable = [name for name in usable if all(map(fits, found[name]))]
+    for label in labels or ():
+        if label not in usable:
             raise ConfigError(
-                f"no item has a numeric judgment {label!r}; there are:"
-                f" {', '.join(numeric) or 'none'}"
+                f"no item has a {what} judgment {label!r}; there are: {', '.join(usable) or 'none'}"
             )
-    if not chosen:
-        raise ConfigError("the items have no numeric judgments to agree with")
+    if not usable:
+        raise ConfigError(f"the items have no {what} judgments to agree with")
     return tuple(
-        Measure(f"{kind}, {label}", kind, each(label) if numeric[label] else one(label))  # type: ignore[arg-type]
-        for label in chosen
+        Measure(
+            f"{each_kind}, {label}{_share(found[label]) if each_kind in VERDICTS else ''}",
+            each_kind,
+            _labels(label, found[label]),
+        )
+        for label in labels or usable
+        for each_kind in (VERDICTS if kind == "verdicts" else (cast("Kind", kind),))
     )
+
+
+def _labels(name: str, values: Sequence[Any]) -> Callable[[Item], Sequence[float]]:
+    return each(name) if any(isinstance(value, list) for value in values) else one(name)
+
+
+def _share(values: Sequence[Any]) -> str:
+    """The share of yes, without which kappa and precision cannot be read."""
+    single = np.concatenate([np.atleast_1d(value) for value in values])
+    return f" ({single.mean():.0%} yes)"
+
+
+def _is_verdict(value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(_is_verdict(element) for element in value)
+    return isinstance(value, int | float) and value in (0, 1)
 
 
 def _is_numeric(value: Any) -> bool:

@@ -1,0 +1,101 @@
+"""Scores held against yes-or-no labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from beholder.errors import ConfigError
+from beholder.kinds.agreement.measure import AgreementFound, agreement, collect
+from beholder.kinds.agreement.protocols import generic
+from beholder.records import Item
+
+# Eight pictures with two texts each; figures computed outside this project.
+HUMAN = "11 10 00 11 01 10 00 11"
+VERDICT = "11 10 01 10 01 10 10 11"
+GRADES = [.9, .8, .7, .2, .3, .6, .9, .4, .1, .7, .8, .4, .6, .2, .9, .7]  # fmt: skip
+
+
+def found_of(
+    labels: Sequence[Any], scores: Sequence[float], pictures: Sequence[int], n_resamples: int = 0
+) -> dict[str, AgreementFound]:
+    items = [
+        Item(str(n), "a dog", ("a dog",), (f"{picture}.jpg",), judgments={"right": label})
+        for n, (label, picture) in enumerate(zip(labels, pictures, strict=True))
+    ]
+    column = {str(n): score for n, score in enumerate(scores)}
+    found: dict[str, AgreementFound] = {}
+    for measure in generic(items, None, "verdicts"):
+        data = collect(measure, items)
+        found[measure.kind] = agreement(data, data.scores(column), n_resamples=n_resamples, seed=1)
+    return found
+
+
+def worked(scores: Sequence[float], n_resamples: int = 0) -> dict[str, AgreementFound]:
+    labels = [digit == "1" for digit in HUMAN.replace(" ", "")]
+    return found_of(labels, scores, [n // 2 for n in range(16)], n_resamples)
+
+
+def test_figures_are_those_of_the_worked_example() -> None:
+    found = worked([float(digit) for digit in VERDICT.replace(" ", "")])
+    assert found["kappa"].value == pytest.approx(0.612903, abs=1e-6)
+    assert found["recall of yes"].value == pytest.approx(0.888889, abs=1e-6)
+    assert found["recall of no"].value == pytest.approx(0.714286, abs=1e-6)
+    assert found["balanced accuracy"].value == pytest.approx((8 / 9 + 5 / 7) / 2)
+    assert found["precision of no"].value == pytest.approx(5 / 6)
+    assert worked(GRADES)["auc"].value == pytest.approx(0.960317, abs=1e-6)
+
+
+def test_few_labels_of_a_verdict_have_no_interval() -> None:
+    found = worked(GRADES, n_resamples=200)["auc"]
+    assert found.interval is None
+    assert found.reason == "only 7 labels of one verdict; an interval needs 10"
+
+
+def test_thresholds_do_not_come_from_the_labels_that_they_are_measured_on() -> None:
+    rng = np.random.default_rng(3)
+    kappas = []
+    for _ in range(60):
+        labels = rng.integers(0, 2, 40).tolist()
+        found = found_of(labels, rng.random(40).tolist(), range(40))
+        kappas.append(found["kappa"].value)
+    assert abs(np.mean(np.array(kappas, dtype=float))) < 0.06  # the best threshold: 0.21
+
+
+def test_intervals_resample_pictures() -> None:
+    labels = [n // 4 % 3 > 0 for n in range(120)]
+    rng = np.random.default_rng(1)
+    scores = np.repeat(rng.random(30), 4) + 0.3 * np.array(labels)
+    wide, narrow = (
+        found_of(labels, scores.tolist(), pictures, 400)["auc"].interval
+        for pictures in ([n // 4 for n in range(120)], range(120))
+    )
+    assert wide is not None
+    assert narrow is not None
+    assert wide.high - wide.low > 1.2 * (narrow.high - narrow.low)
+    assert wide.low <= worked_auc(labels, scores.tolist()) <= wide.high
+
+
+def worked_auc(labels: Sequence[bool], scores: Sequence[float]) -> float:
+    """The share of pairs of a yes and a no that the scores order, by counting."""
+    pairs = [
+        (a > b) + (a == b) / 2
+        for a, yes in zip(scores, labels, strict=True)
+        for b, other in zip(scores, labels, strict=True)
+        if yes and not other
+    ]
+    return float(np.mean(pairs))
+
+
+def test_labels_of_several_people_are_data_each() -> None:
+    found = found_of([[1, 0], [1, 1], [0, 0], [0, 0]], [0.9, 0.8, 0.1, 0.2], range(4))
+    assert found["auc"].n == 8
+
+
+@pytest.mark.parametrize("labels", [[3, 1, 0], ["yes", "no", "no"], [0.5, 1, 0]])
+def test_other_labels_are_refused(labels: list[Any]) -> None:
+    with pytest.raises(ConfigError, match="the items have no yes-or-no judgments"):
+        found_of(labels, [0.1, 0.2, 0.3], range(3))
