@@ -91,8 +91,8 @@ def worked_auc(labels: Sequence[bool], scores: Sequence[float]) -> float:
 
 
 def test_labels_of_several_people_are_data_each() -> None:
-    found = found_of([[1, 0], [1, 1], [0, 0], [0, 0]], [0.9, 0.8, 0.1, 0.2], range(4))
-    assert found["auc"].n == 8
+    found = found_of([[1, 0], [1, 1], True, [0, 0]], [0.9, 0.8, 0.1, 0.2], range(4))
+    assert found["auc"].n == 7
 
 
 @pytest.mark.parametrize("labels", [[3, 1, 0], ["yes", "no", "no"], [0.5, 1, 0]])

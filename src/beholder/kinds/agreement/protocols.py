@@ -85,10 +85,12 @@ def one(label: str) -> Callable[[Item], Sequence[float]]:
 
 
 def each(label: str) -> Callable[[Item], Sequence[float]]:
-    """A label that is a list of ratings, each a datum."""
+    """A label that is a rating, or a list of ratings, each a datum."""
 
     def labels(item: Item) -> Sequence[float]:
-        return [float(value) for value in item.judgments.get(label) or ()]
+        value = item.judgments.get(label)
+        ratings = value if isinstance(value, list | tuple) else [value]
+        return [float(rating) for rating in ratings if rating is not None]
 
     return labels
 
@@ -253,15 +255,11 @@ def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> t
         Measure(
             f"{each_kind}, {label}{_share(found[label]) if each_kind in VERDICTS else ''}",
             each_kind,
-            _labels(label, found[label]),
+            each(label),
         )
         for label in labels or usable
         for each_kind in (VERDICTS if kind == "verdicts" else (cast("Kind", kind),))
     )
-
-
-def _labels(name: str, values: Sequence[Any]) -> Callable[[Item], Sequence[float]]:
-    return each(name) if any(isinstance(value, list) for value in values) else one(name)
 
 
 def _share(values: Sequence[Any]) -> str:
