@@ -107,9 +107,9 @@ def blank_figures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     """
     if request.node.get_closest_marker("drawn") or find_spec("matplotlib") is None:
         return
-    from matplotlib import figure as figures
+    from matplotlib.figure import Figure
 
-    drawn = figures.Figure.savefig
+    drawn = Figure.savefig
 
     def savefig(self: Any, target: Any, *, format: str | None = None, **options: Any) -> None:
         if isinstance(target, str | Path):
@@ -119,7 +119,7 @@ def blank_figures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
         else:  # a page of matplotlib's PdfPages
             drawn(self, target, format=format, **options)
 
-    monkeypatch.setattr(figures.Figure, "savefig", savefig)
+    monkeypatch.setattr(Figure, "savefig", savefig)
 
 
 @pytest.fixture(scope="session")

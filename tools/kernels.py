@@ -59,12 +59,14 @@ class Outcome:
         kernel: As the BLAS names it.
         verdicts: By statement and text, whether the built-in judge takes the statement for true.
         parses: By sentence, its tags, parts of speech, heads and relations.
-        values: By name, probabilities of statements and values of metrics.
+        probabilities: By statement and text, the probability of the statement.
+        values: By name, the values of metrics.
     """
 
     kernel: str
     verdicts: Mapping[str, bool]
     parses: Mapping[str, str]
+    probabilities: Mapping[str, float]
     values: Mapping[str, float]
 
 
@@ -110,7 +112,7 @@ def outcome() -> Outcome:
         parses[sentence] = json.dumps(
             [tagged.tags, tagged.parts, tagged.heads.tolist(), tagged.relations]
         )
-    values = dict(chances)
+    values = {}
     # Each four texts make one description, compared with one that shares half of it.
     for start in range(0, len(texts) - 5, 4):
         candidate, reference = " ".join(texts[start : start + 4]), " ".join(texts[start + 2 :][:4])
@@ -120,14 +122,18 @@ def outcome() -> Outcome:
                 values[f"{metric.registered_name} {name} {start}"] = value
     least = number("facts.true")
     return Outcome(
-        kernel() or "", {name: chance >= least for name, chance in chances.items()}, parses, values
+        kernel() or "",
+        {name: chance >= least for name, chance in chances.items()},
+        parses,
+        chances,
+        values,
     )
 
 
 def differences(first: Outcome, second: Outcome) -> list[str]:
     """What two kernels do not agree on, a line each; empty if they agree."""
     found = []
-    for what in ("verdicts", "parses"):
+    for what in ("verdicts", "parses", "probabilities"):
         ours, theirs = getattr(first, what), getattr(second, what)
         found += [
             f"{what}: {name!r}: {ours.get(name)} ({first.kernel}),"
@@ -137,8 +143,7 @@ def differences(first: Outcome, second: Outcome) -> list[str]:
         ]
     for name in sorted(first.values.keys() | second.values.keys()):
         a, b = (side.values.get(name, float("nan")) for side in (first, second))
-        exact = " | " in name  # the probability of a statement given a text
-        if not abs(a - b) <= (0.0 if exact else TOLERANCE):
+        if not abs(a - b) <= TOLERANCE:
             found.append(f"values: {name!r}: {a!r} ({first.kernel}), {b!r} ({second.kernel})")
     return found
 

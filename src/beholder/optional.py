@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -57,3 +59,22 @@ def load(part: str) -> Any:
     """
     module, _, name = part.partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+def loader(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package that imports a module when one of its names is used.
+
+    Args:
+        package: ``__name__`` of the package.
+        homes: Module of the package -> the public names in it, separated by spaces.
+    """
+    module_of = {name: module for module, names in homes.items() for name in names.split()}
+
+    def attribute(name: str) -> Any:
+        if name not in module_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = load(f"{package}.{module_of[name]}:{name}")
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return attribute

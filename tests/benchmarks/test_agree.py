@@ -307,6 +307,7 @@ class TestCommands:
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         return path
 
+    @pytest.mark.drawn
     def test_agree_prints_tables_and_draws_figures(self, cli: Cli, tmp_path: Path) -> None:
         arguments = ["agree", str(self.data(tmp_path)), "-m", "rouge.rouge_1", "--label", "good",
                      "-o", str(tmp_path / "run"), "--resamples", "50", "--workers", "1"]  # fmt: skip

@@ -70,7 +70,7 @@ def lint(
 ) -> int:
     """Check alternative texts without a model: missing, placeholders, file names, length, and more.
 
-    Exit code 0: no error. 1: findings. 2: unreadable input. Nothing is fetched.
+    Exit code 1: findings of at least --fail-on. 2: unreadable input. Nothing is fetched.
 
     Example: `beholder lint alts.csv site/ --profile museum`
 

@@ -6,8 +6,9 @@ Names load on use: a command that prints a table loads neither pages nor the sto
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from beholder.optional import loader
 
 if TYPE_CHECKING:
     from beholder.report.drawing import draw, draw_figures
@@ -27,17 +28,13 @@ __all__ = [
     "write_figures",
 ]
 
-_HOMES = {
-    "drawing": "draw draw_figures",
-    "figures": "write_figures",
-    "graph_drawing": "graph_svg graph_text",
-    "tables": "summary_table",
-    "terminal": "show to_html",
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+__getattr__ = loader(
+    __name__,
+    {
+        "drawing": "draw draw_figures",
+        "figures": "write_figures",
+        "graph_drawing": "graph_svg graph_text",
+        "tables": "summary_table",
+        "terminal": "show to_html",
+    },
+)

@@ -6,8 +6,9 @@ the data leave undefined has the value None and a reason; bad input raises ``Con
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from beholder.optional import loader
 
 if TYPE_CHECKING:
     from beholder.stats.agreement import Agreement
@@ -121,39 +122,33 @@ __all__ = [
     "within_item_spread",
 ]
 
-_HOME = {
-    "agreement": "Agreement",
-    "alerts": "AlertF1 alert_f1 held_out_alert_f1",
-    "bootstrap": "mean_interval",
-    "compare": "CorrelationDifference compare_correlations steiger williams",
-    "correlation": "Correlation correlate kendall partial pearson ranking_correlation spearman",
-    "effects": "Effect Moments cohen_d hedges_g",
-    "intraclass": "ICC icc reliability_verdict spearman_brown",
-    "kappa": "cohen_kappa fleiss_kappa",
-    "krippendorff": "krippendorff_alpha",
-    "corrected": "CorrectedMean corrected_mean",
-    "paired": "PairedDifference paired_difference",
-    "ratings": "EloRating elo",
-    "reliability": (
-        "ErrorCorrelation Spread cronbach_alpha "
-        "error_correlation kendall_w mean_pairwise_correlation within_item_spread"
-    ),
-    "roc": "AlertAUC alert_auc",
-    "significance": "TestResult holm mann_whitney significance_clusters t_test wilcoxon",
-    "spans": "SpanF1 relaxed_f1 token_labels token_scores",
-    "strengths": "BradleyTerry Strength bradley_terry",
-    "threeway": "ThreeWay three_way_accuracy",
-    "ties": "TieCalibrated pairs_within tie_calibrated_accuracy",
-}
-_MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'beholder.stats' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"beholder.stats.{_MODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = loader(
+    __name__,
+    {
+        "agreement": "Agreement",
+        "alerts": "AlertF1 alert_f1 held_out_alert_f1",
+        "bootstrap": "mean_interval",
+        "compare": "CorrelationDifference compare_correlations steiger williams",
+        "correlation": "Correlation correlate kendall partial pearson ranking_correlation spearman",
+        "effects": "Effect Moments cohen_d hedges_g",
+        "intraclass": "ICC icc reliability_verdict spearman_brown",
+        "kappa": "cohen_kappa fleiss_kappa",
+        "krippendorff": "krippendorff_alpha",
+        "corrected": "CorrectedMean corrected_mean",
+        "paired": "PairedDifference paired_difference",
+        "ratings": "EloRating elo",
+        "reliability": (
+            "ErrorCorrelation Spread cronbach_alpha "
+            "error_correlation kendall_w mean_pairwise_correlation within_item_spread"
+        ),
+        "roc": "AlertAUC alert_auc",
+        "significance": "TestResult holm mann_whitney significance_clusters t_test wilcoxon",
+        "spans": "SpanF1 relaxed_f1 token_labels token_scores",
+        "strengths": "BradleyTerry Strength bradley_terry",
+        "threeway": "ThreeWay three_way_accuracy",
+        "ties": "TieCalibrated pairs_within tie_calibrated_accuracy",
+    },
+)
 
 
 def __dir__() -> list[str]:

@@ -65,16 +65,10 @@ def cohen_kappa(
     elif weights == "quadratic":
         distance = distance**2
 
-    def statistic(items: Ints) -> float | None:
-        x, y = rows[items], columns[items]
-        share_x, share_y = (np.bincount(v, minlength=size) / len(items) for v in (x, y))
-        expected = float((share_x[:, None] * distance * share_y[None, :]).sum())
-        return 1.0 - float(distance[x, y].mean()) / expected if expected > 0 else None
-
     undefined = "both raters give one and the same category" if first else "no items"
     return bootstrapped(
         "cohen-kappa" if weights == "none" else f"cohen-kappa {weights}",
-        statistic,
+        lambda items: kappa_of(rows[items], columns[items], distance),
         n_items=len(first),
         n_raters=2,
         undefined=undefined,
@@ -83,6 +77,19 @@ def cohen_kappa(
         seed=seed,
         clusters=clusters,
     )
+
+
+def kappa_of(x: Ints, y: Ints, distance: Floats) -> float | None:
+    """Cohen's kappa; None if chance leaves no disagreement.
+
+    Args:
+        x: (n,) categories by the first rater, as numbers from 0.
+        y: (n,) the same by the second.
+        distance: (k, k) disagreement of two categories, from 0.
+    """
+    share_x, share_y = (np.bincount(v, minlength=len(distance)) / len(x) for v in (x, y))
+    expected = float((share_x[:, None] * distance * share_y[None, :]).sum())
+    return 1.0 - float(distance[x, y].mean()) / expected if expected > 0 else None
 
 
 def _order(labels: list[Any], categories: Sequence[Any] | None, weights: str) -> dict[Any, int]:

@@ -182,6 +182,7 @@ def _hostile(folder: Path) -> Path:
     return _run(folder, ("perplexity(judge='reviewer:m')", "length"))
 
 
+@pytest.mark.drawn
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     run = _hostile(tmp_path)
     raw = write_ranking(run).read_text("utf-8")
@@ -220,6 +221,7 @@ def test_a_browser_runs_and_fetches_nothing(tmp_path: Path) -> None:
     assert page.problems == []
 
 
+@pytest.mark.drawn
 def test_seven_scorers_fit_the_page_and_their_curves_are_drawn(tmp_path: Path) -> None:
     write_reviews(tmp_path / "r.jsonl", 6)
     asked = [f"perplexity(judge='reviewer:m', instruction='{n}')" for n in range(7)]

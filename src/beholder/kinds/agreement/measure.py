@@ -15,6 +15,7 @@ from beholder.stats.alerts import best_threshold
 from beholder.stats.bootstrap import cluster_bootstrap
 from beholder.stats.checks import Floats, Ints, cluster_codes
 from beholder.stats.correlation import coefficient, on_resamples
+from beholder.stats.kappa import kappa_of
 from beholder.stats.roc import area_of_levels
 from beholder.stats.threeway import decide, tie_threshold
 
@@ -310,8 +311,7 @@ def _of_verdicts(kind: str, x: Floats, yes: NDArray[np.bool_]) -> float | None:
     if kind == "precision of no":
         return float((~yes[~said]).mean()) if not said.all() else None
     if kind == "kappa":
-        chance = said.mean() * yes.mean() + (~said).mean() * (~yes).mean()
-        return None if chance == 1 else float(((said == yes).mean() - chance) / (1 - chance))
+        return kappa_of(said.astype(np.int64), yes.astype(np.int64), 1.0 - np.eye(2))
     yeses = float(said[yes].mean()) if yes.any() else None
     noes = float((~said[~yes]).mean()) if not yes.all() else None
     if kind == "balanced accuracy":

@@ -4,35 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from statistics import fmean
 from typing import Any, Literal, TypeAlias, cast, get_args
-
-import numpy as np
 
 from beholder.data.marks import SCORE_OF
 from beholder.errors import ConfigError
 from beholder.records import Item
 from beholder.text.tokenize import words
 
-Kind: TypeAlias = Literal[
-    "pearson",
-    "spearman",
-    "tau-b",
-    "tau-c",
-    "accuracy",
-    "category accuracy",
-    "three-way",
-    "ranking",
-    "auc",
-    "kappa",
-    "balanced accuracy",
-    "recall of yes",
-    "recall of no",
-    "precision of no",
+Correlation: TypeAlias = Literal["spearman", "pearson", "tau-b", "tau-c"]
+Verdict: TypeAlias = Literal[
+    "auc", "kappa", "balanced accuracy", "recall of yes", "recall of no", "precision of no"
 ]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-CORRELATIONS = KINDS[:4]
-VERDICTS = KINDS[8:]
-GenericKind: TypeAlias = Literal["spearman", "pearson", "tau-b", "tau-c", "verdicts"]
+Kind: TypeAlias = Literal[
+    Correlation, Verdict, "accuracy", "category accuracy", "three-way", "ranking"
+]
+GenericKind: TypeAlias = Literal[Correlation, "verdicts"]
+CORRELATIONS: tuple[Correlation, ...] = get_args(Correlation)
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True)
@@ -88,9 +78,7 @@ def each(label: str) -> Callable[[Item], Sequence[float]]:
     """A label that is a rating, or a list of ratings, each a datum."""
 
     def labels(item: Item) -> Sequence[float]:
-        value = item.judgments.get(label)
-        ratings = value if isinstance(value, list | tuple) else [value]
-        return [float(rating) for rating in ratings if rating is not None]
+        return [float(rating) for rating in _ratings(item.judgments.get(label))]
 
     return labels
 
@@ -236,14 +224,16 @@ def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> t
     known = get_args(GenericKind)
     if kind not in known:
         raise ConfigError(f"kind={kind!r}: expected one of {', '.join(known)}")
-    fits, what = (_is_verdict, "yes-or-no") if kind == "verdicts" else (_is_numeric, "numeric")
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[Sequence[Any]]] = {}
     for item in items:
         for name, value in item.judgments.items():
-            found.setdefault(name, []).append(value)
-    usable = [name for name, values in found.items() if any(map(fits, values))]
+            found.setdefault(name, []).append(_ratings(value))
     if kind == "verdicts":
-        usable = [name for name in usable if all(map(fits, found[name]))]
+        what = "yes-or-no"
+        usable = [name for name, given in found.items() if all(map(_are_verdicts, given))]
+    else:
+        what = "numeric"
+        usable = [name for name, given in found.items() if any(map(_are_numbers, given))]
     for label in labels or ():
         if label not in usable:
             raise ConfigError(
@@ -262,19 +252,25 @@ def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> t
     )
 
 
-def _share(values: Sequence[Any]) -> str:
+def _share(given: Sequence[Sequence[Any]]) -> str:
     """The share of yes, without which kappa and precision cannot be read."""
-    single = np.concatenate([np.atleast_1d(value) for value in values])
-    return f" ({single.mean():.0%} yes)"
+    return f" ({fmean(chain(*given)):.0%} yes)"
 
 
-def _is_verdict(value: Any) -> bool:
-    if isinstance(value, list):
-        return bool(value) and all(_is_verdict(element) for element in value)
-    return isinstance(value, int | float) and value in (0, 1)
+def _ratings(value: Any) -> Sequence[Any]:
+    """The ratings of a label: those of a list, one, or none."""
+    if isinstance(value, list | tuple):
+        return value
+    return () if value is None else (value,)
 
 
-def _is_numeric(value: Any) -> bool:
-    if isinstance(value, list):
-        return bool(value) and all(_is_numeric(element) for element in value)
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _are_numbers(ratings: Sequence[Any]) -> bool:
+    return bool(ratings) and all(
+        isinstance(rating, int | float) and not isinstance(rating, bool) for rating in ratings
+    )
+
+
+def _are_verdicts(ratings: Sequence[Any]) -> bool:
+    return bool(ratings) and all(
+        isinstance(rating, int | float) and rating in (0, 1) for rating in ratings
+    )

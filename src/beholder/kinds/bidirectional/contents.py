@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
-from scipy import sparse
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from beholder.kinds.bidirectional.pairs import Fact, PairGroup, TextPair, by
 
@@ -177,8 +178,8 @@ def _groups(nodes: dict[Node, Fact], links: set[tuple[Node, Node]]) -> list[list
     """Connected components, in the order of their first nodes."""
     place = {node: at for at, node in enumerate(nodes)}
     ends = [[place[a] for a, _ in links], [place[b] for _, b in links]]
-    edges = sparse.coo_array((np.ones(len(links)), ends), shape=(len(nodes), len(nodes)))
-    _, labels = sparse.csgraph.connected_components(edges, directed=False)
+    edges = coo_array((np.ones(len(links)), ends), shape=(len(nodes), len(nodes)))
+    _, labels = connected_components(edges, directed=False)
     groups: dict[int, list[Node]] = {}
     for node, label in zip(nodes, labels.tolist(), strict=True):
         groups.setdefault(label, []).append(node)

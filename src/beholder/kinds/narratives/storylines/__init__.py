@@ -5,8 +5,9 @@ Extraction and coherence are pure functions of vectors in time order. Names load
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from beholder.optional import loader
 
 if TYPE_CHECKING:
     from beholder.kinds.narratives.storylines.extract import random_storyline
@@ -44,29 +45,21 @@ __all__ = [
     "trail",
 ]
 
-_HOME = {
-    "timeline": ("Chronology", "chronology"),
-    "strength": ("Coherence", "coherence"),
-    "warping": ("WarpedAlignment", "dtw"),
-    "maps": ("narrative_map",),
-    "widest": ("maxmin",),
-    "extract": ("random_storyline",),
-    "space": ("Space",),
-    "paths": ("StorylinePath",),
-    "topics": ("Topics", "spread_dates", "spread_labels", "topic_clusters"),
-    "trails": ("trail",),
-}
-_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(
-            f"module 'beholder.kinds.narratives.storylines' has no attribute {name!r}"
-        )
-    value = getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = loader(
+    __name__,
+    {
+        "timeline": "Chronology chronology",
+        "strength": "Coherence coherence",
+        "warping": "WarpedAlignment dtw",
+        "maps": "narrative_map",
+        "widest": "maxmin",
+        "extract": "random_storyline",
+        "space": "Space",
+        "paths": "StorylinePath",
+        "topics": "Topics spread_dates spread_labels topic_clusters",
+        "trails": "trail",
+    },
+)
 
 
 def __dir__() -> list[str]:
