@@ -20,7 +20,7 @@ OPTIONS = {
     "score": (
         "--address --allow-failed --base-url --batch --cache --concurrency --dry-run --embedder "
         "--engine --fail-under --frames --gate-on --json --judge --label --labels --limit --map --margin --markdown "
-        "--max-cost --worse-than "
+        "--max-cost --until --worse-than "
         "--media-root --metric "
         "--no-report --out --parts --prompts --references-from --skip-bad-rows --temperature "
         "--workers -m -o"
@@ -77,6 +77,10 @@ OPTIONS = {
     "doctor": "--base-url --judge",
     "graph": "--coref --json --parser --rules --svg",
     "graph-check": "--coref --json --parser --rules",
+    "plan": (
+        "--against --difference --icc --json --judge-r --judged --kappa --labels --per-picture "
+        "--power --r --sd --shares --systems --value --width -v"
+    ),
     "judge-check": "--answers --base-url --replicates --temperature",
     "cache stats": "--cache",
     "cache export": "--cache --run",

@@ -22,6 +22,7 @@ from beholder.run.plan import RunPlan, plan
 from beholder.run.session import Engine, Progress, RunContext, Session
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
+from beholder.run.until import Until, score_until
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class ScoreConfig:
         rows: Which rows are taken.
         judging: How judges are asked.
         work: How much at once, what is kept, what may be spent.
+        until: When to stop early; None scores everything.
     """
 
     data: str
@@ -44,6 +46,7 @@ class ScoreConfig:
     rows: DataOptions = field(default_factory=DataOptions)
     judging: JudgeOptions = field(default_factory=JudgeOptions)
     work: WorkOptions = field(default_factory=WorkOptions)
+    until: Until | None = None
 
     @property
     def folder(self) -> Path:
@@ -105,7 +108,10 @@ def run_scores(
             session.add(metric, ITEM, n)
         settings = {"limit": config.rows.limit, "skip_bad_rows": config.rows.skip_bad_rows}
         if session.begin(manifest.Log(config.data, digest, n, len(bad), settings)):
-            session.map(*session.asked)
+            if config.until is None:
+                session.map(*session.asked)
+            else:
+                score_until(session, config.until)
             session.close()
     return bad
 

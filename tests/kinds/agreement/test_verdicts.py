@@ -99,3 +99,49 @@ def test_labels_of_several_people_are_data_each() -> None:
 def test_other_labels_are_refused(labels: list[Any]) -> None:
     with pytest.raises(ConfigError, match="the items have no yes-or-no judgments"):
         found_of(labels, [0.1, 0.2, 0.3], range(3))
+
+
+def worked_people() -> tuple[list[list[int]], list[float]]:
+    """Labels of three people and scores of 36 texts, as the worked example states them."""
+    gold = [n * 7 % 3 == 0 for n in range(36)]
+    wrong = [(n % 6 == 0, n % 6 == 2, n % 4 == 1, n % 5 == 3) for n in range(36)]
+    labels = [[int(g != w) for w in ws[:3]] for g, ws in zip(gold, wrong, strict=True)]
+    return labels, [float(g != ws[3]) for g, ws in zip(gold, wrong, strict=True)]
+
+
+def replacements(labels: Sequence[Any], scores: Sequence[float]) -> dict[str, AgreementFound]:
+    items = [
+        Item(str(n), "a dog", ("a dog",), (f"{n}.jpg",), judgments={"right": label})
+        for n, label in enumerate(labels)
+    ]
+    column = {str(n): score for n, score in enumerate(scores)}
+    found: dict[str, AgreementFound] = {}
+    for measure in generic(items, None, "verdicts"):
+        if measure.kind == "replaces":
+            data = collect(measure, items)
+            found[measure.name] = agreement(data, data.scores(column), n_resamples=0, seed=1)
+    return found
+
+
+def test_a_metric_that_may_stand_in_for_a_person_is_that_of_the_worked_example() -> None:
+    found = replacements(*worked_people())
+    assert {name: one.value for name, one in found.items()} == {
+        "may replace experts (0.2), right": 1.0,
+        "may replace trained (0.15), right": 1.0,
+        "may replace crowd (0.1), right": 0.0,
+    }
+    assert found["may replace crowd (0.1), right"].reason == "of 3 people; 0.5 and more passes"
+
+
+def test_people_are_told_apart_by_lists_of_one_length_alone() -> None:
+    labels, scores = worked_people()
+    assert not replacements([one[0] for one in labels], scores)
+    labels[3] = labels[3][:2]
+    assert not replacements(labels, scores)
+
+
+def test_few_labels_give_a_reason_instead() -> None:
+    labels, scores = worked_people()
+    found = replacements(labels[:20], scores[:20])
+    assert {one.value for one in found.values()} == {None}
+    assert "at least 2 are needed" in str(next(iter(found.values())).reason)

@@ -8,6 +8,7 @@ KIND: RunKind[None, None, None] = RunKind(
     commands=(
         Command("agree", "beholder.kinds.agreement.command:agree", place=6),
         Command("graph-check", "beholder.kinds.agreement.judge_check:graph_check", place=19),
+        Command("plan", "beholder.kinds.agreement.plan_command:plan", place=21),
         Command("judge-check", "beholder.kinds.agreement.judge_check:judge_check", place=20),
         Command("suite", "beholder.kinds.agreement.suites.command:app", is_group=True),
     ),

@@ -12,6 +12,7 @@ from beholder.errors import ConfigError
 from beholder.kinds.agreement.protocols import CORRELATIONS, VERDICTS, Measure, n_words
 from beholder.records import ROW_FIELDS, Interval, Item
 from beholder.stats.alerts import best_threshold
+from beholder.stats.annotators import alternative_annotator
 from beholder.stats.bootstrap import cluster_bootstrap
 from beholder.stats.checks import Floats, Ints, cluster_codes
 from beholder.stats.correlation import coefficient, on_resamples
@@ -172,7 +173,7 @@ def used(data: Data, scores: Floats) -> Floats:
         data: The data of the measure.
         scores: (n,) scores; NaN if missing.
     """
-    if data.measure.kind in VERDICTS and data.measure.kind != "auc":
+    if data.measure.kind in (*VERDICTS, "replaces") and data.measure.kind != "auc":
         return _at_thresholds(data, scores)
     if data.measure.kind != "ranking":
         return scores
@@ -223,6 +224,8 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> Agr
         return AgreementFound(
             None, None, len(kept), n_missing, n_sources, reason=few, n_undefined=n_undefined
         )
+    if data.measure.kind == "replaces":
+        return _replaces(data, scores, n_missing, n_sources)
     statistic = _statistic(data, scores, kept)
     value = statistic(np.arange(len(kept)))
     if value is None:
@@ -247,6 +250,29 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> Agr
     return AgreementFound(
         value, interval, len(kept), n_missing, n_sources, tuple(replicates), reason, n_undefined
     )
+
+
+def _replaces(data: Data, scores: Floats, n_missing: int, n_sources: int) -> AgreementFound:
+    """Share of the people whom verdicts may replace; a test of its own takes care of chance."""
+    items = cluster_codes(data.first, len(data.first))
+    people = np.full((items.max() + 1, max(data.raters) + 1), np.nan)
+    people[items, data.raters] = data.gold
+    judge = np.full(len(people), np.nan)
+    judge[items] = scores
+    sources = dict(zip(items.tolist(), data.sources, strict=True))
+    n = int(np.isfinite(scores).sum())
+    try:
+        found = alternative_annotator(
+            people,
+            judge,
+            clusters=[sources[item] for item in range(len(people))],
+            epsilons=(data.measure.epsilon,),
+        )
+    except ConfigError as error:
+        return AgreementFound(None, None, n, n_missing, n_sources, reason=str(error))
+    value = found.winning_rate[data.measure.epsilon]
+    of = f"of {found.n_people} people; 0.5 and more passes"
+    return AgreementFound(value, None, n, n_missing, n_sources, reason=of)
 
 
 def by_category(data: Data, scores: Floats) -> dict[str, tuple[float, int]]:

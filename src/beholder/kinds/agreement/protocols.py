@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from statistics import fmean
@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 from beholder.data.marks import SCORE_OF
 from beholder.errors import ConfigError
 from beholder.records import Item
+from beholder.stats.annotators import EPSILONS
 from beholder.text.tokenize import words
 
 Correlation: TypeAlias = Literal["spearman", "pearson", "tau-b", "tau-c"]
@@ -18,7 +19,7 @@ Verdict: TypeAlias = Literal[
     "auc", "kappa", "balanced accuracy", "recall of yes", "recall of no", "precision of no"
 ]
 Kind: TypeAlias = Literal[
-    Correlation, Verdict, "accuracy", "category accuracy", "three-way", "ranking"
+    Correlation, Verdict, "accuracy", "category accuracy", "three-way", "ranking", "replaces"
 ]
 GenericKind: TypeAlias = Literal[Correlation, "verdicts"]
 CORRELATIONS: tuple[Correlation, ...] = get_args(Correlation)
@@ -37,12 +38,14 @@ class Measure:
             and raters of Spearman's correlation within a source. Of labels 1 (yes) and 0 (no):
             ``auc`` of the score, and of the yes or no that it becomes at a threshold chosen on
             the other half of the sources ``kappa``, ``balanced accuracy``, and the recall and
-            precision of one answer.
+            precision of one answer. ``replaces``: share of the people whom these verdicts may
+            replace, by ``beholder.stats.alternative_annotator``.
         labels: Labels of an item, each a datum of its own; empty leaves the item out.
         category: Category of an item, for plots and ``category accuracy``.
         control: Covariate that is partialled out, or None; of a pair the difference is taken.
         prefers: Value of a metric that answers this question, taken where it has one.
         paired: Whether the label compares the item's candidate with its second text.
+        epsilon: Of ``replaces``: how much worse than a person the verdicts may be.
     """
 
     name: str
@@ -52,6 +55,7 @@ class Measure:
     control: Callable[[Item], float] | None = None
     prefers: str | None = None
     paired: bool = False
+    epsilon: float = 0.0
 
 
 def n_words(item: Item) -> float:
@@ -208,7 +212,7 @@ def protocol(name: str) -> tuple[Measure, ...]:
 
 
 def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> tuple[Measure, ...]:
-    """Measures for judgments of any data: one per label, six for verdicts.
+    """Measures for judgments of any data: one per label, several for verdicts.
 
     A label that is a list gives a datum per element.
 
@@ -241,20 +245,27 @@ def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> t
             )
     if not usable:
         raise ConfigError(f"the items have no {what} judgments to agree with")
-    return tuple(
-        Measure(
-            f"{each_kind}, {label}{_share(found[label]) if each_kind in VERDICTS else ''}",
-            each_kind,
-            each(label),
+    chosen = labels or usable
+    if kind != "verdicts":
+        return tuple(
+            Measure(f"{kind}, {label}", cast("Kind", kind), each(label)) for label in chosen
         )
-        for label in labels or usable
-        for each_kind in (VERDICTS if kind == "verdicts" else (cast("Kind", kind),))
-    )
+    return tuple(chain(*(_of_verdicts(label, found[label]) for label in chosen)))
 
 
-def _share(given: Sequence[Sequence[Any]]) -> str:
-    """The share of yes, without which kappa and precision cannot be read."""
-    return f" ({fmean(chain(*given)):.0%} yes)"
+def _of_verdicts(label: str, given: Sequence[Sequence[Any]]) -> Iterator[Measure]:
+    """Measures of a label with its share of yes, without which kappa and precision say little.
+
+    Who gave which rating is known only if all lists have one length, in the same order of people.
+    """
+    share = fmean(chain(*given))
+    for kind in VERDICTS:
+        yield Measure(f"{kind}, {label} ({share:.0%} yes)", kind, each(label))
+    lengths = {len(ratings) for ratings in given}
+    if len(lengths) == 1 and lengths.pop() > 1:
+        for people, epsilon in EPSILONS.items():
+            name = f"may replace {people} ({epsilon:g}), {label}"
+            yield Measure(name, "replaces", each(label), epsilon=epsilon)
 
 
 def _ratings(value: Any) -> Sequence[Any]:

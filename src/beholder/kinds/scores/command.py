@@ -28,6 +28,8 @@ class TestGroup:
         margin: Difference that --worse-than does not count.
         labels: Data file with human judgments of some of the rows, found by id: they correct means.
         label: Which of its judgments; on the scale of the metric's first value.
+        until: Score pictures in random order and stop when the interval of a mean is narrow:
+            accord=0.01 stops at 0.01 on either side.
     """
 
     fail_under: tuple[str, ...] = ()
@@ -36,6 +38,7 @@ class TestGroup:
     margin: float = 0.0
     labels: Path | None = None
     label: str | None = None
+    until: str | None = None
 
 
 def score(
@@ -72,6 +75,8 @@ def score(
         gates_table,
         missed,
         parse_gate,
+        parse_until,
+        until_table,
         worse_than,
     )
     from beholder.kinds.scores.kind import KIND
@@ -89,6 +94,7 @@ def score(
         metric = (chosen,)
     scored = tuple(metrics.metric(text, **tools.named()) for text in metric)
     gates = [parse_gate(text, scored, test.gate_on, **tools.named()) for text in test.fail_under]
+    goal = None if test.until is None else parse_until(test.until, scored, **tools.named())
     if not 0 <= test.margin < math.inf:
         raise ConfigError(f"--margin {test.margin}: expected a number from 0")
     if test.worse_than is not None:
@@ -102,6 +108,7 @@ def score(
         run.rows,
         run.judging,
         run.work.found(),
+        goal,
     )
     if run.finish.dry_run:
         return tell_plan(kind.plan(KIND, config), config.out)
@@ -122,15 +129,15 @@ def score(
             " the summary"
         )
 
-    corrected = []
+    added = [] if goal is None else [until_table(config.out, goal)]
     if known is not None:
         table, reasons = corrected_table(config.out, known, scored)
-        corrected, problems = [table] if table.rows else [], problems + reasons
+        added, problems = [*added, *([table] if table.rows else [])], problems + reasons
 
     def summary() -> str:
-        tables = [*([gates_table(checked)] if checked else []), *corrected]
+        tables = [*([gates_table(checked)] if checked else []), *added]
         return together(str(config.out), [*tables, *run_tables(config.out)], problems)
 
-    means = [summary_table(manifest.read(config.out)), *corrected]
+    means = [summary_table(manifest.read(config.out)), *added]
     tell_summary(made.manifest, means, run.finish.as_json, markdown, summary)
     return close(config.out, progress, report, problems)

@@ -1,4 +1,4 @@
-"""``--fail-under`` and ``--worse-than``: gates of a run."""
+"""``--fail-under``, ``--worse-than`` and ``--until``: gates of a run, and when it stops."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import Any, Literal, TypeAlias
 from beholder import metrics
 from beholder.errors import ConfigError
 from beholder.kinds.scores.kind import KIND
-from beholder.metrics import Metric
+from beholder.metrics import Metric, ValueInfo
 from beholder.records import MetricResult
 from beholder.rounding import fixed
 from beholder.run import manifest
 from beholder.run.compare import compare
 from beholder.run.store import Store
+from beholder.run.until import Until, reached
 from beholder.spec import with_value
 from beholder.tables import Column, Table
 
@@ -55,13 +56,79 @@ def parse_gate(
         ConfigError: The text is not a gate, names a metric or value that the run will not have, or
             a value of which less is better.
     """
-    name, equals, number = text.rpartition("=")
+    metric, info, threshold = _read(text, "--fail-under", scored, tools)
+    if info.higher_is_better is False:
+        raise ConfigError(
+            f"--fail-under {text!r}: lower {metric.name}.{info.name} is better, so a lowest mean is"
+            " no gate; choose a value of which higher is better"
+        )
+    return Gate(metric.name, info.name, threshold, on)
+
+
+def parse_until(text: str, scored: Sequence[Metric[Any]], **tools: object) -> Until:
+    """Read a goal such as ``accord=0.01``.
+
+    Args:
+        text: As for ``parse_gate``; the number is half the width of the interval.
+        scored: The metrics of the run.
+        tools: As for ``parse_gate``.
+
+    Raises:
+        ConfigError: The text is not a goal, or names a value that is without limits or of the whole
+            data set.
+    """
+    metric, info, width = _read(text, "--until", scored, tools)
+    if not 0 < width < math.inf:
+        raise ConfigError(f"--until {text!r}: expected a positive width, such as accord=0.01")
+    if not math.isfinite(info.high - info.low) or info in metric.corpus_values:
+        raise ConfigError(
+            f"--until {text!r}: {metric.name}.{info.name} is no mean of numbers between two limits;"
+            " use --limit"
+        )
+    return Until(metric.name, info.name, width, info.low, info.high)
+
+
+def until_table(run: Path, goal: Until) -> Table:
+    """Where a run stopped, and with which interval."""
+    with Store.read(run) as store:
+        found = reached(store, goal, sum(1 for _ in store.items()))
+    state = "narrow enough" if found.is_narrow(goal.width) else "all scored, still wider"
+    row = {
+        "value": f"{goal.metric}.{goal.value}",
+        "width": goal.width,
+        "low": found.interval.low,
+        "high": found.interval.high,
+        "n": found.n_pictures,
+        "of": found.n_all,
+        "state": state,
+    }
+    columns = (
+        Column("value", "value", "text"),
+        Column("width", "wanted +/-"),
+        Column("low", "from"),
+        Column("high", "to"),
+        Column("n", "pictures", "count"),
+        Column("of", "of", "count"),
+        Column("state", "", "text"),
+    )
+    note = (
+        "this interval holds however often one looks; the one beside the mean is narrower, and does"
+        " not hold for a run that stops by it"
+    )
+    return Table("until", "Scored until the interval was narrow", columns, (row,), (note,))
+
+
+def _read(
+    text: str, option: str, scored: Sequence[Metric[Any]], tools: Mapping[str, object]
+) -> tuple[Metric[Any], ValueInfo, float]:
+    """Metric, value and number of ``METRIC.VALUE=NUMBER``."""
+    name, equals, written = text.rpartition("=")
     try:
-        threshold = float(number)
+        number = float(written)
     except ValueError:
-        threshold = math.nan
-    if not equals or not name.strip() or math.isnan(threshold):
-        raise ConfigError(f"--fail-under {text!r}: expected METRIC=NUMBER or METRIC.VALUE=NUMBER")
+        number = math.nan
+    if not equals or not name.strip() or math.isnan(number):
+        raise ConfigError(f"{option} {text!r}: expected METRIC=NUMBER or METRIC.VALUE=NUMBER")
     spec, value = with_value(name)
     try:
         wanted = metrics.metric(spec, **tools).name
@@ -69,15 +136,9 @@ def parse_gate(
         if metric is None:
             there = ", ".join(one.name for one in scored)
             raise ConfigError(f"the run has no metric {wanted!r}; it has: {there}")
-        info = metric.value_named(value)
+        return metric, metric.value_named(value), number
     except ConfigError as error:
-        raise ConfigError(f"--fail-under {text!r}: {error}") from error
-    if info.higher_is_better is False:
-        raise ConfigError(
-            f"--fail-under {text!r}: lower {metric.name}.{info.name} is better, so a lowest mean is"
-            " no gate; choose a value of which higher is better"
-        )
-    return Gate(metric.name, info.name, threshold, on)
+        raise ConfigError(f"{option} {text!r}: {error}") from error
 
 
 @dataclass(frozen=True)

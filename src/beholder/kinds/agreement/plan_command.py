@@ -1,0 +1,175 @@
+"""``beholder plan``: how many texts, pictures or labels a study needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from beholder.tables import Column, Table
+from beholder.terminal.groups import AsJson
+from beholder.terminal.printing import tell_result
+
+if TYPE_CHECKING:
+    from beholder.kinds.agreement.pilot import Pilot, Price
+
+_COLUMNS = (
+    Column("goal", "for", "text"),
+    Column("texts", "texts", "count"),
+    Column("pictures", "pictures", "count"),
+    Column("calls", "judge calls", "count"),
+    Column("tokens", "prompt tokens", "count"),
+    Column("dollars", "dollars"),
+)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class WantedGroup:
+    """What the study shall show.
+
+    Attributes:
+        width: Half the interval of a mean.
+        difference: Difference of the means of two systems on the same pictures.
+        kappa: Half the interval of Cohen's kappa; needs --shares.
+        labels: Half the interval of a mean corrected by human labels; needs --judge-r.
+        power: Probability of finding --difference.
+        systems: Systems that are ranked: all pairs are tested.
+    """
+
+    width: float | None = None
+    difference: float | None = None
+    kappa: float | None = None
+    labels: float | None = None
+    power: float = 0.8
+    systems: int = 2
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class KnownGroup:
+    """What is known, if no run is named or in place of what it shows.
+
+    Attributes:
+        sd: Standard deviation of the values of texts.
+        icc: How alike texts of one picture are, 0 to 1.
+        per_picture: Texts of a picture.
+        r: Correlation of two systems over pictures.
+        judge_r: Correlation of the judge with labels.
+        judged: Texts that the judge rates beside the labels.
+        shares: Shares of both saying yes, first alone, second alone, both no: .4,.1,.1,.4.
+    """
+
+    sd: float | None = None
+    icc: float | None = None
+    per_picture: float | None = None
+    r: float | None = None
+    judge_r: float | None = None
+    judged: int = 2000
+    shares: str | None = None
+
+
+def plan(
+    run: Path | None = None,
+    /,
+    *,
+    value: Annotated[str | None, Parameter(alias="-v")] = None,
+    against: Path | None = None,
+    wanted: WantedGroup = WantedGroup(),
+    known: KnownGroup = KnownGroup(),
+    as_json: AsJson = False,
+) -> None:
+    """How many texts, pictures or labels does a study need, and what will it cost?
+
+    A run of a small sample says how values scatter and what judges cost; options say it otherwise.
+
+    Example: `beholder plan --sd 0.25 --width 0.02 --difference 0.03 --r 0.6`
+
+    Args:
+        run: A run of a pilot.
+        value: Which value: accord, or posh.f1; the first of the run if none is named.
+        against: Run of another system on the same pictures.
+    """
+    from beholder.errors import ConfigError
+    from beholder.kinds.agreement.pilot import Pilot, read_pilot
+
+    pilot = Pilot() if run is None else read_pilot(run, value, against)
+    told = {k: v for k, v in asdict(known).items() if v is not None and hasattr(pilot, k)}
+    if known.sd is not None:
+        told["sd_pictures"] = known.sd
+    pilot = replace(pilot, **told)
+    rows = list(_rows(wanted, known, pilot))
+    if not rows:
+        raise ConfigError("name what is wanted: --width, --difference, --kappa or --labels")
+    notes = (pilot.in_words,) if pilot.in_words else ()
+    tell_result(rows, [Table("plan", "What a study needs", _COLUMNS, tuple(rows), notes)], as_json)
+
+
+def _rows(wanted: WantedGroup, known: KnownGroup, pilot: Pilot) -> Iterator[dict[str, Any]]:
+    from beholder.stats import sizes
+
+    if wanted.width is not None:
+        needed = sizes.texts_for_mean(
+            wanted.width,
+            _given(pilot.sd, "--sd"),
+            per_picture=pilot.per_picture,
+            icc=pilot.icc,
+        )
+        goal = f"mean within +/- {wanted.width:g}"
+        yield _row(goal, needed, math.ceil(needed / pilot.per_picture), pilot.price)
+    if wanted.difference is not None:
+        pictures = sizes.pictures_for_difference(
+            wanted.difference,
+            _given(pilot.sd_pictures or pilot.sd, "--sd"),
+            _given(pilot.r, "--r (or --against RUN)"),
+            power=wanted.power,
+            systems=wanted.systems,
+        )
+        goal = f"difference of {wanted.difference:g} found with power {wanted.power:g}"
+        if wanted.systems > 2:
+            goal += f" between any of {wanted.systems} systems"
+        texts = math.ceil(pictures * pilot.per_picture) * wanted.systems
+        yield _row(goal, texts, pictures, pilot.price)
+    if wanted.kappa is not None:
+        needed = sizes.items_for_kappa(wanted.kappa, _shares(known.shares))
+        yield _row(f"kappa within +/- {wanted.kappa:g}", needed, None, None)
+    if wanted.labels is not None:
+        needed = sizes.labels_for_corrected_mean(
+            wanted.labels,
+            _given(pilot.sd, "--sd"),
+            _given(known.judge_r, "--judge-r"),
+            known.judged,
+        )
+        goal = f"corrected mean within +/- {wanted.labels:g}: labels by people"
+        yield _row(goal, needed, None, None)
+
+
+def _row(goal: str, texts: int, pictures: int | None, price: Price | None) -> dict[str, Any]:
+    prices = {} if price is None else asdict(price)
+    cost = {name: None if one is None else one * texts for name, one in prices.items()}
+    whole = {name: one if one is None else math.ceil(one) for name, one in cost.items()}
+    return {"goal": goal, "texts": texts, "pictures": pictures, **whole} | {
+        "dollars": cost.get("dollars")
+    }
+
+
+def _given(number: float | None, option: str) -> float:
+    from beholder.errors import ConfigError
+
+    if number is None:
+        raise ConfigError(f"name {option}, or a run of a pilot that shows it")
+    return number
+
+
+def _shares(text: str | None) -> list[list[float]]:
+    from beholder.errors import ConfigError
+
+    try:
+        a, b, c, d = map(float, (text or "").split(","))
+    except ValueError:
+        raise ConfigError(f"--shares {text}: expected four shares, such as .4,.1,.1,.4") from None
+    return [[a, b], [c, d]]

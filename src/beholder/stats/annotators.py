@@ -1,0 +1,127 @@
+"""The alternative annotator test: may a judge replace one of the people who label?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats as sps
+
+from beholder.errors import ConfigError
+from beholder.stats.checks import Floats, cluster_codes, cluster_sums, matrix
+
+EPSILONS = {"experts": 0.2, "trained": 0.15, "crowd": 0.1}
+"""By how much a judge may be worse than a person, as labels of such people cost."""
+LEAST_ITEMS = 30
+"""Items of a person below which the person is left out."""
+_TIE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class AlternativeAnnotator:
+    """Whether a judge is no worse than a person, within epsilon.
+
+    Attributes:
+        winning_rate: Share of the people whom the judge may replace, by epsilon; passes from 0.5.
+        p_values: Of each person, by epsilon, before correction.
+        advantage: Mean probability that the judge agrees with the others at least as well as the
+            person who is left out.
+        n_people: People compared with.
+        left_out: People with fewer than 30 items.
+    """
+
+    winning_rate: dict[float, float]
+    p_values: dict[float, tuple[float, ...]]
+    advantage: float
+    n_people: int
+    left_out: int
+
+
+def alternative_annotator(
+    people: ArrayLike,
+    judge: ArrayLike,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    numeric: bool = False,
+    epsilons: Sequence[float] = tuple(EPSILONS.values()),
+    level: float = 0.05,
+) -> AlternativeAnnotator:
+    """Compare a judge with each person in turn, by agreement with all the others.
+
+    On each item the judge or the person left out wins, whoever agrees better with the other
+    people; both win on a tie. A one-sided t test asks whether the person wins by less than
+    epsilon, corrected over people by Benjamini and Yekutieli. To pass means "no worse than a person
+    within epsilon", not "right".
+
+    Args:
+        people: (items, people) labels; NaN where a person gave none.
+        judge: (items,) the judge's labels; NaN where it gave none.
+        clusters: Picture of each item; tests are then on means of pictures.
+        numeric: Labels are numbers on a scale, and agreement is minus the root mean squared
+            difference; otherwise it is the share of equal labels.
+        epsilons: Margins; 0.2 is usual for experts, 0.15 for trained people, 0.1 for a crowd.
+        level: False discovery rate.
+
+    Raises:
+        ConfigError: Fewer than two people with 30 items that someone else labelled, too.
+
+    Source: Calderon et al. 2025 (arXiv 2501.10970).
+    """
+    given = matrix(people, "people", missing=True).T
+    answers = matrix(np.reshape(judge, (-1, 1)), "judge", missing=True)[:, 0]
+    if given.shape[1] != len(answers):
+        raise ConfigError(f"people label {given.shape[1]} items, the judge {len(answers)}")
+    codes = cluster_codes(clusters, len(answers))
+    wins, losses = [], []
+    for j, own in enumerate(given):
+        others = np.delete(given, j, axis=0)
+        asked = ~np.isnan(own) & ~np.isnan(answers) & ~np.isnan(others).all(axis=0)
+        if asked.sum() < LEAST_ITEMS:
+            continue
+        of_judge = _agreement(answers[asked], others[:, asked], numeric=numeric)
+        of_person = _agreement(own[asked], others[:, asked], numeric=numeric)
+        won = (of_judge >= of_person - _TIE).astype(np.float64)
+        difference = (of_person >= of_judge - _TIE) - won
+        own_codes = np.unique(codes[asked], return_inverse=True)[1]
+        losses.append(cluster_sums(own_codes, difference) / np.bincount(own_codes))
+        wins.append(float(won.mean()))
+    if len(losses) < 2:
+        raise ConfigError(
+            f"{len(losses)} people have {LEAST_ITEMS} items that the judge and someone else"
+            " labelled; at least 2 are needed"
+        )
+    p_values = {e: tuple(_p(one, e) for one in losses) for e in epsilons}
+    return AlternativeAnnotator(
+        winning_rate={e: _rejected(p, level) / len(p) for e, p in p_values.items()},
+        p_values=p_values,
+        advantage=float(np.mean(wins)),
+        n_people=len(losses),
+        left_out=len(given) - len(losses),
+    )
+
+
+def _agreement(labels: Floats, others: Floats, *, numeric: bool) -> Floats:
+    """(items,) agreement with the others who labelled an item."""
+    apart = labels[None] - others
+    if numeric:
+        found: Floats = -np.sqrt(np.nanmean(apart**2, axis=0))
+    else:
+        found = np.nansum(apart == 0, axis=0) / (~np.isnan(apart)).sum(axis=0)
+    return found
+
+
+def _p(differences: Floats, epsilon: float) -> float:
+    """That the mean is not below epsilon; without spread it is certain."""
+    if np.ptp(differences) == 0:
+        return 0.0 if differences[0] < epsilon else 1.0
+    return float(sps.ttest_1samp(differences, epsilon, alternative="less").pvalue)
+
+
+def _rejected(p_values: Sequence[float], level: float) -> int:
+    """Hypotheses that Benjamini and Yekutieli reject."""
+    m = len(p_values)
+    bound = level / (m * sum(1 / i for i in range(1, m + 1)))
+    passed = [i for i, p in enumerate(sorted(p_values), 1) if p <= i * bound]
+    return max(passed, default=0)

@@ -1,0 +1,93 @@
+"""``beholder plan``: sizes from options and from a run; expected sizes are calculated by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beholder.records import Item, ItemScore
+from toy.command import Cli, runner
+from toy.runs import write_run
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    return runner(monkeypatch, capsys)
+
+
+def planned(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
+    done = cli("plan", *arguments, "--json")
+    assert done.code == 0, done.err
+    found: list[dict[str, Any]] = json.loads(done.out)
+    return found
+
+
+def run_of(folder: Path, values: list[list[float]]) -> Path:
+    """A run of some pictures with a value for each of their texts."""
+    items = [
+        Item(f"{n}-{text}", "a boat", ("a boat",), (f"{n}.jpg",))
+        for n, some in enumerate(values)
+        for text in range(len(some))
+    ]
+    scores = [ItemScore({"good": value}, (), "toy|v:1", {}) for some in values for value in some]
+    return write_run(folder, items, {"toy": scores})
+
+
+def test_options_alone_are_enough(cli: Cli) -> None:
+    wanted = ["--width", "0.02", "--difference", "0.03", "--kappa", "0.1", "--labels", "0.03"]
+    known = ["--sd", "0.25", "--r", "0.6", "--shares", ".4,.1,.1,.4", "--judge-r", "0.8"]
+    rows = planned(cli, *wanted, *known)
+    assert [row["texts"] for row in rows] == [601, 2 * 437, 246, 105]
+    assert [row["pictures"] for row in rows] == [601, 437, None, None]
+    assert {row["dollars"] for row in rows} == {None}
+
+
+def test_a_run_says_how_values_scatter(cli: Cli, tmp_path: Path) -> None:
+    # Pictures (.1, .3), (.5, .7): sd .258199, intraclass correlation 14/18, so that a text counts
+    # 1/1.7778: (1.959964 x .258199 / .05)^2 = 102.44 -> 182.1 texts.
+    run = run_of(tmp_path / "run", [[0.1, 0.3], [0.5, 0.7]])
+    (row,) = planned(cli, str(run), "--width", "0.05")
+    assert (row["texts"], row["pictures"]) == (183, 92)
+    (row,) = planned(cli, str(run), "--width", "0.05", "--icc", "0")
+    assert row["texts"] == 103
+
+
+def test_two_runs_say_how_alike_systems_are(cli: Cli, tmp_path: Path) -> None:
+    # Means of pictures differ by .2, 0, .2, 0: sd .11547. ((1.959964 + .841621) x .11547 / .05)^2
+    # = 41.86.
+    first = run_of(tmp_path / "a", [[0.2], [0.4], [0.6], [0.8]])
+    second = run_of(tmp_path / "b", [[0.4], [0.4], [0.8], [0.8]])
+    arguments = [str(first), "--against", str(second), "--difference", "0.05"]
+    (row,) = planned(cli, *arguments)
+    assert row["pictures"] == 42
+    assert row["texts"] == 84
+    assert "2 systems" not in row["goal"]
+    (row,) = planned(cli, *arguments, "--systems", "3")
+    assert row["pictures"] > 42
+    assert "3 systems" in row["goal"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name what is wanted"),
+        (["--width", "0.02"], "name --sd, or a run"),
+        (["--difference", "0.02", "--sd", "0.2"], r"name --r \(or --against RUN\)"),
+        (["--kappa", "0.1"], "expected four shares"),
+        (["--labels", "0.1", "--sd", "0.2"], "name --judge-r"),
+    ],
+)
+def test_what_is_missing_is_named(cli: Cli, arguments: list[str], message: str) -> None:
+    done = cli("plan", *arguments)
+    assert done.code != 0
+    assert message.replace("\\", "") in " ".join(done.err.split())
+
+
+def test_a_value_that_is_not_there_is_refused_with_those_that_are(cli: Cli, tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", [[0.1], [0.5]])
+    done = cli("plan", str(run), "--value", "vcs", "--width", "0.1")
+    assert done.code != 0
+    assert "the run has no value 'vcs'; it has: toy.good" in done.err
