@@ -19,7 +19,7 @@ OPTIONS = {
     "demo": "--out -o",
     "score": (
         "--address --allow-failed --base-url --batch --cache --concurrency --dry-run --embedder "
-        "--engine --fail-under --frames --gate-on --json --judge --label --labels --limit --map --margin --markdown "
+        "--engine --fail-under --frames --gate-on --gates --json --judge --label --labels --limit --map --margin --markdown "
         "--max-cost --until --worse-than "
         "--media-root --metric "
         "--no-report --out --parts --prompts --references-from --skip-bad-rows --temperature "

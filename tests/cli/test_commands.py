@@ -6,6 +6,7 @@ import io
 import json
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -188,6 +189,64 @@ def test_a_run_that_is_worse_than_another_fails(
     assert done.code == code, done.err
     if code:
         assert "word_count.words is worse than in runs/first: 6.5000 to 5.5000" in done.err
+
+
+def test_gates_are_written_with_the_items_that_let_them_down(cli: Cli) -> None:
+    assert cli("score", _words("a.jsonl", 5, 6, 7, 8), "-m", "word_count", "-o", "a").code == 0
+    command = (
+        "score", _words("b.jsonl", 4, 6, 5, 8), "-m", "word_count", "-o", "b", "--worse-than", "a",
+        "--fail-under", "word_count=6", "--gate-on", "mean", "--fail-under", "word_count=2",
+    )  # fmt: skip
+    assert cli(*command, "--gates", "gates.xml").code == 1
+    suite = ElementTree.fromstring(Path("gates.xml").read_text("utf-8"))
+    names = [case.get("name") for case in suite]
+    assert names == [
+        "word_count.words at least 6",
+        "word_count.words at least 2",
+        "word_count.words not worse than in a",
+    ]
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
+    (failure,) = suite.iter("failure")
+    assert "5.7500, under the gate of 6" in failure.get("message", "")
+    lowest = [line.partition(":")[0] for line in (failure.text or "").splitlines()]
+    assert lowest == ["0", "2"]  # 4 and 5 words; 6 words are no less than the gate
+
+    assert cli(*command, "--gates", "gates.sarif").code == 1
+    (run,) = json.loads(Path("gates.sarif").read_text("utf-8"))["runs"]
+    levels = [one["level"] for one in run["results"]]
+    assert levels == ["error", "note", "note"]
+    place = run["results"][1]["locations"][0]
+    assert place["logicalLocations"] == [{"fullyQualifiedName": "0"}]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "b.jsonl"
+
+
+def test_a_worse_run_is_written_with_the_items_that_lost_most(cli: Cli) -> None:
+    first = _words("a.jsonl", 5, 6, 7, 8, 9, 10)
+    assert cli("score", first, "-m", "word_count", "-o", "a").code == 0
+    second = _words("b.jsonl", 4, 4, 6, 5, 8, 9)
+    command = ("score", second, "-m", "word_count", "-o", "b", "--worse-than", "a")
+    assert cli(*command, "--gates", "gates.xml").code == 1
+    (failure,) = ElementTree.parse("gates.xml").iter("failure")
+    lines = (failure.text or "").splitlines()
+    assert lines[0] == "3: word_count.words: 8.0000 to 5.0000"
+    assert [line[0] for line in lines] == ["3", "1", "0", "2", "4", "5"]
+
+
+def test_gates_in_another_format_are_refused_before_anything_is_scored(cli: Cli) -> None:
+    done = cli("score", _data(), "-m", "word_count", "-o", "run", "--gates", "gates.json")
+    assert (done.code, "expected FILE.xml (JUnit) or FILE.sarif" in done.err) == (2, True)
+    assert not Path("run").exists()
+
+
+def test_a_run_made_in_another_way_is_refused_before_anything_is_scored(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = _words("a.jsonl", 5, 6)
+    assert cli("score", data, "-m", "word_count", "-o", "a").code == 0
+    monkeypatch.setattr(WordCount, "signature", lambda *_: "word_count|v:later")
+    done = cli("score", data, "-m", "word_count", "-o", "b", "--worse-than", "a")
+    assert (done.code, "word_count was made in another way" in done.err) == (2, True)
+    assert not Path("b").exists()
 
 
 def test_labels_correct_the_mean(cli: Cli) -> None:

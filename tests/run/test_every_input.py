@@ -36,6 +36,7 @@ from beholder.run.rows.askers import CaptionRow, RowColumns
 from beholder.run.rows.rows import RowsConfig, run_rows
 from beholder.run.scores import ScoreConfig, run_scores
 from beholder.run.session import Quiet
+from beholder.run.until import Until
 from toy.films import write_film
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives
@@ -181,6 +182,11 @@ SCORES: Mapping[str, Change] = {
         "anew", into(metrics=(metric("direct_assessment(judge='endpoint:n', setting='both')"),))
     ),
     "out": Change("anew", into(out=Path("other"))),
+    "until": Change(
+        "reused",
+        into(until=Until("rouge", "rouge", 0.5, 0, 1)),
+        "a run may stop early, and what it has scored stays",
+    ),
     "rows.limit": Change("reused", into(rows__limit=2), "a run may be asked for its first rows"),
     "rows.skip_bad_rows": Change(
         "reused", into(rows__skip_bad_rows=True), "wrong rows are in no run"

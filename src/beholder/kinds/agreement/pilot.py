@@ -16,7 +16,7 @@ from beholder.stats.sizes import scatter
 
 
 @dataclass(frozen=True)
-class Price:
+class TextCost:
     """What a text costs, on average; None if no judge was asked, or a price is not known."""
 
     calls: float | None = None
@@ -43,7 +43,7 @@ class Pilot:
     per_picture: float = 1.0
     sd_pictures: float | None = None
     r: float | None = None
-    price: Price = Price()
+    price: TextCost = TextCost()
     in_words: str = ""
 
 
@@ -67,11 +67,11 @@ def read_pilot(run: Path, value: str | None, against: Path | None) -> Pilot:
         f" {found.per_picture:.2g} texts a picture"
     )
     judging, paid = run_judging(run), [row.cost for row in costs(run)]
-    price = Price()
+    price = TextCost()
     if judging.n_answers:
         n = len(values)
         dollars = None if None in paid else math.fsum(c for c in paid if c is not None) / n
-        price = Price(judging.n_answers / n, judging.prompt_tokens / n, dollars)
+        price = TextCost(judging.n_answers / n, judging.prompt_tokens / n, dollars)
     if against is None:
         return Pilot(found.sd, found.icc, found.per_picture, price=price, in_words=words)
     with Store.read(against) as store:

@@ -15,7 +15,7 @@ from beholder.terminal.groups import AsJson
 from beholder.terminal.printing import tell_result
 
 if TYPE_CHECKING:
-    from beholder.kinds.agreement.pilot import Pilot, Price
+    from beholder.kinds.agreement.pilot import Pilot, TextCost
 
 _COLUMNS = (
     Column("goal", "for", "text"),
@@ -148,7 +148,7 @@ def _rows(wanted: WantedGroup, known: KnownGroup, pilot: Pilot) -> Iterator[dict
         yield _row(goal, needed, None, None)
 
 
-def _row(goal: str, texts: int, pictures: int | None, price: Price | None) -> dict[str, Any]:
+def _row(goal: str, texts: int, pictures: int | None, price: TextCost | None) -> dict[str, Any]:
     prices = {} if price is None else asdict(price)
     cost = {name: None if one is None else one * texts for name, one in prices.items()}
     whole = {name: one if one is None else math.ceil(one) for name, one in cost.items()}

@@ -26,6 +26,7 @@ class TestGroup:
         gate_on: What --fail-under tests: the lower end of the 95 % interval, or the mean alone.
         worse_than: Run of the same items; exit code 1 if this one is worse by a metric.
         margin: Difference that --worse-than does not count.
+        gates: Write what gates found, with the items concerned: FILE.xml (JUnit) or FILE.sarif.
         labels: Data file with human judgments of some of the rows, found by id: they correct means.
         label: Which of its judgments; on the scale of the metric's first value.
         until: Score pictures in random order and stop when the interval of a mean is narrow:
@@ -36,6 +37,7 @@ class TestGroup:
     gate_on: Literal["interval", "mean"] = "interval"
     worse_than: Path | None = None
     margin: float = 0.0
+    gates: Path | None = None
     labels: Path | None = None
     label: str | None = None
     until: str | None = None
@@ -69,6 +71,7 @@ def score(
     from beholder.api import Run
     from beholder.errors import ConfigError
     from beholder.kinds.scores.corrected import corrected_table, read_labels
+    from beholder.kinds.scores.gate_reports import check_format, results, write_results
     from beholder.kinds.scores.gates import (
         check,
         check_other,
@@ -97,8 +100,8 @@ def score(
     goal = None if test.until is None else parse_until(test.until, scored, **tools.named())
     if not 0 <= test.margin < math.inf:
         raise ConfigError(f"--margin {test.margin}: expected a number from 0")
-    if test.worse_than is not None:
-        check_other(test.worse_than, scored)
+    if test.gates is not None:
+        check_format(test.gates)
     known = None if test.labels is None else read_labels(test.labels, test.label, scored)
     engine = where.named()
     config = ScoreConfig(
@@ -110,6 +113,8 @@ def score(
         run.work.found(),
         goal,
     )
+    if test.worse_than is not None:
+        check_other(test.worse_than, scored, config.means.tools())
     if run.finish.dry_run:
         return tell_plan(kind.plan(KIND, config), config.out)
     # What a cluster says is no result: it goes where progress goes.
@@ -119,9 +124,13 @@ def score(
     made = Run(config.out)
     report = None if no_report else write_report(config.out, media_root=config.folder)
     checked = check(gates, made.summary)
-    problems = missed(checked)
+    worse = {}
     if test.worse_than is not None:
-        problems += worse_than(config.out, test.worse_than, scored, test.margin)
+        worse = worse_than(config.out, test.worse_than, scored, test.margin)
+    if test.gates is not None:
+        gated = results(config.out, scored, checked, worse, test.worse_than)
+        write_results(test.gates, list(gated), data)
+    problems = [*missed(checked), *filter(None, worse.values())]
     n_failed = sum(result.n_failed for result in made.summary.values())
     if n_failed > run.finish.allow_failed:
         problems.append(

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from beholder import metrics
 from beholder.errors import ConfigError
 from beholder.kinds.scores.kind import KIND
-from beholder.metrics import Metric, ValueInfo
+from beholder.metrics import Metric, Tools, ValueInfo
 from beholder.records import MetricResult
 from beholder.rounding import fixed
 from beholder.run import manifest
@@ -229,30 +229,40 @@ def gates_table(checked: Iterable[PassedGate]) -> Table:
     return Table("gates", "Gates", columns, tuple(rows))
 
 
-def check_other(other: Path, scored: Sequence[Metric[Any]]) -> None:
+def check_other(other: Path, scored: Sequence[Metric[Any]], tools: Tools) -> None:
     """Refuse, before anything is scored, a run that ``worse_than`` cannot compare with.
 
     Args:
         other: The run to compare with.
         scored: The metrics of the new run.
+        tools: The tools of the new run.
 
     Raises:
         RunError: It is no run of scores.
-        ConfigError: It does not have one of the metrics.
+        ConfigError: It does not have one of the metrics, or has made its values in another way.
     """
     with Store.read(other) as store:
         manifest.check_kind(other, KIND.name)
-        there = [asker.name for asker in store.askers()]
+        there = {asker.name: store.signatures(asker.name) for asker in store.askers()}
     for metric in scored:
         if metric.name not in there:
             raise ConfigError(
                 f"--worse-than {other}: the run has no metric {metric.name!r}; it has:"
                 f" {', '.join(there) or 'none'}"
             )
+        made = there[metric.name]
+        own = metric.signature(metric.identities(tools))
+        if made and made != [own] and not metric.needs_corpus():
+            raise ConfigError(
+                f"--worse-than {other}: {metric.name} was made in another way: {' ; '.join(made)}"
+                f" there, {own} here; score the data of {other} again"
+            )
 
 
-def worse_than(run: Path, other: Path, scored: Sequence[Metric[Any]], margin: float) -> list[str]:
-    """A line for each metric by which a run is worse than another one.
+def worse_than(
+    run: Path, other: Path, scored: Sequence[Metric[Any]], margin: float
+) -> dict[str, str]:
+    """By which metrics a run is worse than another one.
 
     A run is worse if the whole 95 % interval of the paired difference of the metric's first value,
     over the items of both runs, is beyond the margin.
@@ -262,26 +272,30 @@ def worse_than(run: Path, other: Path, scored: Sequence[Metric[Any]], margin: fl
         other: The run to compare with.
         scored: The metrics.
         margin: Difference that does not count, from 0.
+
+    Returns:
+        For each metric, as ``accord.accord``, how much worse; empty if it is not.
     """
-    problems = []
+    names = {f"{one.name}.{one.value_named(None).name}": one for one in scored}
     with Store.read(other) as first, Store.read(run) as second:
         try:
             found = {(one.metric, one.value): one for one in compare(first, second).differences}
         except ConfigError as error:
-            return [f"--worse-than {other}: {error}"]
-    for metric in scored:
+            return dict.fromkeys(names, f"--worse-than {other}: {error}")
+    reasons = {}
+    for name, metric in names.items():
         info = metric.value_named(None)
         one = found.get((metric.name, info.name))
         interval = None if one is None else one.paired.interval
         if one is None or interval is None:
-            problems.append(f"{metric.name}: too few common items to compare with {other}")
+            reasons[name] = f"{metric.name}: too few common items to compare with {other}"
             continue
-        low_is_better = info.higher_is_better is False
-        best = -interval.low if low_is_better else interval.high
+        best = -interval.low if info.higher_is_better is False else interval.high
+        reasons[name] = ""
         if best < -margin:
-            problems.append(
-                f"{metric.name}.{info.name} is worse than in {other}: {fixed(one.mean_a, 4)} to"
+            reasons[name] = (
+                f"{name} is worse than in {other}: {fixed(one.mean_a, 4)} to"
                 f" {fixed(one.mean_b, 4)}, difference {fixed(one.paired.mean, 4)}"
                 f" [{fixed(interval.low, 4)}, {fixed(interval.high, 4)}], margin {margin:g}"
             )
-    return problems
+    return reasons
