@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from msgspec import structs
 from beholder.errors import ConfigError, RunError
 from beholder.kinds.scores.door import score
 from beholder.records import Item, ItemFailure, ItemScore
+from beholder.report.study_tables import latex
 from beholder.report.tables import leaderboard_tables
 from beholder.run import manifest
 from beholder.run.leaderboard import Board, leaderboard
@@ -140,3 +142,42 @@ def test_a_count_ranks_nobody(tmp_path: Path) -> None:
     (table,) = leaderboard_tables([board])
     assert table.title == "length.words, neither end is better"
     assert "rank" not in [column.key for column in table.shown_columns()]
+
+
+def _three(tmp_path: Path) -> list[Path]:
+    """Eight pictures: "low" is .5 below "top" on all, "once" is below it on one alone."""
+    names = [str(n) for n in range(8)]
+    return [
+        _run(tmp_path / "top", dict.fromkeys(names, 0.75)),
+        _run(tmp_path / "low", dict.fromkeys(names, 0.25)),
+        _run(tmp_path / "once", {**dict.fromkeys(names, 0.75), "3": 0.25}),
+    ]
+
+
+def test_a_system_is_below_the_best_by_a_test_of_all_patterns_of_signs(tmp_path: Path) -> None:
+    board = _board(*_three(tmp_path))
+    # All 8 differences alike: 2 of 2**8 patterns; one difference: every pattern. Holm doubles the
+    # smaller.
+    assert {one.system: one.p for one in board.standings} == {
+        "top": None,
+        "low": 4 / 256,
+        "once": 1,
+    }
+    (table,) = leaderboard_tables([board])
+    marks = {row["system"]: (row["mean_best"], row["mean_below"]) for row in table.rows}
+    assert marks == {"top": (True, False), "low": (False, True), "once": (False, False)}
+
+
+def test_systems_by_metrics_are_a_table_for_a_paper(tmp_path: Path) -> None:
+    board = _board(*_three(tmp_path))
+    flipped = replace(board, metric="loss", higher_is_better=None)
+    tables = leaderboard_tables([board, flipped])
+    assert [table.name for table in tables] == ["leaderboard", "leaderboard-m", "leaderboard-loss"]
+    lines = latex(tables[0]).splitlines()
+    assert r"system & m.f1 $\uparrow$ & loss.f1 \\" in lines
+    (top,) = [line for line in lines if line.startswith("top")]
+    (low,) = [line for line in lines if line.startswith("low")]
+    assert top.startswith(r"top & \textbf{0.750}")
+    assert low.startswith(r"low & 0.250$^{\dagger}$")
+    assert r"\toprule" in lines
+    assert "★" not in latex(tables[0])

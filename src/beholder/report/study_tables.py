@@ -31,6 +31,7 @@ _LATEX = {
     ">": r"\textgreater{}", "\N{MINUS SIGN}": "$-$", "\N{EN DASH}": "--", "★": r"$\star$",
     "⚠": r"$\triangle$", "≥": r"$\geq$", "→": r"$\rightarrow$", "≈": r"$\approx$",
     "×": r"$\times$", "θ": r"$\theta$",
+    "†": r"$\dagger$", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
 }  # fmt: skip
 
 
@@ -223,12 +224,20 @@ def latex(table: Table) -> str:
     for row in table.rows:
         cells = []
         for column in columns:
-            interval = show_range(row, column)
-            text = show_cell(row, column)
-            cells.append(_escaped(f"{text} [{interval}]" if interval else text))
+            cells.append(_latex_cell(row, column))
         lines.append(" & ".join(cells) + r" \\")
     end = r"\end{tabular}}" if wide else r"\end{tabular}"
     return "\n".join([*lines, r"\bottomrule", end, r"\end{table}", ""])
+
+
+def _latex_cell(row: Mapping[str, Any], column: Column) -> str:
+    """A cell with its interval; the best in bold."""
+    signs = list(_signs(row, column))
+    text = _escaped(show_cell(row, column).removesuffix("".join(f" {sign}" for sign in signs)))
+    text = rf"\textbf{{{text}}}" if "★" in signs else text
+    text = rf"{text}$^{{\dagger}}$" if "†" in signs else text
+    interval = show_range(row, column)
+    return f"{text} {_escaped(f'[{interval}]')}" if interval else text
 
 
 def write_tables(tables: Iterable[Table], folder: Path) -> list[Path]:
@@ -269,8 +278,15 @@ def show_cell(row: Mapping[str, Any], column: Column) -> str:
         return _NAMES.get(value, visible(str(value)))
     if column.kind == "direction":
         return str(value).upper()
-    star = " ★" if column.best and row.get(f"{column.key}_best") else ""
-    return f"{_number(value, column)}{star}"
+    return _number(value, column) + "".join(f" {sign}" for sign in _signs(row, column))
+
+
+def _signs(row: Mapping[str, Any], column: Column) -> Iterator[str]:
+    """A star for the best, a dagger for what is below it by more than chance."""
+    if column.best and row.get(f"{column.key}_best"):
+        yield "★"
+    if row.get(f"{column.key}_below"):
+        yield "†"
 
 
 def show_range(row: Mapping[str, Any], column: Column) -> str:

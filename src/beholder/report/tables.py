@@ -10,7 +10,7 @@ from rich.text import Text
 
 from beholder.files import safe_name
 from beholder.run import manifest
-from beholder.run.leaderboard import Board
+from beholder.run.leaderboard import Board, Standing
 from beholder.tables import FAILED, Column, Table, interval_cells
 from beholder.visible import visible
 
@@ -62,13 +62,52 @@ def cell(text: str, style: str = "") -> Text:
 
 
 def leaderboard_tables(boards: Sequence[Board]) -> list[Table]:
-    """A table of systems per metric."""
-    return [_board(board) for board in boards]
+    """A table of systems per metric; of several metrics first one of systems by metrics."""
+    return [*([_overview(boards)] if len(boards) > 1 else []), *map(_board, boards)]
+
+
+_P = 0.05
+"""Corrected p from which a system is marked as below the best one."""
+_MARKS = "★ (in LaTeX bold): best mean; †: below it, p < 0.05 (paired permutation test, Holm)."
+
+
+def _marks(key: str, standing: Standing) -> dict[str, Any]:
+    """A mean with its interval, and whether it is the best or surely below it."""
+    return {
+        key: standing.mean,
+        **interval_cells(key, standing.interval),
+        f"{key}_best": standing.rank == 1,
+        f"{key}_below": standing.p is not None and standing.p < _P,
+    }
+
+
+def _overview(boards: Sequence[Board]) -> Table:
+    systems = [standing.system for standing in boards[0].standings]
+    rows: dict[str, dict[str, Any]] = {system: {"system": system} for system in systems}
+    arrows = {True: " ↑", False: " ↓", None: ""}
+    columns = []
+    for board in boards:
+        name = f"{board.metric}.{board.value}"
+        heading = f"{name}{arrows[board.higher_is_better]}"
+        columns.append(Column(name, heading, interval=True, best=True))
+        for standing in board.standings:
+            rows[standing.system] |= _marks(name, standing)
+    sources = {f"{board.n_sources:,}" for board in boards}
+    return Table(
+        name="leaderboard",
+        title="Systems by metric",
+        columns=(Column("system", "system", "text"), *columns),
+        rows=tuple(rows.values()),
+        notes=(
+            _MARKS,
+            f"Means over {' or '.join(sorted(sources))} sources that all systems scored.",
+        ),
+    )
 
 
 def _board(board: Board) -> Table:
     better = {True: "higher is better", False: "lower is better", None: "neither end is better"}
-    notes = ["best and worst rank: within 95 % of resamples of the sources."]
+    notes = [_MARKS, "best and worst rank: within 95 % of resamples of the sources."]
     if board.higher_is_better is None:
         notes = ["not ranked: the value has no better end."]
     sources = f"{board.n_sources:,}"
@@ -82,17 +121,18 @@ def _board(board: Board) -> Table:
         title=f"{board.metric}.{board.value}, {better[board.higher_is_better]}",
         columns=(
             Column("system", "system", "text"),
-            Column("mean", "mean", interval=True),
+            Column("mean", "mean", interval=True, best=True),
             Column("rank", "rank", "count"),
             Column("best_rank", "best rank", "count"),
             Column("worst_rank", "worst rank", "count"),
+            Column("p", "p (Holm)", "p"),
             Column("n", "scored", "count"),
             FAILED,
         ),
         rows=tuple(
             {
                 **asdict(standing),
-                **interval_cells("mean", standing.interval),
+                **_marks("mean", standing),
             }
             for standing in board.standings
         ),

@@ -16,6 +16,8 @@ from beholder.run.kind import kind_of
 from beholder.run.store import Store
 from beholder.stats.bootstrap import percentile_interval
 from beholder.stats.checks import Floats
+from beholder.stats.paired import paired_difference
+from beholder.stats.significance import holm
 
 SEED = 12345
 N_RESAMPLES = 1000
@@ -34,6 +36,8 @@ class Standing:
             no better end.
         best_rank: Best rank within 95 % of the resamples; None with fewer than two sources.
         worst_rank: Worst rank within them.
+        p: That the paired difference from the best system is chance, corrected (Holm) over the
+            systems; None for the best one, and if there is none.
         n: Texts that the mean is of.
         n_failed: Texts without a score, about any source.
     """
@@ -44,6 +48,7 @@ class Standing:
     rank: int | None
     best_rank: int | None
     worst_rank: int | None
+    p: float | None
     n: int
     n_failed: int
 
@@ -204,6 +209,9 @@ def _standings(
     means = table.mean(axis=1) if scored else np.zeros(0)
     ranks = _ranks(means[None, :], higher_is_better is not False)[0]
     all_ranks = _ranks(resampled, higher_is_better is not False)
+    below = {}
+    if scored and higher_is_better is not None:
+        below = _chances(table, int(np.argmin(ranks)), seed)
     standings = []
     for row, (system, tally) in enumerate(scored.items()):
         best = worst = None
@@ -217,17 +225,25 @@ def _standings(
                 rank=None if higher_is_better is None else int(ranks[row]),
                 best_rank=None if best is None else int(best),
                 worst_rank=None if worst is None else int(worst),
+                p=below.get(row),
                 n=sum(len(tally.scores[source]) for source in common),
                 n_failed=tally.n_failed,
             )
         )
     standings.sort(key=lambda standing: (standing.rank or 0, standing.system))
     failed = [
-        Standing(system, None, None, None, None, None, 0, tally.n_failed)
+        Standing(system, None, None, None, None, None, None, 0, tally.n_failed)
         for system, tally in sorted(tallies.items())
         if not tally.scores
     ]
     return (*standings, *failed)
+
+
+def _chances(table: Floats, best: int, seed: int) -> dict[int, float | None]:
+    """By row, the corrected p of its difference from the best row."""
+    others = [row for row in range(len(table)) if row != best and table.shape[1] > 1]
+    found = [paired_difference(table[row], table[best], seed=seed).p_value for row in others]
+    return dict(zip(others, holm(found), strict=True))
 
 
 def _resampled(table: Floats, seed: int) -> Floats:
