@@ -231,11 +231,15 @@ def latex(table: Table) -> str:
 
 
 def _latex_cell(row: Mapping[str, Any], column: Column) -> str:
-    """A cell with its interval; the best in bold."""
-    signs = list(_signs(row, column))
-    text = _escaped(show_cell(row, column).removesuffix("".join(f" {sign}" for sign in signs)))
-    text = rf"\textbf{{{text}}}" if "★" in signs else text
-    text = rf"{text}$^{{\dagger}}$" if "†" in signs else text
+    """A cell with its interval; where daggers may stand, the best is bold."""
+    text = show_cell(row, column)
+    if f"{column.key}_below" in row:
+        text = text.removesuffix(" †").removesuffix(" ★")
+        best, below = row[f"{column.key}_best"], row[f"{column.key}_below"]
+        text = rf"\textbf{{{_escaped(text)}}}" if best else _escaped(text)
+        text += r"$^{\dagger}$" if below else ""
+    else:
+        text = _escaped(text)
     interval = show_range(row, column)
     return f"{text} {_escaped(f'[{interval}]')}" if interval else text
 
@@ -278,15 +282,9 @@ def show_cell(row: Mapping[str, Any], column: Column) -> str:
         return _NAMES.get(value, visible(str(value)))
     if column.kind == "direction":
         return str(value).upper()
-    return _number(value, column) + "".join(f" {sign}" for sign in _signs(row, column))
-
-
-def _signs(row: Mapping[str, Any], column: Column) -> Iterator[str]:
-    """A star for the best, a dagger for what is below it by more than chance."""
-    if column.best and row.get(f"{column.key}_best"):
-        yield "★"
-    if row.get(f"{column.key}_below"):
-        yield "†"
+    star = " ★" if column.best and row.get(f"{column.key}_best") else ""
+    dagger = " †" if row.get(f"{column.key}_below") else ""
+    return f"{_number(value, column)}{star}{dagger}"
 
 
 def show_range(row: Mapping[str, Any], column: Column) -> str:

@@ -68,7 +68,7 @@ def leaderboard_tables(boards: Sequence[Board]) -> list[Table]:
 
 _P = 0.05
 """Corrected p from which a system is marked as below the best one."""
-_MARKS = "★ (in LaTeX bold): best mean; †: below it, p < 0.05 (paired permutation test, Holm)."
+_MARKS = "★ (bold in LaTeX): best mean; †: below it, p < 0.05 (paired permutation test, Holm)."
 
 
 def _marks(key: str, standing: Standing) -> dict[str, Any]:
