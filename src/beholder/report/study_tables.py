@@ -233,7 +233,7 @@ def latex(table: Table) -> str:
 def _latex_cell(row: Mapping[str, Any], column: Column) -> str:
     """A cell with its interval; where daggers may stand, the best is bold."""
     text = show_cell(row, column)
-    if f"{column.key}_below" in row:
+    if column.best and f"{column.key}_below" in row:
         text = text.removesuffix(" †").removesuffix(" ★")
         best, below = row[f"{column.key}_best"], row[f"{column.key}_below"]
         text = rf"\textbf{{{_escaped(text)}}}" if best else _escaped(text)
@@ -283,7 +283,7 @@ def show_cell(row: Mapping[str, Any], column: Column) -> str:
     if column.kind == "direction":
         return str(value).upper()
     star = " ★" if column.best and row.get(f"{column.key}_best") else ""
-    dagger = " †" if row.get(f"{column.key}_below") else ""
+    dagger = " †" if column.best and row.get(f"{column.key}_below") else ""
     return f"{_number(value, column)}{star}{dagger}"
 
 
