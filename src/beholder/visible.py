@@ -18,3 +18,9 @@ def visible(text: str) -> str:
 def for_terminal(text: str) -> str:
     """The text as a terminal may be given it: also without what turns the direction of a line."""
     return visible(text).translate(_TURNING)
+
+
+def for_xml(text: str) -> str:
+    """As for a terminal, without the characters that XML does not allow."""
+    shown = for_terminal(text)
+    return "".join(one if one >= " " and one not in "\ufffe\uffff" else " " for one in shown)

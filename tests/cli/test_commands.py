@@ -432,3 +432,9 @@ def test_graph_refuses_another_language_and_unknown_rules(cli: Cli) -> None:
 
 def test_version_is_printed(cli: Cli) -> None:
     assert cli("--version").out.strip() == "beholder 0.2.0"
+
+
+def test_gates_without_any_gate_are_refused(cli: Cli) -> None:
+    done = cli("score", _data(), "-m", "word_count", "-o", "run", "--gates", "gates.xml")
+    assert (done.code, "add --fail-under or --worse-than" in done.err) == (2, True)
+    assert not Path("run").exists()

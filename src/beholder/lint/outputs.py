@@ -15,7 +15,7 @@ from beholder._version import __version__
 from beholder.lint.linting import LintReport, by_file
 from beholder.lint.rules import ORDER, Format, LintFinding, rules
 from beholder.report.plain_page import render_page
-from beholder.visible import for_terminal
+from beholder.visible import for_terminal, for_xml
 
 _MOST_SARIF = 25_000
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -140,7 +140,7 @@ def junit(report: LintReport) -> str:
     found, shown = by_file(report.findings), by_file(report.occurrences)
     for file in report.files:
         pictures = shown.get(file, [])
-        suite = ElementTree.SubElement(suites, "testsuite", name=_xml(file))
+        suite = ElementTree.SubElement(suites, "testsuite", name=for_xml(file))
         by_place: dict[tuple[int | None, int | None, str], list[LintFinding]] = {}
         for finding in found.get(file, []):
             by_place.setdefault((finding.line, finding.column, finding.locator), []).append(finding)
@@ -148,7 +148,10 @@ def junit(report: LintReport) -> str:
         for one in pictures:
             place = f"{one.line or one.locator}" + (f":{one.column}" if one.column else "")
             case = ElementTree.SubElement(
-                suite, "testcase", classname=_xml(file), name=_xml(f"{place} {one.picture}".strip())
+                suite,
+                "testcase",
+                classname=for_xml(file),
+                name=for_xml(f"{place} {one.picture}".strip()),
             )
             findings = by_place.pop((one.line, one.column, one.locator), [])
             n_failed += _fill(case, findings)
@@ -163,20 +166,18 @@ def _fill(case: ElementTree.Element, findings: list[LintFinding]) -> bool:
     errors = [one for one in findings if one.severity == "error" and one.state == "new"]
     milder = [one for one in findings if one.severity != "error" and one.state == "new"]
     for one in errors:
-        failure = ElementTree.SubElement(case, "failure", type=one.rule, message=_xml(one.message))
-        failure.text = _xml(one.text)
+        failure = ElementTree.SubElement(
+            case, "failure", type=one.rule, message=for_xml(one.message)
+        )
+        failure.text = for_xml(one.text)
     if findings and not errors and not milder:
         ElementTree.SubElement(case, "skipped", message="known")
     if milder:
         said = ElementTree.SubElement(case, "system-out")
-        said.text = "\n".join(_xml(f"{one.severity} {one.rule}: {one.message}") for one in milder)
+        said.text = "\n".join(
+            for_xml(f"{one.severity} {one.rule}: {one.message}") for one in milder
+        )
     return bool(errors)
-
-
-def _xml(value: str) -> str:
-    return "".join(
-        one if one >= " " and one not in "\ufffe\uffff" else " " for one in for_terminal(value)
-    )
 
 
 def markdown(report: LintReport) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -98,10 +98,14 @@ def plan(
     from beholder.kinds.agreement.pilot import Pilot, read_pilot
 
     pilot = Pilot() if run is None else read_pilot(run, value, against)
-    told = {k: v for k, v in asdict(known).items() if v is not None and hasattr(pilot, k)}
-    if known.sd is not None:
-        told["sd_pictures"] = known.sd
-    pilot = replace(pilot, **told)
+    given: dict[str, Any] = {
+        "sd": known.sd,
+        "sd_pictures": known.sd,
+        "icc": known.icc,
+        "per_picture": known.per_picture,
+        "r": known.r,
+    }
+    pilot = replace(pilot, **{name: one for name, one in given.items() if one is not None})
     rows = list(_rows(wanted, known, pilot))
     if not rows:
         raise ConfigError("name what is wanted: --width, --difference, --kappa or --labels")
@@ -149,11 +153,19 @@ def _rows(wanted: WantedGroup, known: KnownGroup, pilot: Pilot) -> Iterator[dict
 
 
 def _row(goal: str, texts: int, pictures: int | None, price: TextCost | None) -> dict[str, Any]:
-    prices = {} if price is None else asdict(price)
-    cost = {name: None if one is None else one * texts for name, one in prices.items()}
-    whole = {name: one if one is None else math.ceil(one) for name, one in cost.items()}
-    return {"goal": goal, "texts": texts, "pictures": pictures, **whole} | {
-        "dollars": cost.get("dollars")
+    from beholder.kinds.agreement.pilot import TextCost
+
+    each = TextCost() if price is None else price
+    calls, tokens, dollars = (
+        None if one is None else one * texts for one in (each.calls, each.tokens, each.dollars)
+    )
+    return {
+        "goal": goal,
+        "texts": texts,
+        "pictures": pictures,
+        "calls": None if calls is None else math.ceil(calls),
+        "tokens": None if tokens is None else math.ceil(tokens),
+        "dollars": dollars,
     }
 
 

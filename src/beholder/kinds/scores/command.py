@@ -102,6 +102,8 @@ def score(
         raise ConfigError(f"--margin {test.margin}: expected a number from 0")
     if test.gates is not None:
         check_format(test.gates)
+        if not gates and test.worse_than is None:
+            raise ConfigError("--gates has nothing to write: add --fail-under or --worse-than")
     known = None if test.labels is None else read_labels(test.labels, test.label, scored)
     engine = where.named()
     config = ScoreConfig(

@@ -17,7 +17,7 @@ from beholder.kinds.scores.gates import PassedGate
 from beholder.metrics import Metric
 from beholder.rounding import fixed
 from beholder.run.store import Store
-from beholder.visible import for_terminal
+from beholder.visible import for_terminal, for_xml
 
 MOST_ITEMS = 20
 """Items that are named for a gate that is missed."""
@@ -112,10 +112,10 @@ def junit(found: Sequence[GateResult]) -> str:
         "testsuite", name="beholder score", tests=str(len(found)), failures=str(n_missed)
     )
     for one in found:
-        case = ElementTree.SubElement(suite, "testcase", classname="gates", name=_xml(one.name))
+        case = ElementTree.SubElement(suite, "testcase", classname="gates", name=for_xml(one.name))
         if one.reason:
-            failure = ElementTree.SubElement(case, "failure", message=_xml(one.reason))
-            failure.text = "\n".join(_xml(f"{item}: {what}") for item, what in one.items)
+            failure = ElementTree.SubElement(case, "failure", message=for_xml(one.reason))
+            failure.text = "\n".join(for_xml(f"{item}: {what}") for item, what in one.items)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suite, "unicode")}\n'
 
 
@@ -157,8 +157,3 @@ def _values(run: Path, name: str) -> dict[str, float]:
         ids = [item.id for _, item in store.items()]
         found = store.values(metric, len(ids))
         return {ids[place]: numbers[value] for place, numbers in found if value in numbers}
-
-
-def _xml(text: str) -> str:
-    shown = for_terminal(text)
-    return "".join(one if one >= " " and one not in "\ufffe\uffff" else " " for one in shown)

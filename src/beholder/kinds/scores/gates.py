@@ -91,7 +91,7 @@ def parse_until(text: str, scored: Sequence[Metric[Any]], **tools: object) -> Un
 def until_table(run: Path, goal: Until) -> Table:
     """Where a run stopped, and with which interval."""
     with Store.read(run) as store:
-        found = reached(store, goal, sum(1 for _ in store.items()))
+        found = reached(store, goal, store.n_subjects())
     state = "narrow enough" if found.is_narrow(goal.width) else "all scored, still wider"
     row = {
         "value": f"{goal.metric}.{goal.value}",
