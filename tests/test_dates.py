@@ -45,7 +45,10 @@ def test_a_month_alone_takes_the_given_year() -> None:
         "spring 1928",
         "march april 1928",
         "1928-13",
-        "1928 to 1945",
+        "1945 to 1928",
+        "../1930",
+        "1930/..",
+        "n.d.",
         "1928 or 1935",
         "1928 7",
         "1928-03 to 1929-05",
@@ -80,3 +83,33 @@ def test_first_and_last_day_span_what_is_unknown() -> None:
     assert PartialDate(1928).first == dt.date(1928, 1, 1)
     assert PartialDate(1928).last == dt.date(1928, 12, 31)
     assert str(PartialDate(1928, 2)) == "1928-02"
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "first", "last"),
+    [  # meanings: Extended Date/Time Format, Library of Congress, levels 0 and 1
+        ("193X", "193X", "1930-01-01", "1939-12-31"),
+        ("1930s", "193X", "1930-01-01", "1939-12-31"),
+        ("the 1930s", "193X", "1930-01-01", "1939-12-31"),
+        ("1930/1935", "1930/1935", "1930-01-01", "1935-12-31"),
+        ("1928 to 1945", "1928/1945", "1928-01-01", "1945-12-31"),
+        ("between 1930 and 1935", "1930/1935", "1930-01-01", "1935-12-31"),
+        ("1930-03/1931-02", "1930-03/1931-02", "1930-03-01", "1931-02-28"),
+        ("1930-21", "1930-21", "1930-03-01", "1930-05-31"),
+        ("c. 1930", "1930~", "1929-01-01", "1931-12-31"),
+        ("Circa 1930", "1930~", "1929-01-01", "1931-12-31"),
+        ("1930?", "1930?", "1929-01-01", "1931-12-31"),
+    ],
+)
+def test_dates_as_archives_write_them(text: str, written: str, first: str, last: str) -> None:
+    found = PartialDate.parse(text)
+    assert (str(found), str(found.first), str(found.last)) == (written, first, last)
+    assert found.precision == "span"
+    assert PartialDate.parse(written) == found
+
+
+def test_spans_are_before_another_date_only_with_all_their_days() -> None:
+    about, later = PartialDate.parse("c. 1930"), PartialDate.parse("1932")
+    assert about.before(later)
+    assert not about.before(PartialDate.parse("1931"))
+    assert not later.before(about)

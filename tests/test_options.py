@@ -52,9 +52,10 @@ def test_limits_of_the_ranges_are_inside() -> None:
 
 def test_only_what_was_given_goes_to_judges() -> None:
     assert JudgeOptions().keywords() == {}
-    given = JudgeOptions("http://a/v1", 0, Path("p"), True, {"timeout": 3})
+    given = JudgeOptions("http://a/v1", "KEY", 0, Path("p"), True, {"timeout": 3})
     assert given.keywords() == {
         "base_url": "http://a/v1",
+        "key_env": "KEY",
         "temperature": 0,
         "prompts": Path("p"),
         "batch": True,

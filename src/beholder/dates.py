@@ -1,4 +1,4 @@
-"""Dates known only in part: a year, a month of a year, or a day."""
+"""Dates known only in part: a year, a month of a year, a day, or as archives write them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import datetime as dt
 import re
 from calendar import monthrange
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
+from importlib.util import find_spec
+from time import struct_time
+from typing import Any, Literal
 
 _MONTHS = (
     "january",
@@ -30,6 +33,10 @@ _TIME = (
 _ISO = re.compile(rf"(\d{{4}})(?:-(\d{{1,2}})(?:-(\d{{1,2}}){_TIME})?)?")
 _EXIF = re.compile(rf"(\d{{4}}):(\d{{2}}):(\d{{2}}){_TIME}")
 _WORD = re.compile(r"[a-z]+|\d+")
+_ABOUT = re.compile(r"(?:c|ca|circa|about|approx|approximately)\b[.]? *(.+)")
+_SEASON = re.compile(r"\d{4}-2[1-4][~?%]?")
+_DECADE = re.compile(r"(?:the )?(\d{3})0s")
+_SPAN = re.compile(r"(?:between )?(\d{4}) *(?:to|and|until|-|\u2013) *(\d{4})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,8 @@ class PartialDate:
         year: 1 to 9999.
         month: 1 to 12, or None.
         day: 1 to 31, or None; needs a month.
+        edtf: The date in the Extended Date/Time Format, if it is more than these say:
+            ``1930~``, ``193X``, ``1930/1935``. Years are then those of its first day.
 
     Raises:
         ValueError: There is no such day.
@@ -51,6 +60,7 @@ class PartialDate:
     year: int
     month: int | None = None
     day: int | None = None
+    edtf: str | None = None
 
     def __post_init__(self) -> None:
         if self.day is not None and self.month is None:
@@ -60,6 +70,8 @@ class PartialDate:
         dt.date(self.year, self.month or 1, self.day or 1)
 
     def __str__(self) -> str:
+        if self.edtf is not None:
+            return self.edtf
         text = f"{self.year:04d}"
         if self.month is not None:
             text += f"-{self.month:02d}"
@@ -70,11 +82,15 @@ class PartialDate:
     @property
     def first(self) -> dt.date:
         """The earliest day it can mean."""
+        if self.edtf is not None:
+            return _bounds(self.edtf)[0]
         return dt.date(self.year, self.month or 1, self.day or 1)
 
     @property
     def last(self) -> dt.date:
         """The latest day it can mean."""
+        if self.edtf is not None:
+            return _bounds(self.edtf)[1]
         month = self.month or 12
         return dt.date(self.year, month, self.day or monthrange(self.year, month)[1])
 
@@ -84,8 +100,10 @@ class PartialDate:
         return (self.first.toordinal() + self.last.toordinal()) / 2
 
     @property
-    def precision(self) -> Literal["year", "month", "day"]:
-        """How far it is known."""
+    def precision(self) -> Literal["year", "month", "day", "span"]:
+        """How far it is known; a span is about a year, a season, a decade or several years."""
+        if self.edtf is not None:
+            return "span"
         return "year" if self.month is None else "month" if self.day is None else "day"
 
     def before(self, other: PartialDate) -> bool:
@@ -97,8 +115,12 @@ class PartialDate:
         """Read ``1928``, ``1928-03``, ``1928-03-07``, ``march 1928``, ``7 March 1928`` or EXIF's.
 
         Numbers that could be day or month in either order, such as ``3/7/1928``, are refused, and
-        so are two dates, such as ``1928 to 1945``, and years of two digits, such as
-        ``June 85``. A time may follow a day and is ignored.
+        so are years of two digits, such as ``June 85``. A time may follow a day and is ignored.
+
+        With the extra ``narratives`` also EDTF, levels 0 and 1 (``1930~``, ``193X``,
+        ``1930/1935``, ``1930-21`` for spring; intervals need both ends), and in words ``c. 1930``,
+        ``1930s``, ``1930-1935`` and ``between 1930 and 1935``. About a year means from the year
+        before to the year after, as the package ``edtf`` has it.
 
         Args:
             text: The date; English month names, whole or their first three letters.
@@ -108,10 +130,17 @@ class PartialDate:
             ValueError: It cannot be read, or there is no such day.
         """
         cleaned = text.strip().lower()
+        if _SEASON.fullmatch(cleaned) and (found := _archived(cleaned)):
+            return found
         for pattern in (_ISO, _EXIF):
             if match := pattern.fullmatch(cleaned.upper()):
                 return cls(*(int(part) if part else None for part in match.groups()))  # type: ignore[arg-type]
-        return cls._from_words(_WORD.findall(cleaned), text, year)
+        try:
+            return cls._from_words(_WORD.findall(cleaned), text, year)
+        except ValueError:
+            if (found := _archived(cleaned)) is None:
+                raise
+            return found
 
     @classmethod
     def _from_words(cls, words: list[str], text: str, year: int | None) -> PartialDate:
@@ -126,10 +155,49 @@ class PartialDate:
         if others or len(months) != 1 or wrong or known is None:
             hint = "" if known else "; a date without a year needs one given for all"
             raise ValueError(
-                f"cannot read the date {text!r}: expected 1928, 1928-03, 1928-03-07 or"
-                f" 'march 1928'{'; write all digits of the year' if short else hint}"
+                f"cannot read the date {text!r}: expected 1928, 1928-03, 1928-03-07,"
+                f" 1928~, 192X or 'march 1928'{'; write all digits of the year' if short else hint}"
             )
         return cls(known, months[0], days[0] if days else None)
+
+
+def _archived(text: str) -> PartialDate | None:
+    """A date as archives write it; None if it is none, or the package for it is missing."""
+    if not find_spec("edtf"):
+        return None
+    if match := _ABOUT.fullmatch(text):
+        inner = _archived(match[1])
+        written = (str(inner) if inner else match[1]) + "~"
+    elif match := _DECADE.fullmatch(text):
+        written = f"{match[1]}X"
+    elif match := _SPAN.fullmatch(text):
+        written = f"{match[1]}/{match[2]}"
+    else:
+        written = text.upper()
+    try:
+        first, _ = _bounds(written)
+    except ValueError:
+        return None
+    return PartialDate(first.year, edtf=written)
+
+
+@cache
+def _bounds(written: str) -> tuple[dt.date, dt.date]:
+    """First and last day of a date in EDTF; ValueError if it is none, or has no such days."""
+    from edtf import parse_edtf
+    from edtf.parser.edtf_exceptions import EDTFParseException
+
+    try:
+        read: Any = parse_edtf(written)
+        bounds = read.lower_fuzzy(), read.upper_fuzzy()
+    except (EDTFParseException, ValueError, TypeError, OverflowError) as error:
+        raise ValueError(f"{written!r} is no date in EDTF") from error
+    if not all(isinstance(one, struct_time) for one in bounds):
+        raise ValueError(f"{written!r} has no first or no last day")
+    first, last = (dt.date(*one[:3]) for one in bounds)
+    if last < first:
+        raise ValueError(f"{written!r} ends before it begins")
+    return first, last
 
 
 _ORDINAL = ("st", "nd", "rd", "th", "of")

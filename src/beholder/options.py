@@ -39,6 +39,7 @@ class Options(TypedDict, total=False):
     references_from: str | Path | None
     frames: Frames | None
     base_url: str | None
+    key_env: str | None
     temperature: float | None
     prompts: str | Path | None
     batch: bool
@@ -120,7 +121,7 @@ class DataOptions:
                 raise ConfigError(f"frames={self.frames}: expected {MAX_FRAMES} at most")
 
 
-_OWN = ("base_url", "temperature", "prompts", "batch")
+_OWN = ("base_url", "key_env", "temperature", "prompts", "batch")
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,7 @@ class JudgeOptions:
 
     Attributes:
         base_url: Endpoint of an OpenAI-compatible server, for judges and embedders of openai:MODEL.
+        key_env: Environment variable that holds the key of that server.
         temperature: Sampling temperature of judges, from 0; by default that of the question.
         prompts: Folder of prompt templates that replace ours.
         batch: Use the endpoint's batch mode: slower, half price.
@@ -139,6 +141,7 @@ class JudgeOptions:
     """
 
     base_url: str | None = None
+    key_env: str | None = None
     temperature: float | None = None
     prompts: Path | None = None
     batch: bool = False
@@ -154,6 +157,7 @@ class JudgeOptions:
         """Those that were given, as keyword options of ``judges.judge``."""
         named = {
             "base_url": self.base_url,
+            "key_env": self.key_env,
             "temperature": self.temperature,
             "prompts": self.prompts,
             "batch": self.batch or None,
@@ -162,7 +166,8 @@ class JudgeOptions:
 
     def for_tools(self) -> dict[str, dict[str, object]]:
         """Options per kind of tool, for ``metrics.Tools``."""
-        address: dict[str, object] = {} if self.base_url is None else {"base_url": self.base_url}
+        named = {"base_url": self.base_url, "key_env": self.key_env}
+        address: dict[str, object] = {name: v for name, v in named.items() if v is not None}
         return {"judge": self.keywords(), "embedder": address}
 
 

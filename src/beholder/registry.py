@@ -227,7 +227,8 @@ class Registry(Generic[T]):
             if point.dist is not None and f"{point.dist.name}/{point.name}" == name:
                 return point.load()  # type: ignore[no-any-return]
         names = self.names()
-        close = get_close_matches(name, names, n=1, cutoff=0.5)
+        close = [one for one in names if one.lower() == name.lower()]
+        close = close or get_close_matches(name.lower(), names, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]!r}? " if close else ""
         raise UnknownNameError(
             f"no {self.kind} is called {name!r}; {hint}There are: {', '.join(names)}"

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,6 +115,18 @@ def parse(text: str) -> Spec:
     # Other brackets belong to the argument, as in the name of a file.
     found = _OPTIONS_AT_END.fullmatch(argument)
     return _Reader(found[2]).options_of(name[0], found[1]) if found else Spec(name[0], argument)
+
+
+def listed(texts: Iterable[str]) -> tuple[str, ...]:
+    """Specs that were given one by one or with commas between them."""
+    found: list[str] = []
+    for text in texts:
+        try:
+            several = parse(f"list({text})").options.get("members", []) if "," in text else []
+        except ConfigError:  # whoever reads the text says what is wrong with it
+            several = []
+        found += [str(one) for one in several] if len(several) > 1 else [text]
+    return tuple(found)
 
 
 def tool(given: str | Spec) -> Spec:

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 OPTIONS = {
     "demo": "--out -o",
     "score": (
-        "--address --allow-failed --base-url --batch --cache --concurrency --dry-run --embedder "
+        "--address --allow-failed --base-url --key-env --batch --cache --concurrency --dry-run --embedder "
         "--engine --fail-under --frames --gate-on --gates --json --judge --label --labels --limit --map --margin --markdown "
         "--max-cost --until --worse-than "
         "--media-root --metric "
@@ -28,32 +28,32 @@ OPTIONS = {
     "report": "--figures --out -o",
     "compare": "--allow-different --html --json --markdown --tables",
     "agree": (
-        "--base-url --cache --control --data --dry-run --embedder --json --judge --judges --kind "
+        "--base-url --key-env --cache --control --data --dry-run --embedder --json --judge --judges --kind "
         "--label --limit --map --markdown --max-cost --media-root --metric --no-figures --out "
         "--resamples --suite --tables --workers -m -o"
     ),
     "leaderboard": "--json",
     "rank": (
-        "--ablate --allow-failed --base-url --cache --concurrency --dry-run --embedder "
+        "--ablate --allow-failed --base-url --key-env --cache --concurrency --dry-run --embedder "
         "--images --json --judge --language --max-cost --out --resamples --scorer "
         "--skip-bad-rows --threshold --workers -o -s"
     ),
     "review": (
-        "--allow-failed --base-url --cache --concurrency --images --judge --language "
+        "--allow-failed --base-url --key-env --cache --concurrency --images --judge --language "
         "--max-cost --out --skip-bad-rows --temperature --words -o"
     ),
     "caption": (
-        "--allow-failed --base-url --batch --cache --concurrency --context --dataset --dry-run "
+        "--allow-failed --base-url --key-env --batch --cache --concurrency --context --dataset --dry-run "
         "--judge --language --limit --max-cost --media-root --out --prompts "
         "--skip-bad-rows --system-column --temperature --words -o"
     ),
     "classify": (
-        "--allow-failed --base-url --batch --by --cache --categories --column "
+        "--allow-failed --base-url --key-env --batch --by --cache --categories --column "
         "--concurrency --dry-run --judge --limit --max-cost --media-root --out --prompts "
         "--skip-bad-rows --temperature -o"
     ),
     "translate": (
-        "--allow-failed --base-url --batch --cache --column --concurrency --dry-run "
+        "--allow-failed --base-url --key-env --batch --cache --column --concurrency --dry-run "
         "--from --judge --limit --max-cost --media-root --out --prompts --skip-bad-rows "
         "--temperature --to -o"
     ),
@@ -63,25 +63,25 @@ OPTIONS = {
     ),
     "steps": "--metric --out -m -o",
     "suite comparison": (
-        "--base-url --batch --cache --concurrency --embedder --json --judge --limit --max-cost "
+        "--base-url --key-env --batch --cache --concurrency --embedder --json --judge --limit --max-cost "
         "--media-root --metric --out --prompts --resamples --seed --skip-bad-rows --temperature "
         "--workers --writer -m -o"
     ),
     "suite authors": (
-        "--author --base-url --batch --cache --concurrency --embedder --json --judge --limit "
+        "--author --base-url --key-env --batch --cache --concurrency --embedder --json --judge --limit "
         "--max-cost --media-root --metric --others --out --prompts --resamples --seed "
         "--skip-bad-rows --temperature --workers -m -o"
     ),
     "metrics": "",
     "show": "",
-    "doctor": "--base-url --judge",
+    "doctor": "--base-url --key-env --judge",
     "graph": "--coref --json --parser --rules --svg",
     "graph-check": "--coref --json --parser --rules",
     "plan": (
         "--against --difference --icc --json --judge-r --judged --kappa --labels --per-picture "
         "--power --r --sd --shares --systems --value --width -v"
     ),
-    "judge-check": "--answers --base-url --replicates --temperature",
+    "judge-check": "--answers --base-url --key-env --replicates --temperature",
     "cache stats": "--cache",
     "cache export": "--cache --run",
     "cache prune": "--cache --days",
@@ -89,22 +89,22 @@ OPTIONS = {
     "narrate extract": (
         "--alternatives --column --cover --days --embedder --images --jsd --like --method "
         "--min-difference --near-duplicate --out --replications --scale --seed "
-        "--skip-bad-rows --source --spread-dates --target --topics --window --year -k -o"
+        "--skip-bad-rows --skip-undated --source --spread-dates --target --topics --window --year -k -o"
     ),
     "narrate judge": (
-        "--allow-failed --anchors --base-url --by --cache --captioner --column "
+        "--allow-failed --anchors --base-url --key-env --by --cache --captioner --column "
         "--concurrency --context --dry-run --images --json --judge --judges --max-cost "
         "--max-side --out --pictures --rule --share --skip-bad-rows --temperature "
         "--weight --year -K -o"
     ),
     "narrate transitions": (
-        "--allow-failed --base-url --by --cache --captioner --column --concurrency "
+        "--allow-failed --base-url --key-env --by --cache --captioner --column --concurrency "
         "--context --dry-run --embedder --human --images --jsd --json --judge --judges "
         "--max-cost --max-side --out --pictures --scale --skip-bad-rows --temperature "
         "--topics --year -K -o"
     ),
     "narrate compare": (
-        "--allow-failed --anchors --base-url --by --cache --captioner --column "
+        "--allow-failed --anchors --base-url --key-env --by --cache --captioner --column "
         "--concurrency --context --dry-run --embedder --human --images --jsd --json "
         "--judge --judges --max-cost --max-side --out --pictures --rule --scale --share "
         "--skip-bad-rows --steps-by --temperature --topics --weight --year -K -o"
@@ -114,7 +114,7 @@ OPTIONS = {
 ``--differ``)."""
 
 ROWS = "--limit --skip-bad-rows --media-root"
-JUDGING = "--base-url --temperature --prompts --batch"
+JUDGING = "--base-url --key-env --temperature --prompts --batch"
 WORK = "--workers --concurrency --cache --max-cost"
 FINISH = "--allow-failed --json --dry-run"
 RUNS = ("score", "rank", "review", "caption", "classify", "translate")
@@ -157,11 +157,11 @@ def test_groups_of_options_reach_the_command(command: str) -> None:
         "classify": "-o o --categories c",
         "translate": "-o o --from a --to b",
     }
-    given = "--limit 3 --base-url u --cache c --max-cost 1.5 --json --dry-run"
+    given = "--limit 3 --base-url u --key-env KEY --cache c --max-cost 1.5 --json --dry-run"
     _, bound, _ = app.parse_args(f"{command} data {required.get(command, '')} {given}")
     run = bound.arguments["run"]
     assert (run.rows.limit, run.rows.skip_bad_rows) == (3, False)
-    assert (run.judging.base_url, run.judging.extra) == ("u", {})
+    assert (run.judging.base_url, run.judging.key_env) == ("u", "KEY")
     assert (run.work.cache, run.work.max_cost, run.work.workers) == ("c", 1.5, None)
     assert (run.finish.as_json, run.finish.dry_run, run.finish.allow_failed) == (True, True, 0)
     assert run.work.found().cache == Path("c/answers.sqlite")
@@ -174,7 +174,7 @@ def test_no_option_has_an_opposite_and_nothing_internal_is_shown(cli: Cli) -> No
 
 def test_help_names_what_is_taken_where_nothing_is_said(cli: Cli) -> None:
     text = " ".join(cli("score", "--help").out.replace("│", " ").split())
-    assert "repeatable. The one that fits the data if none is named." in text
+    assert "or repeat. The one that fits the data if none is named." in text
     assert "still count as success. [default: 0]" in text
     assert "[default: ]" not in text
     assert "[default: False]" not in text

@@ -81,7 +81,7 @@ def rules(folder: Path) -> str:
 
 def test_judge_check_prints_consistency_and_bias(cli: Cli, tmp_path: Path) -> None:
     done = cli("judge-check", rules(tmp_path))
-    assert done.code == 0, done.err
+    assert done.code == 1, done.err  # as a gate: this judge is unfit
     assert "undefined" in done.out  # a judge that always says the same has no reliability
     assert "-3.00" in done.out
     assert "unfit" in done.out

@@ -57,8 +57,50 @@ def test_a_column_that_is_nowhere_is_told_with_those_there_are(tmp_path: Path) -
 
 def test_only_fields_are_mapped(tmp_path: Path) -> None:
     path = _write(tmp_path / "d.csv", "text\na\n")
-    with pytest.raises(ConfigError, match=r"--map candidat=text: .* did you mean candidate\?"):
+    with pytest.raises(ConfigError, match=r"--map candidat=.*did you mean candidate\?"):
         list(read_items(path, DataOptions(map={"candidat": "text"})))
+
+
+def test_values_inside_a_field_are_mapped(tmp_path: Path) -> None:
+    path = _write(tmp_path / "d.csv", "text,score,model,judgments.old\na,3.5,m1,2\nb,,m2,\n")
+    mapped = {"candidate": "text", "judgments.overall": "score", "group.system": "model"}
+    first, second = read_items(path, DataOptions(map=mapped))
+    assert isinstance(first, Item)
+    assert isinstance(second, Item)
+    assert first.judgments == {"old": 2.0, "overall": 3.5}
+    assert first.group == {"system": "m1"}
+    assert second.judgments == {}
+    assert second.group == {"system": "m2"}
+
+
+def test_aliases_are_mapped(tmp_path: Path) -> None:
+    path = _write(tmp_path / "d.csv", "text,file\na,p.jpg\n,q.jpg\n")
+    first, second = read_items(path, DataOptions(map={"alt": "text", "image": "file"}))
+    assert isinstance(first, Item)
+    assert (first.candidate, first.images) == ("a", ("p.jpg",))
+    assert isinstance(second, Item)  # an empty text is a failed item, not a wrong row
+    assert second.candidate == ""
+
+
+@pytest.mark.parametrize(
+    ("mapped", "said"),
+    [
+        ({"image": "a", "images": "b"}, "--map image and --map images name the same field"),
+        ({"judgments.": "a"}, "--map judgments.="),
+        ({"jugdments.x": "a"}, r"did you mean judgments\.x\?"),
+        ({"candidate": ""}, "name a column"),
+    ],
+)
+def test_mappings_that_cannot_be_meant(tmp_path: Path, mapped: dict[str, str], said: str) -> None:
+    path = _write(tmp_path / "d.csv", "text\na\n")
+    with pytest.raises(ConfigError, match=said):
+        list(read_items(path, DataOptions(map=mapped)))
+
+
+def test_a_spreadsheet_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = _write(tmp_path / "d.xlsx", "PK")
+    with pytest.raises(DataError, match="save it as CSV"):
+        list(read_items(path))
 
 
 def test_numbered_references_are_a_list_in_their_order(tmp_path: Path) -> None:

@@ -168,8 +168,8 @@ def test_jsonl_reports_each_bad_row_with_its_place(tmp_path: Path) -> None:
     )
     assert _messages(path) == [
         f"{path}:2: is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
-        f"{path}:4: candidate: is missing (also read: caption, generation, prediction, hypothesis);"
-        " there are: id; name its column with --map candidate=COLUMN",
+        f"{path}:4: candidate: is missing (also read: caption, generation, prediction, hypothesis,"
+        " alt, alt_text); there are: id; name its column with --map candidate=COLUMN",
         f"{path}:5: references: expected a list of texts, got 1",
         f"{path}:6: id: '1' is taken by row 1; ids must differ",
     ]

@@ -225,9 +225,7 @@ SCORES: Mapping[str, Change] = {
     "judging.extra: prices": Change(
         "reused", into(judging__extra={"prices": "prices.toml"}), "what an answer costs"
     ),
-    "judging.extra: key_env": Change(
-        "reused", into(judging__extra={"key_env": "OTHER_KEY"}), "who pays"
-    ),
+    "judging.key_env": Change("reused", into(judging__key_env="OTHER_KEY"), "who pays"),
     "work.workers": Change("reused", into(work__workers=2), "results do not depend on it"),
     "work.concurrency": Change("reused", into(work__concurrency=1), "results do not depend on it"),
     "work.cache": Change(

@@ -203,7 +203,7 @@ class Connection:
             return f"refused the key in {self.key_env}"
         return (
             "needs a key, and none is sent to your own server unless you name its variable:"
-            " key_env='NAME'"
+            " --key-env NAME, or key_env='NAME' in Python and in a spec"
         )
 
     def _redacted(self, text: str) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import beholder
 from beholder._version import __version__
 from beholder.kinds.agreement.judge_check import print_diagnosis
+from beholder.options import JudgeOptions
 from beholder.terminal.printing import tell, tell_tables
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ _KEYS = ("OPENAI_API_KEY",)
 MANIFEST = "judges/builtin/manifest.json"
 
 
-def doctor(*, judge: str | None = None, base_url: str | None = None) -> int:
+def doctor(
+    *, judge: str | None = None, base_url: str | None = None, key_env: str | None = None
+) -> int:
     """Say what is installed, what is missing and how to get it.
 
     Sends nothing anywhere unless a judge is named. Compares the built-in models and word lists with
@@ -34,6 +37,7 @@ def doctor(*, judge: str | None = None, base_url: str | None = None) -> int:
     Args:
         judge: Also ask this judge a dozen questions with known answers.
         base_url: Endpoint of an OpenAI-compatible server.
+        key_env: Environment variable that holds the key of that server.
     """
     from importlib.metadata import metadata
 
@@ -63,7 +67,7 @@ def doctor(*, judge: str | None = None, base_url: str | None = None) -> int:
         tell("built-in files: as released (SHA-256)")
     for key in _KEYS:
         tell(f"{key}: {'set' if os.environ.get(key) else 'not set'}")
-    answered = judge is None or print_diagnosis(judge, base_url)
+    answered = judge is None or print_diagnosis(judge, JudgeOptions(base_url, key_env))
     return 0 if answered and not damaged else 1
 
 

@@ -12,8 +12,9 @@ import io
 import os
 import sys
 from itertools import islice
+from pathlib import Path
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, MissingArgumentError, Parameter
 
 from beholder._version import __version__
 from beholder.errors import BeholderError
@@ -79,6 +80,15 @@ def _outside(arguments: list[str]) -> list[Command]:
     return [command for kind in islice(kinds(), ours, None) for command in kind.commands]
 
 
+def _hint(error: MissingArgumentError) -> str:
+    """What to give for a missing argument; of a run, which there are."""
+    if error.argument is None or not error.argument.name.startswith("RUN"):
+        return f" See beholder {' '.join(error.command_chain or ())} --help."
+    found = sorted(str(file.parent) for file in Path("runs").glob("*/run.json"))
+    there = f"There are: {', '.join(found[:10])}." if found else "There is none in runs/."
+    return f" A run is a folder that commands such as `beholder score` write. {there}"
+
+
 def main() -> None:
     """Run the command line and exit."""
     arguments = sys.argv[1:]
@@ -97,7 +107,8 @@ def main() -> None:
                 app[name]
         sys.exit(app(arguments))
     except (BeholderError, CycloptsError) as error:
-        say(f"beholder: {error}")
+        hint = _hint(error) if isinstance(error, MissingArgumentError) else ""
+        say(f"beholder: {error}{hint}")
         sys.exit(2)
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

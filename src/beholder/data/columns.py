@@ -13,6 +13,28 @@ from beholder.records import Item
 
 _NUMBERED = re.compile(r"(?:references?|refs?)[ _-]?(\d+)\Z", re.IGNORECASE)
 _FIELDS = tuple(Item.__dataclass_fields__)
+_OUTER = ("group", "judgments", "meta")
+"""Fields that hold named values: ``judgments.overall`` is one of them."""
+_OWN_NAMES = {alias: field for field, aliases in ALIASES.items() for alias in aliases}
+
+
+def field_of(name: str) -> str:
+    """The field that a mapping names: by its own name, an alias, or as ``judgments.NAME``.
+
+    Raises:
+        ConfigError: There is no such field.
+    """
+    outer, dot, inner = name.partition(".")
+    if name in _FIELDS or (outer in _OUTER and inner):
+        return name
+    if name in _OWN_NAMES:
+        return _OWN_NAMES[name]
+    close = get_close_matches(outer, [*_FIELDS, *_OWN_NAMES], n=1)
+    hint = f"; did you mean {close[0]}{dot}{inner}?" if close else ""
+    raise ConfigError(
+        f"--map {name}=...: expected FIELD=COLUMN with one of {', '.join(_FIELDS)}, or a value in"
+        f" one, such as judgments.overall or group.system{hint}"
+    )
 
 
 def check_mapped(columns: Mapping[str, str]) -> None:
@@ -21,14 +43,13 @@ def check_mapped(columns: Mapping[str, str]) -> None:
     Raises:
         ConfigError: Names it.
     """
+    fields: dict[str, str] = {}
     for field, column in columns.items():
-        if field not in _FIELDS or not column:
-            close = get_close_matches(field, _FIELDS, n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            raise ConfigError(
-                f"--map {field}={column}: expected FIELD=COLUMN with one of {', '.join(_FIELDS)}"
-                f"{hint}"
-            )
+        if not column:
+            raise ConfigError(f"--map {field}=: name a column, as {field}=COLUMN")
+        other = fields.setdefault(field_of(field), field)
+        if other != field:
+            raise ConfigError(f"--map {other} and --map {field} name the same field; keep one")
 
 
 def renamed(
@@ -47,6 +68,7 @@ def renamed(
     Raises:
         DataError: No row has a column that was named; names those there are.
     """
+    columns = {field_of(field): column for field, column in columns.items()}
     missing, there = dict(columns), dict[str, None]()
     for number, row in rows:
         if not isinstance(row, Mapping):
@@ -57,15 +79,34 @@ def renamed(
             there |= dict.fromkeys(map(str, row))
         taken = {column: row[column] for column in columns.values() if column in row}
         rest = {str(key): value for key, value in row.items() if key not in taken}
-        named = rest | {
-            field: taken[column] for field, column in columns.items() if column in taken
-        }
-        yield number, _gathered(named, name, number)
+        for field, column in columns.items():
+            if column in taken:
+                _put(rest, field_of(field), taken[column])
+        yield number, _gathered(rest, name, number)
     if missing and there:
         field, column = next(iter(missing.items()))
         raise DataError(
             name, f"no row has the column {column!r} (--map {field}={column}); {columns_of(there)}"
         )
+
+
+def as_number(cell: str) -> float | str:
+    """A text as a number if it is one."""
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
+
+
+def _put(row: dict[str, Any], field: str, value: Any) -> None:
+    outer, dot, inner = field.partition(".")
+    if not dot:
+        row[field] = value
+    elif value is not None and value != "":
+        is_judgment = outer == "judgments" and isinstance(value, str)
+        inside = row.get(outer)
+        known = dict(inside) if isinstance(inside, Mapping) else {}
+        row[outer] = known | {inner: as_number(value) if is_judgment else str(value)}
 
 
 def _gathered(row: dict[str, object], name: str, number: int) -> dict[str, object] | DataError:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
-from beholder.data.columns import check_mapped, renamed
+from beholder.data.columns import check_mapped, field_of, renamed
 from beholder.data.folders import folder_of
 from beholder.data.joined import references_by_id, with_references
 from beholder.data.lines import Row
@@ -21,6 +22,9 @@ from beholder.records import Item
 T = TypeVar("T")
 
 MAX_ROWS_SHOWN = 20
+
+_VALUES = re.compile(r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|[0-9]+|there (?:are|is): .*?;")
+"""What differs between messages of one kind."""
 
 MAX_BAD_ROWS = 100_000
 """Wrong rows that are left out: where more are wrong, it is not their data."""
@@ -54,7 +58,9 @@ def read_items(
         DataError: The file as a whole cannot be read.
     """
     name = "stdin" if str(source) == "-" else str(source)
-    return items_of(read_rows(source, name, taken.map.get("candidate")), taken, name, textless)
+    check_mapped(taken.map)
+    said = next((c for f, c in taken.map.items() if field_of(f) == "candidate"), None)
+    return items_of(read_rows(source, name, said), taken, name, textless)
 
 
 def items_of(
@@ -180,13 +186,20 @@ def _all_bad(errors: list[DataError], n_read: int, whole: bool) -> DataError:
     """
     first = errors[0]
     of = f"{n_read:,} rows" if whole else f"the first {n_read:,} rows"
-    if len(errors) > 1 and len({(one.field, one.reason) for one in errors}) == 1:
-        every = len(errors) == n_read
+    kinds: dict[tuple[str | None, str], list[DataError]] = {}
+    for error in errors:
+        kinds.setdefault((error.field, _VALUES.sub("", error.reason)), []).append(error)
+    every = len(errors) == n_read and len(kinds) == 1
+    if len(errors) > 1 and len(kinds) == 1:
         told = f"all {of if whole else f'of {of}'}" if every else f"{len(errors):,} of {of}"
         lines = [f"({told} are like this)"]
     else:
-        every = False
-        lines = [str(error) for error in errors[1:MAX_ROWS_SHOWN]]
+        alike = [
+            f"\n({len(those):,} rows are like this)" * (len(those) > 1) for those in kinds.values()
+        ]
+        lines = [f"{those[0]}{more}" for those, more in zip(kinds.values(), alike, strict=True)]
+        lines[0] = lines[0].removeprefix(str(first)).strip()
+        lines = [line for line in lines if line]
         if len(errors) > MAX_ROWS_SHOWN:
             lines.append("(and more)")
     if not every:

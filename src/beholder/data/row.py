@@ -14,7 +14,7 @@ from beholder.media import file_of
 from beholder.records import Item
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
-    "candidate": ("caption", "generation", "prediction", "hypothesis"),
+    "candidate": ("caption", "generation", "prediction", "hypothesis", "alt", "alt_text"),
     "references": ("reference", "ref", "refs", "ground_truth"),
     "images": ("image",),
 }

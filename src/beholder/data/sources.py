@@ -65,8 +65,10 @@ def read_rows(source: str | Path, name: str, said: str | None = None) -> Iterato
     else:
         raise DataError(
             name,
-            "its ending names no known format: expected .jsonl, .json, .csv, .tsv, .vtt or .srt"
-            " (also .gz, .xz), .parquet, or a folder of pictures",
+            "is a spreadsheet: save it as CSV"
+            if kind in (".xlsx", ".xls", ".ods")
+            else "its ending names no known format: expected .jsonl, .json, .csv, .tsv, .vtt or"
+            " .srt (also .gz, .xz), .parquet, or a folder of pictures",
         )
 
 

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Self
 
+from beholder.data.columns import as_number
 from beholder.data.lines import MAX_ROW_BYTES, Row, check_unpacking, lines, strict_json, too_long
 from beholder.data.row import ALIASES
 from beholder.errors import ConfigError, DataError
@@ -118,7 +119,7 @@ def _from_cells(cells: dict[str, str], said: str | None) -> dict[str, object]:
             continue
         outer, dot, inner = column.partition(".")
         if dot and outer in _OUTER:
-            row.setdefault(outer, {})[inner] = _number(cell) if outer == "judgments" else cell
+            row.setdefault(outer, {})[inner] = as_number(cell) if outer == "judgments" else cell
         else:
             row[column] = _json_list(cell)
     return row
@@ -132,13 +133,6 @@ def _json_list(cell: str) -> Any:
     except (ValueError, RecursionError):
         return cell
     return value if isinstance(value, list) else cell
-
-
-def _number(cell: str) -> float | str:
-    try:
-        return float(cell)
-    except ValueError:
-        return cell
 
 
 def read_parquet(source: str | Path, name: str) -> Iterator[Row]:

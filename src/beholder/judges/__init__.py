@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ PANEL = "panel"
 """Name of a panel of judges in a spec: ``panel(members=[A, B])``."""
 
 _JUDGE_OPTIONS = ("prompts", "scale", "temperature", "samples")
-_ENDPOINT_OPTIONS = ("base_url", "batch")
+_ENDPOINT_OPTIONS = ("base_url", "key_env", "batch")
 """Options that go to backends which name them; an engine's open options are no place for them."""
 
 
@@ -70,8 +71,8 @@ def judge(
         tally: Counts what would be asked, and nothing is sent.
         options: Options of the judge (``prompts``, ``scale``, ``temperature``, ``samples``,
             ``replicates``) and of its backend (``concurrency``, ``timeout``...); those in the spec
-            go first. Beside a panel they go to all its members. ``base_url`` and ``batch`` go to
-            backends that name them.
+            go first. Beside a panel they go to all its members. ``base_url``, ``key_env`` and
+            ``batch`` go to backends that name them.
 
     Raises:
         ConfigError: An unknown judge, model or option; the message names what there is.
@@ -142,10 +143,23 @@ def _members(panel: Spec) -> list[Spec]:
     return members
 
 
+def _reached(parsed: Spec) -> str:
+    """How a model is named that was given without what reaches it."""
+    if parsed.argument is None and not parsed.options:
+        return f"for a model of OpenAI's, write openai:{parsed.name}."
+    return (
+        f"if its server speaks the OpenAI protocol, write openai:{parsed.argument or 'MODEL'}"
+        " with --base-url ADDRESS and --key-env NAME."
+    )
+
+
 def _other(parsed: Spec) -> Judge:
     if parsed.name not in JUDGES.names():
         names = [*JUDGES.names(), *(f"{name}:MODEL" for name in BACKENDS.names())]
+        close = get_close_matches(parsed.name.lower(), [*JUDGES.names(), *BACKENDS.names()], n=1)
+        hint = f"did you mean {close[0]!r}?" if close else _reached(parsed)
         raise UnknownNameError(
-            f"no judge is called {parsed.name!r}; there are: {', '.join(names)}, {PANEL}(A, B)"
+            f"no judge is called {parsed.name!r}; {hint} There are: {', '.join(names)},"
+            f" {PANEL}(A, B)"
         )
     return JUDGES.build(parsed)

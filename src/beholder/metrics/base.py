@@ -13,6 +13,7 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -62,7 +63,11 @@ class Metric(Asker[Item], Generic[E]):
         """
         for field in sorted(self.required_fields):
             if not getattr(item, field):
-                raise ItemError(f"{self.registered_name} needs {field}, and this item has none")
+                close = get_close_matches(field, item.meta, n=1, cutoff=0.8)
+                hint = f"; it has {close[0]!r}: did you mean {field}?" if close else ""
+                raise ItemError(
+                    f"{self.registered_name} needs {field}, and this item has none{hint}"
+                )
         if not item.candidate.strip():
             raise ItemError("the candidate is empty")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from beholder.errors import ConfigError
+from beholder.spec import listed
 from beholder.terminal.groups import (
     ItemDataGroup,
     JudgeGroup,
@@ -107,9 +108,10 @@ def agree(
 
     Args:
         source: A known set, a data file with judgments, or (--judges) a run; nothing with --suite.
-        metric: A metric, such as cider or token_f1.recall; repeatable.
+        metric: A metric, such as cider or token_f1.recall; several with commas, or repeat.
         out: Run directory of scores; by default runs/agree-SET.
     """
+    metric = listed(metric)
     if judgments.suite is not None:
         if source is not None or judgments.judges or judgments.label or judgments.data:
             raise ConfigError(

@@ -49,21 +49,23 @@ class _Checked:
 def judge_check(
     *judges: str,
     base_url: str | None = None,
+    key_env: str | None = None,
     replicates: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 3,
     temperature: float = 0.7,
     answers: Path | None = None,
-) -> None:
+) -> int:
     """Is a judge fit to judge? 200 questions with known answers, repeats, bias, cost and time.
 
     Nothing is taken from the cache: what is measured is the judge. Several judges stand side by
     side; `builtin` is a good measure for others. With --answers judges are compared with these
-    alone: F1 of mistakes and omissions.
+    alone: F1 of mistakes and omissions. The exit code is 1 if a judge is unfit.
 
     Example: `beholder judge-check builtin openai:gpt-4.1-mini`
 
     Args:
         judges: Judges, such as openai:MODEL.
         base_url: Endpoint of an OpenAI-compatible server.
+        key_env: Environment variable that holds the key of that server.
         replicates: Repeats of each of a dozen questions, from 2.
         temperature: Temperature of the repeats.
         answers: JSONL file of units with what people say of their presence.
@@ -74,10 +76,11 @@ def judge_check(
 
     if not judges:
         raise ConfigError("judge-check needs a judge, such as builtin or openai:MODEL")
+    reached = JudgeOptions(base_url, key_env)
     if answers is not None:
-        _print_verifications(judges, base_url, answers)
-        return
-    checked = [_check(judge, base_url, replicates, temperature) for judge in judges]
+        _print_verifications(judges, reached, answers)
+        return 0
+    checked = [_check(judge, reached, replicates, temperature) for judge in judges]
     table = Table("what", *(escape(one.name) for one in checked), "means")
     for row in _rows(checked, replicates):
         table.add_row(*row)
@@ -87,9 +90,10 @@ def judge_check(
             say(f"{one.name}: {count} of {one.fit.n} without a grade: {reason}")
         if one.judging.in_words:
             tell(f"{one.name}: {one.judging.in_words}")
+    return int(any(one.fit.verdict == "unfit" for one in checked))
 
 
-def _print_verifications(judges: Sequence[str], base_url: str | None, path: Path) -> None:
+def _print_verifications(judges: Sequence[str], reached: JudgeOptions, path: Path) -> None:
     """Print how well the answers of judges agree with people's."""
     from rich.table import Table
 
@@ -98,13 +102,13 @@ def _print_verifications(judges: Sequence[str], base_url: str | None, path: Path
     known = read_answers(path)
     table = Table("judge", "units", "n", "F1", "at", "best F1", "at")
     for judge in judges:
-        for name, found in verification(build(judge, base_url), known).items():
+        for name, found in verification(build(judge, reached), known).items():
             cells = [(_number(one.f1), _number(one.threshold)) for one in (found.used, found.best)]
             table.add_row(escape(judge), name, str(found.n), *(c for pair in cells for c in pair))
     tell_tables(table)
 
 
-def _check(judge: str, base_url: str | None, replicates: int, temperature: float) -> _Checked:
+def _check(judge: str, reached: JudgeOptions, replicates: int, temperature: float) -> _Checked:
     from beholder.aio import run_sync
     from beholder.judges import AnswerFile, Answers
     from beholder.judges.diagnostics import check_steadiness
@@ -118,7 +122,7 @@ def _check(judge: str, base_url: str | None, replicates: int, temperature: float
     with TemporaryDirectory() as folder:
         file = AnswerFile(Path(folder) / "answers.sqlite")
         try:
-            made = build(judge, base_url, answers=Answers(file))
+            made = build(judge, reached, answers=Answers(file))
             say(f"asking {judge}")
             fit, steady = run_sync(both(made))
             judging = file.judging()
@@ -224,15 +228,15 @@ def graph_check(
     tell(f"{len(annotated)} texts")
 
 
-def build(judge: str, base_url: str | None, answers: AnswerStore | None = None) -> Judge:
-    """The judge of a spec, at an address of its own if one is given."""
+def build(judge: str, reached: JudgeOptions, answers: AnswerStore | None = None) -> Judge:
+    """The judge of a spec, reached as options say."""
     from beholder import judges
 
-    options: dict[str, Any] = JudgeOptions(base_url).keywords()
+    options: dict[str, Any] = reached.keywords()
     return judges.judge(judge, answers=answers, **options)
 
 
-def print_diagnosis(judge: str, base_url: str | None) -> bool:
+def print_diagnosis(judge: str, reached: JudgeOptions) -> bool:
     """Print what a judge can do and knows; gives whether nothing was found wrong."""
     from rich.table import Table
 
@@ -240,7 +244,7 @@ def print_diagnosis(judge: str, base_url: str | None) -> bool:
     from beholder.judges.diagnostics import diagnose
     from beholder.report.tables import cell
 
-    findings: list[CheckFinding] = run_sync(diagnose(build(judge, base_url)))
+    findings: list[CheckFinding] = run_sync(diagnose(build(judge, reached)))
     table = Table("check", "", "found")
     for finding in findings:
         mark = {True: "ok", False: "[red]wrong[/red]", None: ""}[finding.good]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from beholder.data import read_items
+from beholder.data.columns import as_number
 from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.agreement.published_files import parquet_rows
@@ -93,6 +94,10 @@ def _data_file(known: HumanSet, path: Path) -> Path | None:
     return next((file for file in beside if file.is_file()), None)
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value if not isinstance(value, str) else as_number(value), int | float)
+
+
 def _joined(parts: Iterable[JudgedSet]) -> Iterator[Item]:
     for part in parts:
         for item in part.items:
@@ -127,7 +132,14 @@ def _from_file(path: Path, name: str | None, taken: DataOptions) -> JudgedSet:
     read = read_items(path, taken)
     items = list(good_rows(read, taken, bad, name=str(path)))
     if not any(item.judgments for item in items):
-        raise DataError(str(path), "has no row with judgments to agree with")
+        numbers = {k for item in items for k, v in item.meta.items() if _is_number(v)}
+        hint = (
+            f"; numbers are in {', '.join(sorted(numbers)[:10])}: map one, as"
+            f" --map judgments.{min(numbers)}={min(numbers)}"
+            if numbers
+            else ""
+        )
+        raise DataError(str(path), f"has no row with judgments to agree with{hint}")
     if name is None:
         name = str(items[0].meta.get("dataset", ""))
     known = name in SETS

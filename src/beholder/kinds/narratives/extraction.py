@@ -88,6 +88,13 @@ def extract_storylines(config: ExtractConfig) -> Extractions:
     bad: list[DataError] = []
     read = read_frames(source, columns=pictures.columns, year=pictures.year, media_root=root)
     frames = with_exif_dates(list(good_rows(read, config.rows, bad, name=str(source))), root)
+    if config.how.skip_undated:
+        bad += [
+            DataError(str(source), f"picture {frame.id!r} has no date (--skip-undated)")
+            for frame in frames
+            if frame.date is None
+        ]
+        frames = [frame for frame in frames if frame.date is not None]
     tasks = [ExtractionTask("storyline", config.k or 0, config.source, config.target)]
     if config.like is not None:
         tasks = _tasks_like(config.like, frames, config.rows, bad)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from beholder.terminal.groups import Data, EngineGroup, ItemRunGroup, Markdown, RunOut, ToolGroup
 from beholder.terminal.printing import close, say, say_left_out, tell_plan, tell_summary
+
+if TYPE_CHECKING:
+    from beholder.metrics import Metric
 
 
 @Parameter(name="*")
@@ -62,8 +66,8 @@ def score(
 
     Args:
         data: A .jsonl, .csv, .tsv or .parquet file, a run, or - for stdin.
-        metric: A metric, such as vcs or 'vcs(lct=1)'; headline is accord; repeatable. The one that
-            fits the data if none is named.
+        metric: A metric, such as vcs or 'vcs(lct=1)'; headline is accord; several with commas, or
+            repeat. The one that fits the data if none is named.
         out: Run directory; runs/NAME-OF-DATA if none is named.
         no_report: Do not draw report.html.
     """
@@ -89,13 +93,16 @@ def score(
     from beholder.run import kind, manifest
     from beholder.run.scores import ScoreConfig, fitting_metric
     from beholder.run.session import default_out
+    from beholder.spec import listed
     from beholder.terminal.progress import TerminalProgress
 
     if not metric:
         chosen, why = fitting_metric(data, run.rows, judge=tools.judge is not None)
         say(f"metric: {chosen} ({why})")
         metric = (chosen,)
+    metric = listed(metric)
     scored = tuple(metrics.metric(text, **tools.named()) for text in metric)
+    _say_unused(tools, scored)
     gates = [parse_gate(text, scored, test.gate_on, **tools.named()) for text in test.fail_under]
     goal = None if test.until is None else parse_until(test.until, scored, **tools.named())
     if not 0 <= test.margin < math.inf:
@@ -152,3 +159,13 @@ def score(
     means = [summary_table(manifest.read(config.out)), *added]
     tell_summary(made.manifest, means, run.finish.as_json, markdown, summary)
     return close(config.out, progress, report, problems)
+
+
+def _say_unused(tools: ToolGroup, scored: Sequence[Metric[Any]]) -> None:
+    """Say which tools no metric takes."""
+    from beholder.metrics.params import params
+
+    taken = {p.metadata["tool"] for one in scored for p in params(one)}
+    for name, spec in tools.named().items():
+        if name not in taken:
+            say(f"--{name} {spec} is not used: no metric here takes one")

@@ -103,8 +103,8 @@ def known_days(frames: Sequence[Frame], embeddings: ArrayLike, spread: bool) -> 
     n_without = len(dates) - len(known)
     if n_without and not spread:
         raise ConfigError(
-            f"{n_without} of {len(dates)} pictures have no date; date them, leave them out, or"
-            " spread the known dates (--spread-dates)"
+            f"{n_without} of {len(dates)} pictures have no date; date them, leave them"
+            " out (--skip-undated), or spread the known dates (--spread-dates)"
         )
     note = "all pictures are dated"
     spans = [(0.0, 0.0) if d is None else (d.first.toordinal(), d.last.toordinal()) for d in dates]
