@@ -95,6 +95,29 @@ def test_replications_that_find_one_storyline_in_another_order_are_one(cli: Cli)
     assert "10 storylines, 1 of them different" in done.err
 
 
+def test_extract_leaves_out_what_has_no_date(cli: Cli) -> None:
+    picture = next(Path("data").rglob("*.jpg")).read_bytes()
+    dates = {"a": "1920s", "b": "", "c": "c. 1935", "d": "1940"}
+    Path("some.csv").write_text(
+        "id,image,date\n" + "".join(f"{n},{n}.jpg,{date}\n" for n, date in dates.items()), "utf-8"
+    )
+    for name in dates:
+        Path(f"{name}.jpg").write_bytes(picture)
+    np.savez("some.npz", ids=np.array(list(dates)), embeddings=np.eye(4))
+    given = (
+        "extract", "some.csv", "--source", "a", "--target", "d", "-k", "3",
+        "--embedder", "npz:some.npz", "-o", "some.jsonl",
+    )  # fmt: skip
+    refused = cli(*given)
+    assert refused.code == 2
+    assert "--skip-undated" in refused.err
+    done = cli(*given, "--skip-undated")
+    assert done.code == 0, done.err
+    (story,) = _sequences("some.jsonl")
+    assert [f.id for f in story.frames] == ["a", "c", "d"]
+    assert "'b' has no date" in done.err
+
+
 def test_extract_from_a_folder_with_handcrafted_vectors_says_what_they_are(cli: Cli) -> None:
     pytest.importorskip("skimage")
     Path("data/img/broken.jpg").write_bytes(b"x")
