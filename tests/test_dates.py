@@ -46,6 +46,7 @@ def test_a_month_alone_takes_the_given_year() -> None:
         "march april 1928",
         "1928-13",
         "1945 to 1928",
+        "c. " * 3000 + "1930",
         "../1930",
         "1930/..",
         "n.d.",

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from calendar import monthrange
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from importlib.util import find_spec
 from time import struct_time
 from typing import Any, Literal
@@ -35,6 +35,8 @@ _EXIF = re.compile(rf"(\d{{4}}):(\d{{2}}):(\d{{2}}){_TIME}")
 _WORD = re.compile(r"[a-z]+|\d+")
 _ABOUT = re.compile(r"(?:c|ca|circa|about|approx|approximately)\b[.]? *(.+)")
 _SEASON = re.compile(r"\d{4}-2[1-4][~?%]?")
+_LONGEST = 60
+"""Characters of a date that archives write."""
 _DECADE = re.compile(r"(?:the )?(\d{3})0s")
 _SPAN = re.compile(r"(?:between )?(\d{4}) *(?:to|and|until|-|\u2013) *(\d{4})")
 
@@ -118,7 +120,7 @@ class PartialDate:
         so are years of two digits, such as ``June 85``. A time may follow a day and is ignored.
 
         With the extra ``narratives`` also EDTF, levels 0 and 1 (``1930~``, ``193X``,
-        ``1930/1935``, ``1930-21`` for spring; intervals need both ends), and in words ``c. 1930``,
+        ``1930/1935``, ``1930-21`` for spring; intervals need both ends), and ``c. 1930``,
         ``1930s``, ``1930-1935`` and ``between 1930 and 1935``. About a year means from the year
         before to the year after, as the package ``edtf`` has it.
 
@@ -154,16 +156,18 @@ class PartialDate:
         wrong = short or len(years) > 1 or len(days) > 1
         if others or len(months) != 1 or wrong or known is None:
             hint = "" if known else "; a date without a year needs one given for all"
+            more = "1928~, 192X " if find_spec("edtf") else ""
+            how = "" if more else "; beholder[narratives] reads EDTF such as 1928~, too"
             raise ValueError(
-                f"cannot read the date {text!r}: expected 1928, 1928-03, 1928-03-07,"
-                f" 1928~, 192X or 'march 1928'{'; write all digits of the year' if short else hint}"
+                f"cannot read the date {text!r}: expected 1928, 1928-03, 1928-03-07, {more}or"
+                f" 'march 1928'{'; write all digits of the year' if short else hint}{how}"
             )
         return cls(known, months[0], days[0] if days else None)
 
 
 def _archived(text: str) -> PartialDate | None:
     """A date as archives write it; None if it is none, or the package for it is missing."""
-    if not find_spec("edtf"):
+    if len(text) > _LONGEST or not find_spec("edtf"):
         return None
     if match := _ABOUT.fullmatch(text):
         inner = _archived(match[1])
@@ -181,7 +185,7 @@ def _archived(text: str) -> PartialDate | None:
     return PartialDate(first.year, edtf=written)
 
 
-@cache
+@lru_cache(maxsize=1 << 12)
 def _bounds(written: str) -> tuple[dt.date, dt.date]:
     """First and last day of a date in EDTF; ValueError if it is none, or has no such days."""
     from edtf import parse_edtf

@@ -73,6 +73,21 @@ def test_values_inside_a_field_are_mapped(tmp_path: Path) -> None:
     assert second.group == {"system": "m2"}
 
 
+def test_a_value_is_not_mapped_into_what_holds_none(tmp_path: Path) -> None:
+    path = _write(tmp_path / "d.csv", "candidate,judgments,score\na,good,3\n")
+    (error,) = read_items(path, DataOptions(map={"judgments.overall": "score"}))
+    assert isinstance(error, DataError)
+    assert "judgments: is no object, so --map judgments.overall=score" in str(error)
+
+
+def test_values_of_meta_keep_their_type(tmp_path: Path) -> None:
+    path = _write(tmp_path / "d.jsonl", '{"candidate": "a", "n": 3, "sys": 7}\n')
+    (item,) = read_items(path, DataOptions(map={"meta.count": "n", "group.system": "sys"}))
+    assert isinstance(item, Item)
+    assert item.meta == {"count": 3}
+    assert item.group == {"system": "7"}
+
+
 def test_aliases_are_mapped(tmp_path: Path) -> None:
     path = _write(tmp_path / "d.csv", "text,file\na,p.jpg\n,q.jpg\n")
     first, second = read_items(path, DataOptions(map={"alt": "text", "image": "file"}))
@@ -489,9 +504,9 @@ def test_a_fault_of_all_rows_is_told_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("n_good", "n_bad", "told"),
     [
-        (194, 6, "(6 of 200 rows are like this)"),
-        (1, 20, "(20 of 21 rows are like this)"),
-        (5, 40, "(21 of the first 26 rows are like this)"),
+        (194, 6, "(6 of 200 rows are like this: rows 195, 196, 197, 198, 199, 200)"),
+        (1, 20, "(20 of 21 rows are like this: rows 2, 3, "),
+        (5, 40, "(21 of the first 26 rows are like this: rows 6, 7, "),
         (0, 3, "(all 3 rows are like this)"),
     ],
 )

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import beholder
 from beholder import judges
 from beholder.backends import Message, Request, Sampling
 from beholder.backends.openai import OpenAI
@@ -541,6 +542,20 @@ def test_no_key_goes_to_an_address_of_ones_own_unless_it_is_named(
     said = r"none is sent .* unless .* key_env='NAME'"
     with serving(FaultServer(wants_key)) as server, pytest.raises(ConfigError, match=said):
         asyncio.run(OpenAI("m", base_url=server.url).chat(plain_request()))
+
+
+def test_key_env_sends_its_key_for_a_run_with_other_tools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-planted-0123456789")
+    rows = [{"candidate": "a dog", "references": ["the dog"]}]
+    with serving(FaultServer(clever)) as server:
+        made = beholder.score(
+            rows, ["clair", "cosine"], judge="openai:m", embedder="static", base_url=server.url,
+            key_env="MY_KEY", out=tmp_path / "run",
+        )  # fmt: skip
+        assert server.keys == {"Bearer sk-planted-0123456789"}
+    assert "sk-planted" not in (made.path / "run.json").read_text("utf-8")
 
 
 def test_thinking_model_gets_room_and_its_thoughts_are_not_read() -> None:

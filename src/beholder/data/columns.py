@@ -81,8 +81,14 @@ def renamed(
         rest = {str(key): value for key, value in row.items() if key not in taken}
         for field, column in columns.items():
             if column in taken:
-                _put(rest, field_of(field), taken[column])
-        yield number, _gathered(rest, name, number)
+                outer, _, inner = field.partition(".")
+                if not isinstance(rest.get(outer) or {}, Mapping) and inner:
+                    reason = f"is no object, so --map {field}={column} cannot add to it"
+                    yield number, DataError(name, reason, line=number, field=outer)
+                    break
+                _put(rest, outer, inner, taken[column])
+        else:
+            yield number, _gathered(rest, name, number)
     if missing and there:
         field, column = next(iter(missing.items()))
         raise DataError(
@@ -98,15 +104,12 @@ def as_number(cell: str) -> float | str:
         return cell
 
 
-def _put(row: dict[str, Any], field: str, value: Any) -> None:
-    outer, dot, inner = field.partition(".")
-    if not dot:
-        row[field] = value
+def _put(row: dict[str, Any], outer: str, inner: str, value: Any) -> None:
+    if not inner:
+        row[outer] = value
     elif value is not None and value != "":
-        is_judgment = outer == "judgments" and isinstance(value, str)
-        inside = row.get(outer)
-        known = dict(inside) if isinstance(inside, Mapping) else {}
-        row[outer] = known | {inner: as_number(value) if is_judgment else str(value)}
+        read = as_number(value) if outer == "judgments" and isinstance(value, str) else value
+        row[outer] = {**(row.get(outer) or {}), inner: read}
 
 
 def _gathered(row: dict[str, object], name: str, number: int) -> dict[str, object] | DataError:

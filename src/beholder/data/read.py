@@ -190,18 +190,17 @@ def _all_bad(errors: list[DataError], n_read: int, whole: bool) -> DataError:
     for error in errors:
         kinds.setdefault((error.field, _VALUES.sub("", error.reason)), []).append(error)
     every = len(errors) == n_read and len(kinds) == 1
-    if len(errors) > 1 and len(kinds) == 1:
-        told = f"all {of if whole else f'of {of}'}" if every else f"{len(errors):,} of {of}"
-        lines = [f"({told} are like this)"]
-    else:
-        alike = [
-            f"\n({len(those):,} rows are like this)" * (len(those) > 1) for those in kinds.values()
-        ]
-        lines = [f"{those[0]}{more}" for those, more in zip(kinds.values(), alike, strict=True)]
-        lines[0] = lines[0].removeprefix(str(first)).strip()
-        lines = [line for line in lines if line]
-        if len(errors) > MAX_ROWS_SHOWN:
-            lines.append("(and more)")
+    lines = []
+    for alike in kinds.values():
+        if alike[0] is not first:
+            lines.append(str(alike[0]))
+        if every and n_read > 1:
+            lines.append(f"(all {of if whole else f'of {of}'} are like this)")
+        elif len(alike) > 1:
+            places = ", ".join(str(one.line) for one in alike[:MAX_ROWS_SHOWN])
+            lines.append(f"({len(alike):,} of {of} are like this: rows {places})")
+    if len(kinds) > 1 and len(errors) > MAX_ROWS_SHOWN:
+        lines.append("(and more)")
     if not every:
         lines.append("fix these rows, or skip them with --skip-bad-rows")
     reason = "\n".join([first.reason, *lines])

@@ -121,7 +121,9 @@ def resolve_aliases(row: Mapping[Any, Any]) -> dict[str, object]:
         present = [name for name in aliases if named.get(name) is not None]
         if len(present) > 1:
             raise RowError(
-                f"both {present[0]!r} and {present[1]!r} could be it; name one {field!r}", field
+                f"both {present[0]!r} and {present[1]!r} could be it; keep one, or say which with"
+                f" --map {field}={present[0]}",
+                field,
             )
         if present:
             named[field] = named.pop(present[0])

@@ -22,13 +22,20 @@ EMBEDDERS: Registry[Embedder] = Registry(
 )
 
 
-def embedder(given: str | Spec, *, base_url: str | None = None, **options: object) -> Embedder:
+def embedder(
+    given: str | Spec,
+    *,
+    base_url: str | None = None,
+    key_env: str | None = None,
+    **options: object,
+) -> Embedder:
     """Build an embedder from its spec.
 
     Args:
         given: ``static``, ``ordered``, ``minilm``, ``st:NAME_OR_PATH`` (extra ``hf``),
             ``openai:MODEL``, or ``package/name`` of an outside package.
         base_url: Endpoint, for embedders that are reached over one; others have no use for it.
+        key_env: Environment variable that holds the key of that endpoint.
         options: Keyword arguments of its class that are no part of a spec, such as ``api_key``.
 
     Raises:
@@ -37,8 +44,9 @@ def embedder(given: str | Spec, *, base_url: str | None = None, **options: objec
         MissingExtraError: The embedder needs a package that is not installed.
     """
     parsed = tool(given)
-    if base_url is not None and takes(parsed, "base_url"):
-        options["base_url"] = base_url
+    for name, value in (("base_url", base_url), ("key_env", key_env)):
+        if value is not None and takes(parsed, name):
+            options[name] = value
     return EMBEDDERS.build(parsed, **options)
 
 

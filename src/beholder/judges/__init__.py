@@ -146,7 +146,7 @@ def _members(panel: Spec) -> list[Spec]:
 def _reached(parsed: Spec) -> str:
     """How a model is named that was given without what reaches it."""
     if parsed.argument is None and not parsed.options:
-        return f"for a model of OpenAI's, write openai:{parsed.name}."
+        return f"to ask this model at OpenAI, write openai:{parsed.name}."
     return (
         f"if its server speaks the OpenAI protocol, write openai:{parsed.argument or 'MODEL'}"
         " with --base-url ADDRESS and --key-env NAME."

@@ -116,6 +116,13 @@ def test_extract_leaves_out_what_has_no_date(cli: Cli) -> None:
     (story,) = _sequences("some.jsonl")
     assert [f.id for f in story.frames] == ["a", "c", "d"]
     assert "'b' has no date" in done.err
+    both = cli(*given, "--skip-undated", "--spread-dates")
+    assert both.code == 2
+    assert "choose one" in both.err
+    Path("some.csv").write_text("id,image,date\nb,b.jpg,\n", "utf-8")
+    none = cli(*given, "--skip-undated")
+    assert none.code == 2
+    assert "no picture has a date" in none.err
 
 
 def test_extract_from_a_folder_with_handcrafted_vectors_says_what_they_are(cli: Cli) -> None:

@@ -168,6 +168,7 @@ def extract(
     ends: EndGroup = EndGroup(),
     how: Annotated[Extraction, FLAT] = Extraction(),
     embedder: str = "handcrafted",
+    skip_undated: bool = False,
     columns: TableGroup = TableGroup(),
     rows: StorylineDataGroup = StorylineDataGroup(),
 ) -> None:
@@ -179,6 +180,7 @@ def extract(
         pictures: Folder, or file with a row per picture.
         out: JSONL file of sequences to write.
         embedder: npz:FILE, clip:NAME or handcrafted.
+        skip_undated: Leave out pictures without a date, and report them.
     """
     from beholder.data import write_storylines
     from beholder.kinds.narratives.extraction import ExtractConfig, extract_storylines
@@ -194,6 +196,7 @@ def extract(
             embedder,
             how,
             rows,
+            skip_undated,
         )
     )
     say_left_out(made.bad_rows)

@@ -60,6 +60,7 @@ def extract(
     embedder: str = "handcrafted",
     how: Extraction | None = None,
     rows: DataOptions | None = None,
+    skip_undated: bool = False,
 ) -> Extractions:
     """Extract storylines from a collection of pictures; needs no judge.
 
@@ -72,6 +73,7 @@ def extract(
         embedder: ``npz:FILE``, ``clip:NAME`` or ``handcrafted``.
         how: Method and its options; None takes the exact max-min path.
         rows: Which pictures are taken.
+        skip_undated: Leave out pictures without a date, and report them.
 
     Returns:
         The storylines with their paths, and what was left out.
@@ -89,6 +91,7 @@ def extract(
         embedder=embedder,
         how=how or Extraction(),
         rows=rows or DataOptions(),
+        skip_undated=skip_undated,
     )
     return extract_storylines(config)
 

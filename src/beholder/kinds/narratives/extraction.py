@@ -30,9 +30,11 @@ class ExtractConfig:
         embedder: Spec of the image embedder: npz:FILE, clip:NAME or handcrafted.
         how: How storylines are extracted.
         rows: Which pictures are taken.
+        skip_undated: Leave out pictures without a date, and report them.
 
     Raises:
-        ConfigError: Neither ``k`` nor ``like`` is set, or both are.
+        ConfigError: Neither ``k`` nor ``like`` is set, or both are; or undated pictures are to be
+            left out and to get dates.
     """
 
     collection: CollectionOptions
@@ -43,6 +45,7 @@ class ExtractConfig:
     embedder: str = "handcrafted"
     how: Extraction = field(default_factory=Extraction)
     rows: DataOptions = field(default_factory=DataOptions)
+    skip_undated: bool = False
 
     def __post_init__(self) -> None:
         if self.collection.source is None:
@@ -52,6 +55,10 @@ class ExtractConfig:
         if (self.k is None) == (self.like is None):
             raise ConfigError(
                 "say what to extract: -k (with --source and --target), or --like FILE"
+            )
+        if self.skip_undated and self.how.spread_dates:
+            raise ConfigError(
+                "--skip-undated leaves out the pictures that --spread-dates would date; choose one"
             )
 
 
@@ -88,13 +95,15 @@ def extract_storylines(config: ExtractConfig) -> Extractions:
     bad: list[DataError] = []
     read = read_frames(source, columns=pictures.columns, year=pictures.year, media_root=root)
     frames = with_exif_dates(list(good_rows(read, config.rows, bad, name=str(source))), root)
-    if config.how.skip_undated:
+    if config.skip_undated:
         bad += [
             DataError(str(source), f"picture {frame.id!r} has no date (--skip-undated)")
             for frame in frames
             if frame.date is None
         ]
         frames = [frame for frame in frames if frame.date is not None]
+        if not frames:
+            raise DataError(str(source), "no picture has a date, so --skip-undated leaves none")
     tasks = [ExtractionTask("storyline", config.k or 0, config.source, config.target)]
     if config.like is not None:
         tasks = _tasks_like(config.like, frames, config.rows, bad)

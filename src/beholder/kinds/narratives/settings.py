@@ -43,7 +43,6 @@ class Extraction:
         base: Base of its logarithm, or e.
         scale: Scale of theta: ``minmax`` is over the collection.
         spread_dates: Give undated pictures a date from similar dated ones.
-        skip_undated: Leave out pictures without a date, and count them.
         seed: Of orders that dates leave open, and of draws.
 
     Raises:
@@ -63,7 +62,6 @@ class Extraction:
     base: Base = 2.0
     scale: Scale = "raw"
     spread_dates: bool = False
-    skip_undated: bool = False
     seed: int = 12345
 
     def __post_init__(self) -> None:
