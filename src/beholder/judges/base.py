@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 from beholder.aio import run_sync
@@ -111,11 +112,16 @@ class Judge(ABC):
         """
         if not self.can(kind):
             self._cannot(kind)
-        if images and not run_sync(self.accepts_images()):
+        if images and not self.sees:
             raise ConfigError(
                 f"the judge {self.identity} does not take pictures, and {kind.name} shows them"
                 " here; choose a judge that can see, such as a vision-language model"
             )
+
+    @cached_property
+    def sees(self) -> bool:
+        """Whether it accepts pictures, asked once: metrics check their judge for every item."""
+        return run_sync(self.accepts_images())
 
     def _cannot(self, kind: type[Operation[Any]]) -> NoReturn:
         who = "the built-in judge has: judge='builtin'"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from beholder.aio import run_sync
-from beholder.backends import Backend
+from beholder.backends import Backend, Capabilities
 from beholder.backends.money import Budget
 from beholder.errors import ConfigError
 from beholder.judges.answers import Answers, AnswerStore
@@ -71,13 +72,18 @@ class LLMJudge(Judge):
 
         Asks the server who it is, the first time.
         """
-        able = run_sync(self._asker.backend.capabilities())
+        able = self._able
         read = "logprobs" if able.top_logprobs else f"mean of {self._samples}"
         kind = self.backend.name.partition(":")[0]
         temperature = f",t={self._temperature:g}" if self._temperature else ""
         digest = self.templates.digest(operations)
         how = f"{read}{temperature}{f',prompts@{digest}' if digest else ''}"
         return versioned(self.backend, f"{kind}:{able.model}{self.backend.variant}({how})")
+
+    @cached_property
+    def _able(self) -> Capabilities:
+        """What the model can do, asked once: a signature is made for every item."""
+        return run_sync(self._asker.backend.capabilities())
 
     @property
     def presence_threshold(self) -> float:

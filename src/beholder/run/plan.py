@@ -85,11 +85,16 @@ def plan(
     """
     few = at_most or {}
     counting = [_Counting(asker, out, means, few.get(asker.name)) for asker in askers]
-    n = 0
-    for subject in subjects:
-        for one in counting:
-            one.add(n, subject)
-        n += 1
+
+    async def count() -> int:
+        n = 0
+        for subject in subjects:
+            for one in counting:
+                await one.add(n, subject)
+            n += 1
+        return n
+
+    n = run_sync(count())  # one event loop for all subjects: starting one takes milliseconds
     return RunPlan(n, tuple(bad_rows), tuple(one.planned for one in counting))
 
 
@@ -108,7 +113,7 @@ class _Counting:
         if asker.asks_judge():
             self.planned.judge, self.planned.judge_most = self._tally, self._most
 
-    def add(self, position: int, subject: Any) -> None:
+    async def add(self, position: int, subject: Any) -> None:
         """Count one subject."""
         if position in self._finished:
             self.planned.n_done += 1
@@ -120,9 +125,9 @@ class _Counting:
             self._asker.check(subject)
             self._asker.check_tools(subject, self._tools)
             if self.planned.judge is not None:
-                run_sync(self._asker.evaluate(subject, self._tools))  # sends no request, counts
+                await self._asker.evaluate(subject, self._tools)  # sends no request, counts
                 if self._tally.n_calls:
-                    run_sync(self._asker.evaluate(subject, self._tools_most))
+                    await self._asker.evaluate(subject, self._tools_most)
         except ItemError as error:
             self.planned.lacking[str(error)] += 1
 

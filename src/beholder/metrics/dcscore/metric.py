@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
-from beholder.aio import run_sync
 from beholder.backends import Image
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Draw, Judge
@@ -176,7 +175,7 @@ class DCScore(Metric[DCScoreEvidence]):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot see is refused here, before any work, if it will have to."""
-        if self.pictured and not run_sync(tools.judge(self.judge).accepts_images()):
+        if self.pictured and not tools.judge(self.judge).sees:
             raise self._cannot_see()
         return super().identities(tools)
 
