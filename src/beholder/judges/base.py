@@ -118,6 +118,11 @@ class Judge(ABC):
                 " here; choose a judge that can see, such as a vision-language model"
             )
 
+    @property
+    def grades_at_once(self) -> bool:
+        """Whether one answer makes a grade. Of a model without log-probabilities, several do."""
+        return True
+
     @cached_property
     def sees(self) -> bool:
         """Whether it accepts pictures, asked once: metrics check their judge for every item."""

@@ -86,6 +86,11 @@ class LLMJudge(Judge):
         return run_sync(self._asker.backend.capabilities())
 
     @property
+    def grades_at_once(self) -> bool:
+        """Whether the server returns log-probabilities, of which one answer makes a grade."""
+        return bool(self._able.top_logprobs)
+
+    @property
     def presence_threshold(self) -> float:
         """That of its prompt."""
         return self.templates["presence"].threshold

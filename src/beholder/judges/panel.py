@@ -70,6 +70,11 @@ class Panel(Judge):
         """Whether any member reads English alone."""
         return any(member.english_only for member in self._members)
 
+    @property
+    def grades_at_once(self) -> bool:
+        """Whether all members do."""
+        return all(member.grades_at_once for member in self._members)
+
     async def accepts_images(self) -> bool:
         """Whether all members do."""
         return all([await member.accepts_images() for member in self._members])

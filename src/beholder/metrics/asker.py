@@ -183,6 +183,10 @@ class Asker(ABC, Generic[S]):
             for p in self._tool_params()
         }
 
+    def other_forms(self, tools: Tools) -> tuple[Asker[S], ...]:
+        """Configurations that ask the same at another price, which a dry run puts beside it."""
+        return ()
+
     def _tool_params(self) -> list[Field[Any]]:
         return [p for p in params(self) if p.metadata["tool"] and getattr(self, p.name) is not None]
 

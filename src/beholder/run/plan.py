@@ -32,6 +32,7 @@ class PlannedAsker:
         lacking: Number of subjects that are certain to fail, by reason.
         judge: What its judge would be asked for the subjects not done; None if it asks no judge.
         judge_most: The same if answers lead to as many further questions as they can.
+        other_forms: What other configurations would ask instead, by name.
     """
 
     name: str
@@ -41,6 +42,7 @@ class PlannedAsker:
     lacking: Counter[str] = field(default_factory=Counter)
     judge: Tally | None = None
     judge_most: Tally | None = None
+    other_forms: dict[str, Tally] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,11 @@ class _Counting:
         self.planned = PlannedAsker(asker.name, asker.signature(asker.identities(self._tools)))
         if asker.asks_judge():
             self.planned.judge, self.planned.judge_most = self._tally, self._most
+            self._others = {other.name: other for other in asker.other_forms(self._tools)}
+            self.planned.other_forms = {name: Tally() for name in self._others}
+            self._counted = {
+                name: means.counting(tally) for name, tally in self.planned.other_forms.items()
+            }
 
     async def add(self, position: int, subject: Any) -> None:
         """Count one subject."""
@@ -128,6 +135,8 @@ class _Counting:
                 await self._asker.evaluate(subject, self._tools)  # sends no request, counts
                 if self._tally.n_calls:
                     await self._asker.evaluate(subject, self._tools_most)
+                    for name, other in self._others.items():
+                        await other.evaluate(subject, self._counted[name])
         except ItemError as error:
             self.planned.lacking[str(error)] += 1
 

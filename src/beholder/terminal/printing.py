@@ -161,6 +161,8 @@ def tell_plan(planned: RunPlan, out: Path) -> int:
             tell(f"  about {_estimate(asker.judge)}")
             if asker.judge_most.n_calls > asker.judge.n_calls:
                 tell(f"  at most {_estimate(asker.judge_most)}")
+            for name, tally in asker.other_forms.items():
+                tell(f"  {name} instead: about {_estimate(tally)}")
     tell(f"run directory: {out} (nothing was written)")
     return 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -166,7 +166,7 @@ def test_peers_are_the_same_whoever_judges(tmp_path: Path) -> None:
         asyncio.run(plan_of(metric, item)).peers
         for metric in (
             PoSh(),
-            PoSh(judge=f"scripted:{rules}"),
+            PoSh(judge=f"scripted:{rules}", asking="one"),
             PoSh(references="best"),
             PoSh(lexical_weight=0.8),
         )
@@ -185,7 +185,7 @@ async def of_words_in_context(texts: tuple[str, ...]) -> float:
 
 def words_of(judge: str) -> LexicalAlignment | None:
     item = Item("i", "A dog sleeps.", ("A dog runs.",))
-    metric = PoSh(judge=judge, lexical_weight=0.8)
+    metric = PoSh(judge=judge, lexical_weight=0.8, asking="one")
     return asyncio.run(plan_of(metric, item)).lexical_alignment
 
 
@@ -253,10 +253,11 @@ def test_the_share_does_not_hang_on_how_the_judge_is_written() -> None:
 def test_the_signature_tells_the_threshold_in_use(tmp_path: Path) -> None:
     rules = tmp_path / "rules.jsonl"
     rules.write_text('{"contains": "", "answer": "5"}\n')
+    single: dict[str, Any] = {"contradictions": False, "asking": "one"}
     for metric, grade in (
         (PoSh(), "3"),
-        (PoSh(judge=f"scripted:{rules}", contradictions=False), "2"),
-        (PoSh(judge=f"scripted({str(rules)!r}, scale='certainty')", contradictions=False), "3.5"),
+        (PoSh(judge=f"scripted:{rules}", **single), "2"),
+        (PoSh(judge=f"scripted({str(rules)!r}, scale='certainty')", **single), "3.5"),
         (PoSh(presence_threshold=4.0), "4"),
     ):
         score = metric.score_text("A dog.", "A dog.")

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from beholder.backends import Answer, Request, Scripted
+from beholder.backends import Answer, Request, Sample, Scripted
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import LLMJudge
 from beholder.judges.operations import PresenceList, Question
 from beholder.metrics import metric
 from beholder.records import Item, ItemScore
+from toy.command import Cli, runner
 from toy.tools import OneJudge
 
 _UNIT = re.compile(r'<unit id="(\d+)">(.*?)</unit>', re.DOTALL)
@@ -67,7 +69,7 @@ def test_lists_give_the_values_of_single_questions_with_the_same_grades() -> Non
         metric("posh(judge='openai:m', asking='list')").evaluate(item, OneJudge(LLMJudge(listing)))
     )
     singles = asyncio.run(
-        metric("posh(judge='openai:m')").evaluate(item, OneJudge(LLMJudge(single)))
+        metric("posh(judge='openai:m', asking='one')").evaluate(item, OneJudge(LLMJudge(single)))
     )
     assert lists.values == pytest.approx(singles.values)
     assert 0 < lists.values["f1"] < 1
@@ -126,6 +128,61 @@ def test_units_left_out_are_asked_once_more_and_then_fail() -> None:
 def test_the_published_protocol_has_no_lists() -> None:
     with pytest.raises(ConfigError, match="one unit at a time"):
         metric("posh(rules='reference', asking='list')")
+
+
+def graded(request: Request) -> str | Answer:
+    text = str(one(request))
+    return Answer((Sample(text, "length", ((text, 0.0),)),), "m")
+
+
+# Candidate: three things, a colour, "runs", "sits on". Reference: two, a colour, "runs", "sings".
+@pytest.mark.parametrize(("top", "form", "calls"), [(0, "list", 2), (20, "one", 6 + 5)])
+def test_lists_are_asked_of_models_without_log_probabilities(
+    top: int, form: str, calls: int
+) -> None:
+    backend = Scripted(graded if top else reply, top_logprobs=top)
+    made = metric("posh(judge='openai:m', contradictions=False)")
+    item = Item("a", CANDIDATE, (REFERENCE,))
+    score = asyncio.run(made.evaluate(item, OneJudge(LLMJudge(backend))))
+    assert isinstance(score, ItemScore)
+    assert f"|asking:{form}|" in score.signature
+    assert len(backend.requests) == calls
+    assert made.name == "posh(judge='openai:m', contradictions=False)"
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")  # nobody is asked
+    return runner(monkeypatch, capsys)
+
+
+@pytest.mark.parametrize(
+    ("spec", "instead"),
+    [
+        ("posh(contradictions=False)", "asking='list') instead: about 2 judge calls"),
+        (
+            "posh(contradictions=False, asking='list')",
+            "asking='one') instead: about 11 judge calls",
+        ),
+        ("posh(rules='reference')", None),
+    ],
+)
+def test_a_dry_run_prints_the_price_of_both_forms(
+    spec: str, instead: str | None, cli: Cli, tmp_path: Path
+) -> None:
+    row = {"id": "a", "candidate": CANDIDATE, "references": [REFERENCE]}
+    data = tmp_path / "texts.jsonl"
+    data.write_text(json.dumps(row) + "\n")
+    done = cli("score", str(data), "-m", spec, "--judge", "openai:m", "--dry-run")
+    assert done.code == 0, done.err
+    assert (instead or "judge calls") in done.out
+    assert ("instead" in done.out) == (instead is not None)
+
+
+def test_published_rules_ask_one_by_one_whatever_the_model_returns() -> None:
+    made = metric("posh(judge='openai:m', rules='reference')")
+    tools = OneJudge(LLMJudge(Scripted(reply)))
+    assert made.identities(tools)["asking"] == "one"
 
 
 def test_the_builtin_judge_answers_both_forms_alike() -> None:

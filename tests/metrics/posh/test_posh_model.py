@@ -53,7 +53,7 @@ if "recorder" not in BACKENDS.names():
 
 def asked(rules: Rules, *items: Item, model: str = "logprobs") -> list[Request]:
     """The questions for units of items that are scored one after the other."""
-    metric, tools = PoSh(judge=f"recorder:{model}", rules=rules), Tools()
+    metric, tools = PoSh(judge=f"recorder:{model}", rules=rules, asking="one"), Tools()
     for item in items:
         metric.score_item(item, asyncio.run(metric.gather(item, tools)))
     return [r for r in Recorder.last.requests if not STATEMENT.search(r.messages[-1].text)]
@@ -126,7 +126,8 @@ if "witness" not in BACKENDS.names():
 def witnessed(says: dict[str, str], *references: str, **options: Any) -> dict[str, Unit]:
     """The candidate's units by what they say."""
     Witness.says = says
-    metric, item = PoSh(judge="witness:m", **options), Item("a", "A tall man sits.", references)
+    metric = PoSh(judge="witness:m", asking="one", **options)
+    item = Item("a", "A tall man sits.", references)
     score = metric.score_item(item, asyncio.run(metric.gather(item, Tools())))
     return {unit.text: unit for unit in score.units if unit.side == "candidate"}
 

@@ -97,7 +97,7 @@ class Accord(Metric[AccordEvidence]):
     @property
     def units(self) -> PoSh:
         """The metric of the units."""
-        return PoSh(judge=self.judge, encoder=self.encoder)
+        return PoSh(judge=self.judge, encoder=self.encoder, asking="one")
 
     async def gather(self, item: Item, tools: Tools) -> AccordEvidence:
         """Gather what PoSh gathers, and encode all texts.

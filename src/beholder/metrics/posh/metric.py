@@ -104,7 +104,9 @@ class PoSh(Metric[PoShEvidence]):
     what the references recall of one another by their words in context, which ``encoder`` compares;
     ``"best"`` is the best reference's, ``"mean"`` the mean. Under ``rules="reference"`` peers are
     not looked at, and the best counts.
-    ``asking="list"`` puts all units of a side to a model in one question, with quotes as evidence.
+    ``asking="list"`` puts all units of a side to a model in one question, with quotes as evidence;
+    ``"auto"`` does so for models that return no log-probabilities, whose grades of one unit take
+    several answers. The signature names which of the two was used.
 
     Source: the PoSh paper (PoSh: Using Scene Graphs To Guide LLMs-as-a-Judge For Detailed Image
     Descriptions, 2025); see ``docs/posh.md`` for what ``rules="fixed"`` changes and why.
@@ -141,8 +143,10 @@ class PoSh(Metric[PoShEvidence]):
     contradictions: bool = param(
         True, "rules='fixed': ask a model, once a reference, what is said instead of unstated units"
     )
-    asking: Literal["one", "list"] = param(
-        "one", "rules='fixed': ask a model about one unit per question, or about a list of them"
+    asking: Literal["auto", "one", "list"] = param(
+        "auto",
+        "rules='fixed': ask a model about one unit per question, or about a list of them; auto: a"
+        " list if it returns no log-probabilities",
     )
 
     registered_name: ClassVar[str] = "posh"
@@ -187,9 +191,27 @@ class PoSh(Metric[PoShEvidence]):
             return ("presence_list",)
         return ("presence", "contradict") if self.contradictions else ("presence",)
 
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """Those of the tools and of the coreference, and the threshold in use."""
+    def _settled(self, judge: Judge) -> PoSh:
+        """With ``asking`` decided: "one" or "list"."""
+        if self.asking != "auto":
+            return self
+        listed = self.rules == "fixed" and not judge.grades_at_once and judge.can(PresenceList)
+        return replace(self, asking="list" if listed else "one")
+
+    def other_forms(self, tools: Tools) -> tuple[PoSh, ...]:
+        """With lists for single questions, or the reverse; none under published rules."""
         judge = tools.judge(self.judge)
+        if self.rules == "reference" or not judge.can(PresenceList) or not judge.can(Contradict):
+            return ()
+        own = self._settled(judge).asking
+        return (replace(self, asking="one" if own == "list" else "list"),)
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """Those of the tools and of the coreference, and the threshold and form in use."""
+        judge = tools.judge(self.judge)
+        if self.asking == "auto":
+            settled = self._settled(judge)
+            return settled.identities(tools) | {"asking": settled.asking}
         if self.rules == "reference" and self.identifiers == "judge":
             judge.check_can(Rewrite)
         if self.asking == "list":
@@ -205,6 +227,9 @@ class PoSh(Metric[PoShEvidence]):
         Raises:
             ItemError: A text is not English.
         """
+        if self.asking == "auto":
+            evidence = await self._settled(tools.judge(self.judge)).gather(item, tools)
+            return replace(evidence, identities=self.identities(tools))
         texts = (item.candidate, *item.references)
         self.bounds.check_words(texts, self.registered_name)
         reader = GraphReader(self.rules, self.parser, self.coref)
@@ -263,7 +288,7 @@ class PoSh(Metric[PoShEvidence]):
 
     def asks_instead(self, judge: Judge) -> bool:
         """Whether contradictions are a question of their own; the built-in judge reports them."""
-        by_itself = self.rules == "fixed" and self.asking == "one" and self.contradictions
+        by_itself = self.rules == "fixed" and self.asking != "list" and self.contradictions
         return by_itself and judge.can(Contradict)
 
     def open_wave(
