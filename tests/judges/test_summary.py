@@ -64,3 +64,8 @@ def test_nothing_is_told_of_nobody_and_no_caution_of_a_sure_judge() -> None:
     assert sure.caution == ""
     assert Judging(20, 10, 0, 20, [1.0] * 18 + [0.4] * 2).caution
     assert "digits had 100 % (median)" in sure.in_words
+
+
+def test_share_of_unsure_answers_by_hand() -> None:
+    assert Judging(4, 0, 0, 0, (0.1, 0.4, 0.5, 0.9)).share_unsure == 0.5
+    assert math.isnan(Judging(0, 0, 0, 0).share_unsure)

@@ -149,6 +149,19 @@ def test_a_question_is_kept_if_only_its_source_answers_it(tmp_path: Path) -> Non
     assert (again.candidate, again.references) == (item.candidate, item.references)
 
 
+def test_blind_answers_are_asked_in_three_orders() -> None:
+    writer, prompts = Writer(), []
+
+    def noted(request: Request) -> object:
+        prompts.append(request.messages[-1].text)
+        return writer(request)
+
+    item = Item("a", "A cat.", (REFERENCE,))
+    asyncio.run(QuestionsRow("openai:m", source="references").evaluate(item, tools(noted)))
+    blind = [prompt for prompt in prompts if _ITEM.findall(prompt) and REFERENCE not in prompt]
+    assert len(blind) == len(set(blind)) == 3
+
+
 def test_the_right_option_is_not_always_the_first(tmp_path: Path) -> None:
     # A judge that always says A must not pass the check against the source.
     asked = [f"Question {n}?" for n in range(12)]

@@ -22,9 +22,11 @@ class BatchServer:
         self.files: dict[str, str] = {}
         self.batches: dict[str, dict[str, Any]] = {}
         self.n_probes = 0
+        self.after = ""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         raw = await body_of(receive)
+        self.after = scope["query_string"].decode().partition("after=")[2]
         answer = self.route(scope["method"], scope["path"].removeprefix("/v1"), raw)
         body = answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
         kind = b"text/plain" if isinstance(answer, str) else b"application/json"
@@ -40,9 +42,11 @@ class BatchServer:
             name = f"file-{len(self.files)}"
             self.files[name] = "\n".join(re.findall(r'^\{"custom_id".*$', raw.decode(), re.M))
             return {"id": name, "object": "file"}
-        if path == "/batches" and method == "GET":
+        if path == "/batches" and method == "GET":  # one batch a page
             rows = [{"id": name, "metadata": b["metadata"]} for name, b in self.batches.items()]
-            return {"object": "list", "data": rows, "has_more": False}
+            start = next((i + 1 for i, row in enumerate(rows) if row["id"] == self.after), 0)
+            more = start + 1 < len(rows)
+            return {"object": "list", "data": rows[start : start + 1], "has_more": more}
         if path == "/batches":
             name = f"batch-{len(self.batches)}"
             asked = json.loads(raw)

@@ -151,6 +151,11 @@ def test_complete_separation_keeps_an_interval_with_width() -> None:
     assert 0.2 < result.interval.high < 0.8
 
 
+def test_groups_that_do_not_vary_still_have_a_difference() -> None:
+    result = t_test([3, 3], [4, 4, 4])
+    assert (result.estimate, result.p_value) == (-1.0, None)
+
+
 def test_equal_values_do_not_differ() -> None:
     result = mann_whitney([1, 1], [1, 1, 1])
     assert (result.estimate, result.p_value) == (0.5, 1.0)
