@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from beholder.errors import DataError
-from beholder.lint import html, iiif, markdown, tables
+from beholder.lint import html, iiif, markdown, packed, tables
 from beholder.lint.occurrence import Occurrence
 
 MOST_BYTES = 64 * 2**20
@@ -62,7 +62,7 @@ def read(paths: Sequence[str | Path], columns: Mapping[str, str]) -> Iterator[Re
 
 
 def _files(path: Path) -> list[Path]:
-    known = (*_READERS, *_TABLES)
+    known = (*_READERS, *_TABLES, *packed.FORMS)
     if path.is_file():
         if path.suffix.lower() in known:
             return [path]
@@ -88,11 +88,13 @@ def _read(file: Path, name: str, columns: Mapping[str, str], *, strict: bool) ->
     found: list[Occurrence | DataError] = []
     form = file.suffix.lower()
     try:
-        if form not in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet"):
+        if form not in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", *packed.FORMS):
             size = file.stat().st_size
             if size > MOST_BYTES:
                 raise DataError(name, f"has {size:,} bytes; at most {MOST_BYTES:,} are read")
-        if form in _READERS:
+        if form in packed.FORMS:
+            found += packed.pictures(file, name)
+        elif form in _READERS:
             found += _READERS[form](_decoded(file.read_bytes(), name), name)
         else:
             value = tables.parsed(file, name) if form == ".json" else None

@@ -1,0 +1,204 @@
+"""Pictures of Word and PowerPoint documents and of EPUB books; nothing is unpacked to disk.
+
+A document is a ZIP archive of XML parts. Parts with a document type are refused, so no entity is
+declared or resolved; an archive that would unpack to far more than it holds is refused unread.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from lxml import etree
+
+from beholder.errors import DataError
+from beholder.lint import html
+from beholder.lint.occurrence import Occurrence
+
+MOST_PARTS = 10_000
+MOST_UNPACKED = 2**30
+"""Bytes of all parts."""
+MOST_PART = 64 * 2**20
+"""Bytes of a part that is read."""
+
+_BOMB = 200
+"""How many times its packed size a part of over 16 MiB may have."""
+_BIG = 16 * 2**20
+_N = {
+    "a": "http://schemas.openxmlformats.org/drawingml/2006/main",
+    "d": "http://schemas.microsoft.com/office/drawing/2017/decorative",
+    "mc": "http://schemas.openxmlformats.org/markup-compatibility/2006",
+    "o": "http://schemas.openxmlformats.org/package/2006/relationships",
+    "p": "http://schemas.openxmlformats.org/presentationml/2006/main",
+    "r": "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+    "v": "urn:schemas-microsoft-com:vml",
+    "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    "wp": "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing",
+    "dc": "http://purl.org/dc/elements/1.1/",
+}
+_DRAWN = "contains(@uri, '/picture') or contains(@uri, '/chart') or contains(@uri, '/diagram')"
+_WORD = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml")
+_SLIDE = re.compile(r"ppt/slides/slide(\d+)\.xml")
+_PAGE = re.compile(r".+\.x?html?", re.IGNORECASE)
+
+
+class _Archive:
+    """An open document."""
+
+    def __init__(self, file: zipfile.ZipFile, name: str) -> None:
+        self._file, self.name = file, name
+        self.parts = file.namelist()
+        parts = file.infolist()
+        if len(parts) > MOST_PARTS or sum(one.file_size for one in parts) > MOST_UNPACKED:
+            raise DataError(name, "unpacks to more than 1 GiB or 10,000 parts")
+        if len(set(self.parts)) < len(parts):
+            raise DataError(name, "has two parts of one name")
+        for one in parts:
+            steps = one.filename.replace("\\", "/").split("/")
+            if ".." in steps or not steps[0] or ":" in steps[0]:
+                raise DataError(name, f"has a part outside the archive: {one.filename!r}")
+            if one.flag_bits & 1:
+                raise DataError(name, "is encrypted; save it without a password")
+            if one.file_size > max(_BIG, _BOMB * one.compress_size):
+                raise DataError(name, f"{one.filename!r} unpacks to {one.file_size:,} bytes")
+
+    def read(self, part: str) -> bytes:
+        """The bytes of a part."""
+        with self._file.open(part) as opened:
+            data = opened.read(MOST_PART + 1)
+        if len(data) > MOST_PART:
+            raise DataError(self.name, f"{part!r} has over {MOST_PART:,} bytes")
+        return data
+
+    def tree(self, part: str) -> Any:
+        """The root of a part; None if there is no such part."""
+        if part not in self.parts:
+            return None
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+        try:
+            root = etree.fromstring(self.read(part), parser)
+        except etree.XMLSyntaxError as error:
+            raise DataError(self.name, f"{part!r} cannot be read: {error}") from error
+        if root.getroottree().docinfo.doctype:
+            raise DataError(self.name, f"{part!r} has a document type, which is refused")
+        return root
+
+    def targets(self, part: str) -> dict[str, str]:
+        """What the relationships of a part lead to, by id: parts, or addresses outside."""
+        folder, file = posixpath.split(part)
+        root = self.tree(f"{folder}/_rels/{file}.rels")
+        found = {}
+        for one in () if root is None else root.iterfind("o:Relationship", _N):
+            target = one.get("Target", "")
+            if one.get("TargetMode") != "External":
+                target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            found[one.get("Id", "")] = target
+        return found
+
+
+def pictures(file: Path, name: str) -> Iterator[Occurrence]:
+    """Pictures of a document or book, in order.
+
+    Args:
+        file: A file that ends in ``.docx``, ``.pptx`` or ``.epub``.
+        name: The file as findings name it.
+
+    Raises:
+        DataError: It is no such document, is encrypted, or would unpack to too much.
+    """
+    try:
+        with zipfile.ZipFile(file) as opened:
+            yield from FORMS[file.suffix.lower()](_Archive(opened, name))
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError) as error:
+        raise DataError(name, f"is no readable archive: {error}") from error
+
+
+def _word(archive: _Archive) -> Iterator[Occurrence]:
+    styles = archive.tree("word/styles.xml")
+    said = [] if styles is None else styles.xpath("//w:docDefaults//w:lang/@w:val", namespaces=_N)
+    for part in sorted(filter(_WORD.fullmatch, archive.parts), key=lambda one: "/doc" not in one):
+        targets = archive.targets(part)
+        for one in archive.tree(part).iter(f"{{{_N['wp']}}}docPr", f"{{{_N['v']}}}shape"):
+            if _is_fallback(one):
+                continue
+            frame = one if one.tag.endswith("shape") else one.getparent()
+            drawn = f".//a:graphicData[{_DRAWN}] | .//v:imagedata"
+            if one.get("descr") or one.get("alt") or frame.xpath(drawn, namespaces=_N):
+                yield _drawing(archive, part, targets, one, frame, *said[:1])
+
+
+def _slides(archive: _Archive) -> Iterator[Occurrence]:
+    found = filter(None, map(_SLIDE.fullmatch, archive.parts))
+    for part in sorted(found, key=lambda one: int(one[1])):
+        targets = archive.targets(part[0])
+        root = archive.tree(part[0])
+        for one in root.iter(f"{{{_N['p']}}}cNvPr"):
+            frame = one.getparent().getparent()
+            kind = etree.QName(frame).localname
+            above = frame.xpath("ancestor::p:grpSp/p:nvGrpSpPr/p:cNvPr/@descr", namespaces=_N)
+            if _is_fallback(one) or any(text.strip() for text in above):
+                continue
+            drawn = f".//a:graphicData[{_DRAWN}] | self::p:pic | self::p:sp/p:spPr/a:blipFill"
+            is_text = kind == "sp" and not frame.xpath("p:spPr/a:blipFill", namespaces=_N)
+            shown = kind != "grpSp" and frame.xpath(drawn, namespaces=_N)
+            if shown or (one.get("descr") and not is_text):
+                yield _drawing(archive, part[0], targets, one, frame)
+
+
+def _drawing(
+    archive: _Archive, part: str, targets: dict[str, str], said: Any, frame: Any, language: str = ""
+) -> Occurrence:
+    """One picture. ``said`` has its text, ``frame`` shows it."""
+    fills = frame.xpath(".//a:blip/@r:embed | .//v:imagedata/@r:id", namespaces=_N)
+    links = said.xpath("a:hlinkClick/@r:id", namespaces=_N)
+    marked = said.xpath(".//d:decorative/@val", namespaces=_N)
+    after = frame.xpath("ancestor::w:p[1]/following-sibling::*[1]", namespaces=_N)
+    styled = "self::w:p[w:pPr/w:pStyle/@w:val = 'Caption']//w:t/text()"
+    caption = "".join(text for one in after for text in one.xpath(styled, namespaces=_N))
+    return Occurrence(
+        file=archive.name,
+        locator=f"{part}#{said.get('id', '')}",
+        element=etree.QName(frame).localname,
+        picture=targets.get(fills[0], "") if fills else "",
+        raw=said.get("descr", said.get("alt")),
+        text_from="descr" if said.get("alt") is None else "alt",
+        decorative=any(value in ("1", "true") for value in marked),
+        role="functional" if links else "informative",
+        link=targets.get(links[0], "") if links else None,
+        title=said.get("title", ""),
+        caption=caption,
+        language=language,
+    )
+
+
+def _is_fallback(element: Any) -> bool:
+    return next(element.iterancestors(f"{{{_N['mc']}}}Fallback"), None) is not None
+
+
+def _book(archive: _Archive) -> Iterator[Occurrence]:
+    sheets = [archive.tree(one) for one in archive.parts if one.lower().endswith(".opf")]
+    languages = [
+        text for sheet in sheets for text in sheet.xpath("//dc:language/text()", namespaces=_N)
+    ]
+    for part in filter(_PAGE.fullmatch, archive.parts):
+        source = archive.read(part).decode("utf-8", "replace")
+        if "<!ENTITY" in source:
+            raise DataError(archive.name, f"{part!r} declares entities, which is refused")
+        for one in html.pictures(source, part):
+            one.file, one.page = archive.name, part
+            one.locator, one.line, one.column = f"{part}:{one.line or ''}", None, None
+            one.picture = unquote(posixpath.normpath(one.picture)) if one.picture else ""
+            one.language = one.language or "".join(languages[:1])
+            yield one
+
+
+FORMS: dict[str, Callable[[_Archive], Iterator[Occurrence]]] = {
+    ".docx": _word,
+    ".pptx": _slides,
+    ".epub": _book,
+}

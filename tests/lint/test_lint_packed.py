@@ -1,0 +1,193 @@
+"""Documents and books: what their archives hold is written here part by part, by the formats' rules."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from beholder.errors import DataError
+from beholder.lint import packed
+from beholder.lint.occurrence import Occurrence
+
+SPACES = (
+    'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    ' xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"'
+    ' xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
+    ' xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+    ' xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    ' xmlns:v="urn:schemas-microsoft-com:vml"'
+    ' xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    ' xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"'
+)
+RELATIONS = (
+    '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+    '<Relationship Id="rId1" Type="image" Target="{image}"/>'
+    '<Relationship Id="rId2" Type="hyperlink" Target="https://example.org/" TargetMode="External"/>'
+    "</Relationships>"
+)
+DECORATIVE = (
+    '<a:extLst><a:ext uri="{C183D7F6-B498-43B3-948B-1728B52AA6E4}">'
+    '<d:decorative xmlns:d="http://schemas.microsoft.com/office/drawing/2017/decorative" val="1"/>'
+    "</a:ext></a:extLst>"
+)
+PICTURE = "http://schemas.openxmlformats.org/drawingml/2006/picture"
+
+
+def archive(path: Path, parts: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, text in parts.items():
+            file.writestr(name, text)
+    return path
+
+
+def inline(attributes: str, inner: str = "", kind: str = PICTURE) -> str:
+    return (
+        f"<w:r><w:drawing><wp:inline><wp:docPr {attributes}>{inner}</wp:docPr><a:graphic>"
+        f'<a:graphicData uri="{kind}"><pic:pic><pic:blipFill><a:blip r:embed="rId1"/></pic:blipFill>'
+        "</pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r>"
+    )
+
+
+def word(path: Path, body: str) -> list[Occurrence]:
+    parts = {
+        "word/header1.xml": f"<w:hdr {SPACES}><w:p>"
+        + inline('id="9" descr="Our logo"')
+        + "</w:p></w:hdr>",
+        "word/document.xml": f"<w:document {SPACES}><w:body>{body}</w:body></w:document>",
+        "word/_rels/document.xml.rels": RELATIONS.format(image="media/cat.png"),
+        "word/styles.xml": f"<w:styles {SPACES}><w:docDefaults><w:rPrDefault><w:rPr>"
+        '<w:lang w:val="de-DE"/></w:rPr></w:rPrDefault></w:docDefaults></w:styles>',
+    }
+    return list(packed.pictures(archive(path / "a.docx", parts), "a.docx"))
+
+
+def test_a_word_document(tmp_path: Path) -> None:
+    caption = (
+        '<w:p><w:pPr><w:pStyle w:val="Caption"/></w:pPr><w:r><w:t>Figure 1: </w:t></w:r>'
+        "<w:r><w:t>Minka</w:t></w:r></w:p>"
+    )
+    link = '<a:hlinkClick r:id="rId2"/>'
+    body = (
+        "<w:p>"
+        + inline('id="1" name="Picture 1" descr="Eine graue Katze" title="Minka"')
+        + f"</w:p>"
+        f"{caption}<w:p>" + inline('id="2" name="Picture 2"') + "</w:p>"
+        "<w:p>"
+        + inline('id="3"', DECORATIVE)
+        + "</w:p><w:p>"
+        + inline('id="4" descr="Zum Shop"', link)
+        + "</w:p>"
+    )
+    cat, bare, decorative, shop, logo = word(tmp_path, body)
+    assert (cat.raw, cat.text_from, cat.title, cat.caption) == (
+        *("Eine graue Katze", "descr", "Minka", "Figure 1: Minka"),
+    )
+    assert (cat.picture, cat.locator, cat.language) == (
+        *("word/media/cat.png", "word/document.xml#1", "de-DE"),
+    )
+    assert (bare.raw, bare.decorative, bare.caption) == (None, False, "")
+    assert (decorative.raw, decorative.decorative) == (None, True)
+    assert (shop.role, shop.link) == ("functional", "https://example.org/")
+    assert (logo.raw, logo.locator, logo.picture) == ("Our logo", "word/header1.xml#9", "")
+
+
+def test_text_boxes_are_no_pictures_and_what_old_programs_show_counts_once(tmp_path: Path) -> None:
+    shape = "http://schemas.microsoft.com/office/word/2010/wordprocessingShape"
+    chart = "http://schemas.openxmlformats.org/drawingml/2006/chart"
+    old = '<w:pict><v:shape id="s" alt="{}"><v:imagedata r:id="rId1"/></v:shape></w:pict>'
+    both = (
+        "<mc:AlternateContent><mc:Choice>" + inline('id="3" descr="new"') + f"</mc:Choice>"
+        f"<mc:Fallback>{old.format('new')}</mc:Fallback></mc:AlternateContent>"
+    )
+    body = (
+        "<w:p>" + inline('id="1"', kind=shape) + "" + inline('id="2"', kind=chart) + f"{both}"
+        f"<w:r>{old.format('old')}</w:r></w:p>"
+    )
+    found = [(one.raw, one.text_from) for one in word(tmp_path, body)]
+    assert found == [(None, "descr"), ("new", "descr"), ("old", "alt"), ("Our logo", "descr")]
+
+
+def test_slides_in_their_order(tmp_path: Path) -> None:
+    def shape(kind: str, attributes: str, inner: str) -> str:
+        return f"<p:{kind}><p:nv><p:cNvPr {attributes}/></p:nv>{inner}</p:{kind}>"
+
+    def slide(inner: str) -> str:
+        return f"<p:sld {SPACES}><p:cSld><p:spTree>{inner}</p:spTree></p:cSld></p:sld>"
+
+    fill = '<p:spPr><a:blipFill><a:blip r:embed="rId1"/></a:blipFill></p:spPr>'
+    table = (
+        '<a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/table"/>'
+        "</a:graphic>"
+    )
+    blip = '<p:blipFill><a:blip r:embed="rId1"/></p:blipFill>'
+    pic = shape("pic", 'id="7"', blip)
+    group = '<p:grpSp><p:nvGrpSpPr><p:cNvPr id="6" descr="{}"/></p:nvGrpSpPr>' + pic + "</p:grpSp>"
+    first = (
+        shape("sp", 'id="2" descr="a title"', "<p:txBody/>")
+        + shape("sp", 'id="3"', fill)
+        + shape("graphicFrame", 'id="4"', table)
+        + shape("pic", 'id="5" descr="A dog"', blip)
+    )
+    parts = {
+        "ppt/slides/slide10.xml": slide(group.format("")),
+        "ppt/slides/slide2.xml": slide(group.format("Three cups")),
+        "ppt/slides/slide1.xml": slide(first),
+        "ppt/slides/_rels/slide1.xml.rels": RELATIONS.format(image="../media/dog.jpg"),
+        "ppt/slideLayouts/slideLayout1.xml": slide(pic),
+    }
+    found = list(packed.pictures(archive(tmp_path / "a.pptx", parts), "a.pptx"))
+    assert [(one.locator.removeprefix("ppt/slides/"), one.raw, one.picture) for one in found] == [
+        ("slide1.xml#3", None, "ppt/media/dog.jpg"),
+        ("slide1.xml#5", "A dog", "ppt/media/dog.jpg"),
+        ("slide2.xml#6", "Three cups", ""),
+        ("slide10.xml#7", None, ""),
+    ]
+
+
+def test_a_book(tmp_path: Path) -> None:
+    page = (
+        '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><body>\n{}</body></html>'
+    )
+    parts = {
+        "mimetype": "application/epub+zip",
+        "OEBPS/book.opf": '<package xmlns="http://www.idpf.org/2007/opf"><metadata'
+        ' xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:language>fr</dc:language></metadata></package>',
+        "OEBPS/one.xhtml": page.format('<p><img src="../img/a.png" alt="Un chat"/></p>'),
+        "OEBPS/two.xhtml": page.format('<p lang="en"><img src="b.png"/></p>'),
+    }
+    cat, bare = packed.pictures(archive(tmp_path / "a.epub", parts), "books/a.epub")
+    assert (cat.file, cat.locator, cat.page) == (
+        *("books/a.epub", "OEBPS/one.xhtml:2", "OEBPS/one.xhtml"),
+    )
+    assert (cat.raw, cat.language) == ("Un chat", "fr")
+    assert (bare.raw, bare.language) == (None, "en")
+
+
+DOCTYPE = '<!DOCTYPE w [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
+
+
+@pytest.mark.parametrize(
+    ("name", "parts", "message"),
+    [
+        ("a.docx", {"word/document.xml": f"{DOCTYPE}<w>&x;</w>"}, "document type"),
+        ("a.docx", {"word/document.xml": "<w><x></w>"}, "cannot be read"),
+        ("a.docx", {"../word/document.xml": "<w/>"}, "outside the archive"),
+        ("a.docx", {"/word/document.xml": "<w/>"}, "outside the archive"),
+        ("a.docx", {"word/document.xml": " " * (20 * 2**20)}, "unpacks to 20,971,520 bytes"),
+        ("a.epub", {"a.xhtml": '<!DOCTYPE html [<!ENTITY x "y">]><html/>'}, "declares entities"),
+        ("a.pptx", {f"{n}.xml": "" for n in range(10_001)}, "10,000 parts"),
+    ],
+)
+def test_hostile_archives_are_refused(
+    name: str, parts: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DataError, match=message):
+        list(packed.pictures(archive(tmp_path / name, parts), name))
+
+
+def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.docx").write_bytes(b"\xd0\xcf\x11\xe0 an old Word document")
+    with pytest.raises(DataError, match="no readable archive"):
+        list(packed.pictures(tmp_path / "a.docx", "a.docx"))
