@@ -75,7 +75,8 @@ def lint(
     Example: `beholder lint alts.csv site/ --profile museum`
 
     Args:
-        paths: Tables (CSV, TSV, JSONL, JSON, Parquet), HTML, Markdown, IIIF manifests, or folders.
+        paths: Tables (CSV, TSV, JSONL, JSON, Parquet), HTML, Markdown, DOCX, PPTX, EPUB, IIIF
+            manifests, or folders.
     """
     from beholder.errors import ConfigError
     from beholder.files import write_text
