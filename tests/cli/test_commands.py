@@ -264,11 +264,36 @@ def test_labels_correct_the_mean(cli: Cli) -> None:
     table = done.out[done.out.index("Corrected by labels") :].replace("&#46;", ".")
     assert "| labels alone | 10.0 " in table
     assert "| corrected | 11.7 " in table
+    assert "| 5 texts with a label, 30 are needed |" in table
     done = cli(*command[:-1], "none.jsonl")
     assert done.code == 2
     Path("none.jsonl").write_text('{"id": "0", "judgments": {"a": 1, "b": 2}}\n', "utf-8")
     done = cli(*command[:-1], "none.jsonl")
     assert (done.code, "--label: a, b" in done.err) == (2, True)
+
+
+def test_a_judge_that_favours_its_own_texts_is_shown(cli: Cli) -> None:
+    # The judge grades everything 1. People give its own texts 0.5 and the others 0.75.
+    Path("own.jsonl").write_text('{"contains": "", "answer": "5"}\n', "utf-8")
+    texts, labels = [], []
+    for i in range(22):  # the last two have no labels
+        for system, label in (("own.jsonl", 0.5), ("other", 0.75)):
+            name = f"{i}-{system}"
+            row = {"id": name, "image": f"{i}.jpg", "candidate": "A dog.", "references": ["A dog."]}
+            texts.append(row | {"group": {"system": system}})
+            if i < 20:
+                labels.append({"id": name, "judgments": {"good": label}})
+    for file, rows in (("data.jsonl", texts), ("labels.jsonl", labels)):
+        Path(file).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    spec = "posh(judge='scripted:own.jsonl', asking='one', contradictions=False)"
+    done = cli("score", "data.jsonl", "-m", spec, "--labels", "labels.jsonl", "--markdown", "-")
+    assert done.code == 0, done.err
+    table = done.out[done.out.index("What else the grades follow") :].replace("&#46;", ".")
+    (own,) = [line for line in table.splitlines() if "| own texts |" in line]
+    assert "| 0.25 " in own
+    assert "| 20 |" in own
+    (length,) = [line for line in table.splitlines() if "| length |" in line]
+    assert "nearly one length" in length
 
 
 def test_labels_of_another_scale_are_refused_before_anything_is_scored(cli: Cli) -> None:

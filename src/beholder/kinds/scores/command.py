@@ -74,7 +74,7 @@ def score(
     from beholder import metrics
     from beholder.api import Run
     from beholder.errors import ConfigError
-    from beholder.kinds.scores.corrected import corrected_table, read_labels
+    from beholder.kinds.scores.corrected import bias_table, corrected_table, read_labels
     from beholder.kinds.scores.gate_reports import check_format, results, write_results
     from beholder.kinds.scores.gates import (
         check,
@@ -150,7 +150,8 @@ def score(
     added = [] if goal is None else [until_table(config.out, goal)]
     if known is not None:
         table, reasons = corrected_table(config.out, known, scored)
-        added, problems = [*added, *([table] if table.rows else [])], problems + reasons
+        added = [*added, *([table] if table.rows else []), bias_table(config.out, known, scored)]
+        problems += reasons
 
     def summary() -> str:
         tables = [*([gates_table(checked)] if checked else []), *added]

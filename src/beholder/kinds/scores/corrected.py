@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from beholder.data.read import good_rows, read_items
@@ -14,7 +16,8 @@ from beholder.records import Interval, Item
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.stats.corrected import FEW_PICTURES, LEAST_PICTURES, corrected_mean
-from beholder.tables import Column, Table
+from beholder.stats.judge_bias import length_bias, own_text_bias
+from beholder.tables import Column, Table, interval_cells
 
 _COLUMNS = (
     Column("value", "", "text"),
@@ -22,6 +25,14 @@ _COLUMNS = (
     Column("mean", "mean", interval=True),
     Column("n", "texts", "count"),
     Column("effective", "worth labels"),
+)
+_BIAS_COLUMNS = (
+    Column("scored", "value", "text"),
+    Column("name", "follows", "text"),
+    Column("value", "by", interval=True),
+    Column("unit", "counted as", "text"),
+    Column("n", "n", "count"),
+    Column("reason", "not enough data", "text"),
 )
 
 
@@ -127,6 +138,50 @@ def corrected_table(
             ]
     notes["labelled pictures must be a random sample of all, and labels the truth"] = None
     return Table("corrected", "Corrected by labels", _COLUMNS, tuple(rows), tuple(notes)), problems
+
+
+def bias_table(run: Path, labels: Mapping[str, float], scored: Sequence[Metric[Any]]) -> Table:
+    """What else than quality the metrics follow: length, and whose text it is.
+
+    A text is a judge's own if the row's ``system`` is the name of the judge's model.
+
+    Args:
+        run: The run directory.
+        labels: Labels by item id, on the metrics' scale.
+        scored: The metrics; each is looked at by its first value.
+    """
+    rows = []
+    with Store.read(run) as store:
+        items = [item for _, item in store.subjects(ITEM)]
+        sources = store.sources(len(items))
+        for metric in scored:
+            value = metric.value_named(None).name
+            known = [
+                (place, numbers[value], labels[items[place].id])
+                for place, numbers in store.values(metric.name)
+                if value in numbers and items[place].id in labels
+            ]
+            words = [len(items[place].candidate.split()) for place, _, _ in known]
+            pictures = [sources[place] for place, _, _ in known]
+            judged, human = ([row[i] for row in known] for i in (1, 2))
+            entries = [length_bias(words, judged, human, pictures)]
+            model = getattr(metric, "judge", "builtin").partition(":")[2]
+            if model:
+                gaps: dict[Any, dict[bool, list[float]]] = {}
+                for (place, grade, label), picture in zip(known, pictures, strict=True):
+                    own = items[place].group.get("system", "").casefold() == model.casefold()
+                    gaps.setdefault(picture, {}).setdefault(own, []).append(grade - label)
+                both = [gap for gap in gaps.values() if len(gap) == 2]
+                means = [[fmean(gap[own]) for gap in both] for own in (True, False)]
+                none = [0.0] * len(both)
+                entries.append(own_text_bias(means[0], none, means[1], none))
+            scored_value = f"{metric.name}.{value}"
+            rows += [
+                {"scored": scored_value, **asdict(one), **interval_cells("value", one.interval)}
+                for one in entries
+            ]
+    notes = ("0 is no bias; errors of the labels make the value of length too large",)
+    return Table("bias", "What else the grades follow", _BIAS_COLUMNS, tuple(rows), notes)
 
 
 def _row(value: str, source: str, mean: float, interval: Interval | None, n: int) -> dict[str, Any]:
