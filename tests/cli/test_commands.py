@@ -290,7 +290,7 @@ def test_a_judge_that_favours_its_own_texts_is_shown(cli: Cli) -> None:
     assert done.code == 0, done.err
     table = done.out[done.out.index("What else the grades follow") :].replace("&#46;", ".")
     (own,) = [line for line in table.splitlines() if "| own texts |" in line]
-    assert "| 0.25 " in own
+    assert "| 0.250 &#91;0.250 to 0.250&#93; |" in own
     assert "| 20 |" in own
     (length,) = [line for line in table.splitlines() if "| length |" in line]
     assert "nearly one length" in length
