@@ -16,7 +16,7 @@ import pytest
 from beholder.backends import BACKENDS, Answer, Request
 from beholder.backends.money import Price
 from beholder.errors import BudgetError, ConfigError, DataError, RunError, TransientError
-from beholder.kinds.narratives import measuring
+from beholder.kinds.narratives import door, measuring
 from beholder.kinds.narratives.config import (
     CaptionOptions,
     CoherenceOptions,
@@ -369,3 +369,18 @@ def test_a_notebooks_loop_is_left_alone(tmp_path: Path) -> None:
         return study
 
     assert len(asyncio.run(within()).narratives) == 10
+
+
+def test_without_parts_the_door_does_what_its_judge_and_embedder_allow(tmp_path: Path) -> None:
+    config = _config(tmp_path)
+    vectors = f"npz:{tmp_path / 'data' / 'vectors.npz'}"
+    pictures = str(tmp_path / "data" / "index.csv")
+    measured = door.compare(
+        config.sequences, coherence=vectors, pictures=pictures, out=tmp_path / "measured"
+    )
+    assert all(row.coherence is not None and not row.votes for row in measured.study.narratives)
+    rated = door.compare(
+        config.sequences, judge="moody:steady", pictures=pictures, out=tmp_path / "rated"
+    )
+    assert all(row.coherence is None for row in rated.study.narratives)
+    assert {tuple(row.votes) for row in rated.study.narratives} == {("captions", "sight")}

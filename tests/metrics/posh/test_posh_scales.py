@@ -156,3 +156,13 @@ def test_the_parser_is_the_one_that_is_named(tmp_path: Path) -> None:
         assert f"|parser:{name}|" in metric.signature()
     with pytest.raises(ConfigError, match="no_such_model"):
         PoSh(parser="spacy:no_such_model").score_text(*TEXTS)
+
+
+def test_each_reference_is_recalled_by_its_own_units() -> None:
+    candidate = "A tall man holds a red cup."
+    references = ("A man holds a blue cup on a bench.", "Two dogs run. A small bird sings.")
+    made = PoSh(judge="always:hash", rules="reference", references="mean")
+    both = made.score_text(candidate, references).values["recall"]
+    each = [made.score_text(candidate, one).values["recall"] for one in references]
+    assert each[0] != each[1]
+    assert both == pytest.approx(sum(each) / 2)
