@@ -46,7 +46,7 @@ def test_a_planted_length_bias_is_within_its_interval() -> None:
     [
         (WORDS, HUMAN, 30, "10 texts with a label, 30 are needed"),
         ([50] * 9 + [51], HUMAN, 10, "of nearly one length"),
-        (WORDS, np.log2(WORDS), 10, "cannot be told apart"),
+        (WORDS, np.log2(WORDS), 10, "cannot be separated"),
         ([10] * 9 + [80], [0.5] * 5 + [0.6] * 5, 10, "one text alone"),
     ],
 )

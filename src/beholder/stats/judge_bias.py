@@ -90,7 +90,7 @@ def length_bias(
         return Bias("length", None, None, n, unit, reason)
     design = np.column_stack([np.ones(n), doublings, z])
     if np.linalg.matrix_rank(design) < design.shape[1]:
-        return Bias("length", None, None, n, unit, "length and human grade cannot be told apart")
+        return Bias("length", None, None, n, unit, "length and human grade cannot be separated")
     if float(_leverage(design).max()) > 1 - 1e-9:
         return Bias("length", None, None, n, unit, "one text alone decides it")
     value, interval = _slope(design, y, pictures, level)
@@ -145,7 +145,7 @@ def place_bias(
     *,
     level: float = 0.95,
 ) -> Bias:
-    """How much oftener a judge finds a wrong sentence at the end of a text than at its start.
+    """How much more often a judge finds a wrong sentence at the end of a text than at its start.
 
     Args:
         places: Relative place, 0 to 1, of each sentence that people call wrong, (n,).
@@ -172,7 +172,7 @@ def place_bias(
 
 
 def seat_bias(both_first: int, both_second: int, n: int) -> Bias:
-    """How much oftener the text shown first wins, over pairs that were shown in both orders.
+    """How much more often the text shown first wins, over pairs that were shown in both orders.
 
     Args:
         both_first: Pairs in which the first text won in both orders.

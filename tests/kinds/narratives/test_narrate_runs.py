@@ -336,16 +336,16 @@ def test_a_wrong_picture_of_the_collection_stops_a_run_too(tmp_path: Path) -> No
 def test_another_kind_of_run_in_the_folder_is_refused_in_words(tmp_path: Path) -> None:
     config = _config(tmp_path, parts=("coherence",))
     score([Item("a", "one two")], [WordCount()], out=config.out)
-    for door in (lambda: run_narratives(config, Quiet()), lambda: plan_narratives(config)):
+    for start in (lambda: run_narratives(config, Quiet()), lambda: plan_narratives(config)):
         with pytest.raises(RunError, match="holds a run of the kind 'scores', not 'narratives'"):
-            door()
+            start()
 
 
 def test_a_judge_that_cannot_is_refused_before_anything_is_paid(tmp_path: Path) -> None:
     config = _config(tmp_path, parts=("sight",), judge="builtin")
-    for door in (lambda: run_narratives(config, Quiet()), lambda: plan_narratives(config)):
+    for start in (lambda: run_narratives(config, Quiet()), lambda: plan_narratives(config)):
         with pytest.raises(ConfigError, match="has no operation 'rate_sequence'"):
-            door()
+            start()
 
 
 def test_several_judges_and_captions_of_another_one(tmp_path: Path) -> None:
