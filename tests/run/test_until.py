@@ -12,7 +12,9 @@ import pytest
 from beholder import metrics
 from beholder.errors import ConfigError
 from beholder.kinds.scores.gates import parse_until
+from beholder.records import Interval
 from beholder.run.store import Store
+from beholder.run.until import Reached
 from toy.command import Cli, runner
 
 
@@ -114,3 +116,9 @@ def test_a_goal_that_no_interval_can_reach_is_refused(goal: str, reason: str) ->
     with pytest.raises(ConfigError, match=reason) as raised:
         parse_until(goal, scored)
     assert str(raised.value).startswith(f"--until {goal!r}: ")
+
+
+def test_an_interval_is_narrow_from_half_the_width_on() -> None:
+    reached = Reached(Interval(0.25, 0.75), 10, 100)
+    assert reached.is_narrow(0.25)
+    assert not reached.is_narrow(0.24)

@@ -161,3 +161,11 @@ def test_combination_formulas() -> None:
     assert comprehension(0.6, 0.8) == pytest.approx(0.4 / 0.8)
     assert comprehension(0.8, 0.6) == pytest.approx(0.4 / 0.8)
     assert comprehension(0.5, 0.5) == 0
+
+
+def test_tolerance_is_in_steps_of_the_length_ratio() -> None:
+    # Two chunks onto eight: windows 0..3 and 4..7, a step of 4 positions. Half of it is 2.
+    windows, _ = mapping_windows(8, 2, exact=True)
+    assert windows.unit == 4
+    pulled = order.pull_to_windows(positions(7, 0), windows, 0.5)
+    assert pulled.tolist() == [5, 2]
