@@ -12,6 +12,7 @@ from beholder.aio import run_sync
 from beholder.errors import DataError, ItemError
 from beholder.judges import Tally
 from beholder.metrics.asker import Asker
+from beholder.metrics.tools import Tools
 from beholder.run import manifest
 from beholder.run.session import RunContext
 from beholder.run.store import Store
@@ -109,16 +110,15 @@ class _Counting:
         self._tools, self._tools_most = (
             means.counting(tally) for tally in (self._tally, self._most)
         )
+        self._others: list[tuple[Asker[Any], Tools]] = []
         self._finished = finished(out, asker.name)
         self._room = None if most is None else max(0, most - len(self._finished))
         self.planned = PlannedAsker(asker.name, asker.signature(asker.identities(self._tools)))
         if asker.asks_judge():
             self.planned.judge, self.planned.judge_most = self._tally, self._most
-            self._others = {other.name: other for other in asker.other_forms(self._tools)}
-            self.planned.other_forms = {name: Tally() for name in self._others}
-            self._counted = {
-                name: means.counting(tally) for name, tally in self.planned.other_forms.items()
-            }
+            for other in asker.other_forms(self._tools):
+                tally = self.planned.other_forms[other.name] = Tally()
+                self._others.append((other, means.counting(tally)))
 
     async def add(self, position: int, subject: Any) -> None:
         """Count one subject."""
@@ -135,8 +135,8 @@ class _Counting:
                 await self._asker.evaluate(subject, self._tools)  # sends no request, counts
                 if self._tally.n_calls:
                     await self._asker.evaluate(subject, self._tools_most)
-                    for name, other in self._others.items():
-                        await other.evaluate(subject, self._counted[name])
+                    for other, tools in self._others:
+                        await other.evaluate(subject, tools)
         except ItemError as error:
             self.planned.lacking[str(error)] += 1
 

@@ -14,8 +14,9 @@ from beholder.errors import ConfigError
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
-from beholder.metrics.posh.metric import RATES, PoSh, PoShEvidence
+from beholder.metrics.posh.metric import PoSh, PoShEvidence
 from beholder.metrics.posh.published import f1
+from beholder.metrics.posh.scoring import RATES
 from beholder.metrics.tools import Tools
 from beholder.metrics.wording import Reading, compare_words, peer_adjusted_recall, read_all
 from beholder.records import Item, ItemScore

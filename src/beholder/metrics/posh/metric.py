@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.judges import Grade, Judge
 from beholder.judges.operations import AlignWords, Contradict, Presence, PresenceList, Rewrite
-from beholder.language.graph import SceneGraph
 from beholder.language.links import coreference_identity
 from beholder.language.reading import GraphReader, english_graphs_together
 from beholder.metrics.base import Metric, ValueInfo
@@ -22,36 +21,19 @@ from beholder.metrics.params import param
 from beholder.metrics.posh.plan import Ask, Grades, Plan, fixed_asks
 from beholder.metrics.posh.published import Wording, as_made, f1
 from beholder.metrics.posh.scoring import (
+    RATES,
     Judged,
     Weighing,
     fixed_precision,
     fixed_recall,
+    graphs_detail,
     published_side,
     rates,
 )
 from beholder.metrics.tools import Tools
 from beholder.metrics.wording import peer_adjusted_recall, read_all, recalled_by_peers
-from beholder.records import Item, ItemScore, Span, Unit
+from beholder.records import Item, ItemScore
 from beholder.text.word_order import in_order
-
-RATES = (
-    ValueInfo(
-        "contradicted_rate",
-        "share of the candidate's units that the reference contradicts",
-        higher_is_better=False,
-    ),
-    ValueInfo(
-        "unstated_rate",
-        "share of the candidate's units that the reference does not state",
-        higher_is_better=False,
-    ),
-    ValueInfo(
-        "omission_rate",
-        "share of the references' units that the candidate does not state",
-        higher_is_better=False,
-    ),
-)
-"""The values that ``scoring.rates`` gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +192,7 @@ class PoSh(Metric[PoShEvidence]):
         """Those of the tools and of the coreference, and the threshold and form in use."""
         judge = tools.judge(self.judge)
         if self.asking == "auto":
-            settled = self._settled(judge)
-            return settled.identities(tools) | {"asking": settled.asking}
+            return self._settled(judge).identities(tools)
         if self.rules == "reference" and self.identifiers == "judge":
             judge.check_can(Rewrite)
         if self.asking == "list":
@@ -219,6 +200,7 @@ class PoSh(Metric[PoShEvidence]):
         return super().identities(tools) | {
             "presence_threshold": f"{self.threshold(judge):g}",
             "coref": coreference_identity(self.coref),
+            "asking": self.asking,
         }
 
     async def gather(self, item: Item, tools: Tools) -> PoShEvidence:
@@ -228,8 +210,7 @@ class PoSh(Metric[PoShEvidence]):
             ItemError: A text is not English.
         """
         if self.asking == "auto":
-            evidence = await self._settled(tools.judge(self.judge)).gather(item, tools)
-            return replace(evidence, identities=self.identities(tools))
+            return await self._settled(tools.judge(self.judge)).gather(item, tools)
         texts = (item.candidate, *item.references)
         self.bounds.check_words(texts, self.registered_name)
         reader = GraphReader(self.rules, self.parser, self.coref)
@@ -418,58 +399,3 @@ async def contradicted_grades(judge: Judge, plan: Plan, grades: Grades) -> dict[
                 words = " ".join(target[slice(*place)].split())
                 told[ask] = replace(grades[ask], contradiction=words, where=(place,))
     return told
-
-
-def graphs_detail(plan: Plan, units: Sequence[Unit]) -> dict[str, object]:
-    """``ItemScore.detail`` of PoSh.
-
-    Returns:
-        A dict with the keys
-
-        - ``view``: ``"scene_graph"``.
-        - ``presence_threshold``: grade from which a unit is present.
-        - ``peers``: what the references recall of one another, 1 where that does not count.
-        - ``graphs``: the candidate's graph, then one per reference. Each has ``nodes``, with
-          ``name``, ``unit`` (place in the item's units, or None) and ``attributes`` (places), and
-          ``edges``: rows of subject, object, words, and place in the units or None.
-    """
-    graphs = [_graph(plan.candidate, [u if u.side == "candidate" else None for u in units])]
-    for index, graph in enumerate(plan.references):
-        own = [u if u.side == "reference" and u.reference_index == index else None for u in units]
-        graphs.append(_graph(graph, own))
-    return {
-        "view": "scene_graph",
-        "presence_threshold": plan.threshold,
-        "peers": plan.peers,
-        "graphs": graphs,
-    }
-
-
-def _graph(graph: SceneGraph, units: Sequence[Unit | None]) -> dict[str, object]:
-    # A denied unit has a span more than its part of the graph, its last: the first ones identify
-    # it.
-    places: dict[tuple[str, str, tuple[Span, ...]], int] = {}
-    for place, unit in enumerate(units):
-        if unit is not None:
-            places.setdefault((unit.kind, unit.text, unit.spans[:1]), place)
-
-    def place_of(kind: str, text: str, spans: tuple[Span, ...]) -> int | None:
-        return places.get((kind, text, spans[:1]))
-
-    nodes: list[dict[str, Any]] = [
-        {
-            "name": entity.name,
-            "unit": place_of("entity", entity.name, tuple(m.span for m in entity.mentions)),
-            "attributes": [],
-        }
-        for entity in graph.entities
-    ]
-    for attribute in graph.attributes:
-        found = place_of("attribute", attribute.text, attribute.spans)
-        if found is not None:
-            nodes[attribute.entity]["attributes"].append(found)
-    edges = [
-        [r.subject, r.object, r.text, place_of("relation", r.text, r.spans)]
-        for r in graph.relations
-    ]
-    return {"nodes": nodes, "edges": edges}
