@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beholder.stats.judge_bias import length_bias, own_text_bias, place_bias, seat_bias
+from beholder.stats.judge_bias import length_bias, own_text_bias
 
 WORDS = (20, 40, 60, 80, 30, 90, 50, 120, 25, 70)
 HUMAN = (0.5, 0.6, 0.6, 0.7, 0.6, 0.7, 0.5, 0.6, 0.4, 0.8)
@@ -62,34 +62,13 @@ def test_length_needs_several_pictures() -> None:
 
 
 def test_own_texts_beside_those_of_others() -> None:
-    own, own_human = (0.9, 0.8, 0.85, 0.95, 0.7, 0.9), (0.7, 0.75, 0.8, 0.85, 0.65, 0.8)
-    other, other_human = (0.6, 0.7, 0.75, 0.8, 0.6, 0.75), (0.65, 0.7, 0.7, 0.8, 0.6, 0.7)
-    found = own_text_bias(own, own_human, other, other_human, least=6)
+    own = np.subtract((0.9, 0.8, 0.85, 0.95, 0.7, 0.9), (0.7, 0.75, 0.8, 0.85, 0.65, 0.8))
+    others = np.subtract((0.6, 0.7, 0.75, 0.8, 0.6, 0.75), (0.65, 0.7, 0.7, 0.8, 0.6, 0.7))
+    found = own_text_bias(own, others, least=6)
     assert found.value == pytest.approx(0.083333, abs=1e-6)
     assert found.interval is not None
     assert found.interval.low == pytest.approx(-0.008555, abs=1e-6)
     assert found.interval.high == pytest.approx(0.175221, abs=1e-6)
-    few = own_text_bias(own, own_human, other, other_human)
+    few = own_text_bias(own, others)
     assert few.value is None
     assert few.reason == "6 pictures with texts of its own and of others, 20 are needed"
-
-
-def test_wrong_sentences_found_by_place() -> None:
-    # Each of 12 pictures has 4 sentences; the first two are found in half of them, the others always.
-    places = [0.0, 1 / 3, 2 / 3, 1.0] * 12
-    found = [value for i in range(12) for value in (i % 2, i % 2, 1, 1)]
-    pictures = [i for i in range(12) for _ in range(4)]
-    bias = place_bias(places, found, pictures)
-    # .5 .5 1 1 at -3/6 -1/6 1/6 3/6 from the middle: (8/24) / (20/36) = 0.6
-    assert bias.value == pytest.approx(0.6)
-    assert bias.interval is not None
-    assert 0 < bias.interval.low < 0.6 < bias.interval.high
-    assert "10 and 5 are needed" in place_bias(places[:8], found[:8], pictures[:8]).reason
-
-
-def test_seats() -> None:
-    found = seat_bias(14, 6, 100)
-    assert found.value == pytest.approx(0.08)
-    assert found.p_value == pytest.approx(0.115318, abs=1e-6)
-    assert seat_bias(3, 0, 29).reason == "29 pairs, 30 are needed"
-    assert seat_bias(0, 0, 40).p_value == 1.0

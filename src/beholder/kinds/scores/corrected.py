@@ -15,6 +15,7 @@ from beholder.options import DataOptions
 from beholder.records import Interval, Item
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
+from beholder.spec import parse
 from beholder.stats.corrected import FEW_PICTURES, LEAST_PICTURES, corrected_mean
 from beholder.stats.judge_bias import length_bias, own_text_bias
 from beholder.tables import Column, Table, interval_cells
@@ -165,22 +166,24 @@ def bias_table(run: Path, labels: Mapping[str, float], scored: Sequence[Metric[A
             pictures = [sources[place] for place, _, _ in known]
             judged, human = ([row[i] for row in known] for i in (1, 2))
             entries = [length_bias(words, judged, human, pictures)]
-            model = getattr(metric, "judge", "builtin").partition(":")[2]
+            model = parse(getattr(metric, "judge", "builtin")).argument
             if model:
-                gaps: dict[Any, dict[bool, list[float]]] = {}
+                gaps: dict[int, dict[bool, list[float]]] = {}
                 for (place, grade, label), picture in zip(known, pictures, strict=True):
                     own = items[place].group.get("system", "").casefold() == model.casefold()
                     gaps.setdefault(picture, {}).setdefault(own, []).append(grade - label)
                 both = [gap for gap in gaps.values() if len(gap) == 2]
-                means = [[fmean(gap[own]) for gap in both] for own in (True, False)]
-                none = [0.0] * len(both)
-                entries.append(own_text_bias(means[0], none, means[1], none))
-            scored_value = f"{metric.name}.{value}"
+                own_gaps, others = ([fmean(gap[own]) for gap in both] for own in (True, False))
+                entries.append(own_text_bias(own_gaps, others))
             rows += [
-                {"scored": scored_value, **asdict(one), **interval_cells("value", one.interval)}
+                {
+                    "scored": f"{metric.name}.{value}",
+                    **asdict(one),
+                    **interval_cells("value", one.interval),
+                }
                 for one in entries
             ]
-    notes = ("0 is no bias; errors of the labels make the value of length too large",)
+    notes = ("0 is no bias; errors of the labels draw length towards its value without labels",)
     return Table("bias", "What else the grades follow", _BIAS_COLUMNS, tuple(rows), notes)
 
 
