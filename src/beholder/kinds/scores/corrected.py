@@ -168,7 +168,7 @@ def bias_table(run: Path, labels: Mapping[str, float], scored: Sequence[Metric[A
             entries = [length_bias(words, judged, human, pictures)]
             model = parse(getattr(metric, "judge", "builtin")).argument
             if model:
-                gaps: dict[int, dict[bool, list[float]]] = {}
+                gaps: dict[bytes, dict[bool, list[float]]] = {}
                 for (place, grade, label), picture in zip(known, pictures, strict=True):
                     own = items[place].group.get("system", "").casefold() == model.casefold()
                     gaps.setdefault(picture, {}).setdefault(own, []).append(grade - label)
