@@ -173,11 +173,15 @@ DOCTYPE = '<!DOCTYPE w [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
     [
         ("a.docx", {"word/document.xml": f"{DOCTYPE}<w>&x;</w>"}, "document type"),
         ("a.docx", {"word/document.xml": "<w><x></w>"}, "cannot be read"),
-        ("a.docx", {"../word/document.xml": "<w/>"}, "outside the archive"),
-        ("a.docx", {"/word/document.xml": "<w/>"}, "outside the archive"),
+        (
+            "a.docx",
+            {"../word/document.xml": "<w/>"},
+            r"has a part outside it: .*word/document\.xml",
+        ),
+        ("a.docx", {"/word/document.xml": "<w/>"}, r"has a part outside it: .*word/document\.xml"),
         ("a.docx", {"word/document.xml": " " * (20 * 2**20)}, "unpacks to 20,971,520 bytes"),
         ("a.epub", {"a.xhtml": '<!DOCTYPE html [<!ENTITY x "y">]><html/>'}, "declares entities"),
-        ("a.pptx", {f"{n}.xml": "" for n in range(10_001)}, "10,000 parts"),
+        ("a.pptx", {f"{n}.xml": "" for n in range(10_001)}, "has 10,001 parts"),
     ],
 )
 def test_hostile_archives_are_refused(
@@ -189,5 +193,35 @@ def test_hostile_archives_are_refused(
 
 def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.docx").write_bytes(b"\xd0\xcf\x11\xe0 an old Word document")
-    with pytest.raises(DataError, match="no readable archive"):
+    with pytest.raises(DataError, match=r"no readable \.docx file"):
         list(packed.pictures(tmp_path / "a.docx", "a.docx"))
+
+
+def test_damaged_data_are_refused(tmp_path: Path) -> None:
+    file = archive(tmp_path / "a.docx", {"word/document.xml": "<w>" + "text " * 500 + "</w>"})
+    data = bytearray(file.read_bytes())
+    start = data.index(b"word/document.xml") + len("word/document.xml")
+    data[start : start + 8] = b"\xff" * 8  # no block of deflate begins so
+    file.write_bytes(data)
+    with pytest.raises(DataError, match=r"no readable \.docx file"):
+        list(packed.pictures(file, "a.docx"))
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "root"),
+    [("a.docx", "word/document.xml", "wp:docPr"), ("a.pptx", "ppt/slides/slide1.xml", "p:cNvPr")],
+)
+def test_a_part_that_is_nothing_but_a_text_is_read(
+    name: str, part: str, root: str, tmp_path: Path
+) -> None:
+    parts = {part: f'<{root} {SPACES} id="1" descr="A dog"/>'}
+    (found,) = packed.pictures(archive(tmp_path / name, parts), name)
+    assert found.raw == "A dog"
+
+
+def test_pages_of_a_book_are_decoded_as_they_declare(tmp_path: Path) -> None:
+    page = '<?xml version="1.0" encoding="UTF-16"?><html><img src="a.png" alt="\u732b"/></html>'
+    with zipfile.ZipFile(tmp_path / "a.epub", "w") as file:
+        file.writestr("a.xhtml", page.encode("utf-16"))
+    (found,) = packed.pictures(tmp_path / "a.epub", "a.epub")
+    assert found.raw == "\u732b"

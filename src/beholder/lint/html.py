@@ -22,7 +22,6 @@ from beholder.errors import DataError
 from beholder.lint.occurrence import Occurrence, Structural
 from beholder.lint.wording import listed, norm
 
-DECLARED = re.compile(rb"<meta[^>]{0,200}charset=[\"']?\s*([\w-]{2,40})", re.I)
 MOST_TAGS = 2_000_000
 """Start and end tags of the largest page that is read."""
 

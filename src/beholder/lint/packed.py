@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from lxml import etree
 
 from beholder.errors import DataError
 from beholder.lint import html
+from beholder.lint.decoding import decoded
 from beholder.lint.occurrence import Occurrence
 
 MOST_PARTS = 10_000
@@ -29,7 +31,7 @@ MOST_PART = 64 * 2**20
 _BOMB = 200
 """How many times its packed size a part of over 16 MiB may have."""
 _BIG = 16 * 2**20
-_N = {
+_NS = {
     "a": "http://schemas.openxmlformats.org/drawingml/2006/main",
     "d": "http://schemas.microsoft.com/office/drawing/2017/decorative",
     "mc": "http://schemas.openxmlformats.org/markup-compatibility/2006",
@@ -41,6 +43,8 @@ _N = {
     "wp": "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing",
     "dc": "http://purl.org/dc/elements/1.1/",
 }
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+"""What ``zipfile`` raises; the last for compression methods that it does not support."""
 _DRAWN = "contains(@uri, '/picture') or contains(@uri, '/chart') or contains(@uri, '/diagram')"
 _WORD = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml")
 _SLIDE = re.compile(r"ppt/slides/slide(\d+)\.xml")
@@ -54,25 +58,32 @@ class _Archive:
         self._file, self.name = file, name
         self.parts = file.namelist()
         parts = file.infolist()
-        if len(parts) > MOST_PARTS or sum(one.file_size for one in parts) > MOST_UNPACKED:
-            raise DataError(name, "unpacks to more than 1 GiB or 10,000 parts")
+        if len(parts) > MOST_PARTS:
+            raise DataError(name, f"has {len(parts):,} parts; at most {MOST_PARTS:,} are read")
+        if (size := sum(one.file_size for one in parts)) > MOST_UNPACKED:
+            raise DataError(name, f"unpacks to {size:,} bytes; at most {MOST_UNPACKED:,} are read")
         if len(set(self.parts)) < len(parts):
-            raise DataError(name, "has two parts of one name")
+            double = next(one for one in self.parts if self.parts.count(one) > 1)
+            raise DataError(name, f"has two parts named {double!r}; save it again")
         for one in parts:
             steps = one.filename.replace("\\", "/").split("/")
             if ".." in steps or not steps[0] or ":" in steps[0]:
-                raise DataError(name, f"has a part outside the archive: {one.filename!r}")
+                raise DataError(name, f"has a part outside it: {one.filename!r}; save it again")
             if one.flag_bits & 1:
                 raise DataError(name, "is encrypted; save it without a password")
             if one.file_size > max(_BIG, _BOMB * one.compress_size):
-                raise DataError(name, f"{one.filename!r} unpacks to {one.file_size:,} bytes")
+                raise DataError(
+                    name,
+                    f"{one.filename!r} unpacks to {one.file_size:,} bytes, over {_BOMB} times its"
+                    " packed size, which is refused",
+                )
 
     def read(self, part: str) -> bytes:
         """The bytes of a part."""
         with self._file.open(part) as opened:
             data = opened.read(MOST_PART + 1)
         if len(data) > MOST_PART:
-            raise DataError(self.name, f"{part!r} has over {MOST_PART:,} bytes")
+            raise DataError(self.name, f"{part!r} has over {MOST_PART:,} bytes; divide it")
         return data
 
     def tree(self, part: str) -> Any:
@@ -93,7 +104,7 @@ class _Archive:
         folder, file = posixpath.split(part)
         root = self.tree(f"{folder}/_rels/{file}.rels")
         found = {}
-        for one in () if root is None else root.iterfind("o:Relationship", _N):
+        for one in () if root is None else root.iterfind("o:Relationship", _NS):
             target = one.get("Target", "")
             if one.get("TargetMode") != "External":
                 target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
@@ -114,21 +125,22 @@ def pictures(file: Path, name: str) -> Iterator[Occurrence]:
     try:
         with zipfile.ZipFile(file) as opened:
             yield from FORMS[file.suffix.lower()](_Archive(opened, name))
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError) as error:
-        raise DataError(name, f"is no readable archive: {error}") from error
+    except _UNREADABLE as error:
+        form = file.suffix.lower()
+        raise DataError(name, f"is no readable {form} file: {error}; save it again") from error
 
 
 def _word(archive: _Archive) -> Iterator[Occurrence]:
     styles = archive.tree("word/styles.xml")
-    said = [] if styles is None else styles.xpath("//w:docDefaults//w:lang/@w:val", namespaces=_N)
+    said = [] if styles is None else styles.xpath("//w:docDefaults//w:lang/@w:val", namespaces=_NS)
     for part in sorted(filter(_WORD.fullmatch, archive.parts), key=lambda one: "/doc" not in one):
         targets = archive.targets(part)
-        for one in archive.tree(part).iter(f"{{{_N['wp']}}}docPr", f"{{{_N['v']}}}shape"):
+        for one in archive.tree(part).iter(f"{{{_NS['wp']}}}docPr", f"{{{_NS['v']}}}shape"):
             if _is_fallback(one):
                 continue
-            frame = one if one.tag.endswith("shape") else one.getparent()
+            frame = one if one.tag.endswith("shape") else _above(one)
             drawn = f".//a:graphicData[{_DRAWN}] | .//v:imagedata"
-            if one.get("descr") or one.get("alt") or frame.xpath(drawn, namespaces=_N):
+            if one.get("descr") or one.get("alt") or frame.xpath(drawn, namespaces=_NS):
                 yield _drawing(archive, part, targets, one, frame, *said[:1])
 
 
@@ -137,15 +149,15 @@ def _slides(archive: _Archive) -> Iterator[Occurrence]:
     for part in sorted(found, key=lambda one: int(one[1])):
         targets = archive.targets(part[0])
         root = archive.tree(part[0])
-        for one in root.iter(f"{{{_N['p']}}}cNvPr"):
-            frame = one.getparent().getparent()
+        for one in root.iter(f"{{{_NS['p']}}}cNvPr"):
+            frame = _above(_above(one))
             kind = etree.QName(frame).localname
-            above = frame.xpath("ancestor::p:grpSp/p:nvGrpSpPr/p:cNvPr/@descr", namespaces=_N)
+            above = frame.xpath("ancestor::p:grpSp/p:nvGrpSpPr/p:cNvPr/@descr", namespaces=_NS)
             if _is_fallback(one) or any(text.strip() for text in above):
                 continue
             drawn = f".//a:graphicData[{_DRAWN}] | self::p:pic | self::p:sp/p:spPr/a:blipFill"
-            is_text = kind == "sp" and not frame.xpath("p:spPr/a:blipFill", namespaces=_N)
-            shown = kind != "grpSp" and frame.xpath(drawn, namespaces=_N)
+            is_text = kind == "sp" and not frame.xpath("p:spPr/a:blipFill", namespaces=_NS)
+            shown = kind != "grpSp" and frame.xpath(drawn, namespaces=_NS)
             if shown or (one.get("descr") and not is_text):
                 yield _drawing(archive, part[0], targets, one, frame)
 
@@ -154,12 +166,12 @@ def _drawing(
     archive: _Archive, part: str, targets: dict[str, str], said: Any, frame: Any, language: str = ""
 ) -> Occurrence:
     """One picture. ``said`` has its text, ``frame`` shows it."""
-    fills = frame.xpath(".//a:blip/@r:embed | .//v:imagedata/@r:id", namespaces=_N)
-    links = said.xpath("a:hlinkClick/@r:id", namespaces=_N)
-    marked = said.xpath(".//d:decorative/@val", namespaces=_N)
-    after = frame.xpath("ancestor::w:p[1]/following-sibling::*[1]", namespaces=_N)
+    fills = frame.xpath(".//a:blip/@r:embed | .//v:imagedata/@r:id", namespaces=_NS)
+    links = said.xpath("a:hlinkClick/@r:id", namespaces=_NS)
+    marked = said.xpath(".//d:decorative/@val", namespaces=_NS)
+    after = frame.xpath("ancestor::w:p[1]/following-sibling::*[1]", namespaces=_NS)
     styled = "self::w:p[w:pPr/w:pStyle/@w:val = 'Caption']//w:t/text()"
-    caption = "".join(text for one in after for text in one.xpath(styled, namespaces=_N))
+    caption = "".join(text for one in after for text in one.xpath(styled, namespaces=_NS))
     return Occurrence(
         file=archive.name,
         locator=f"{part}#{said.get('id', '')}",
@@ -176,19 +188,25 @@ def _drawing(
     )
 
 
+def _above(element: Any) -> Any:
+    """The parent, or the element itself at the root of a part."""
+    parent = element.getparent()
+    return element if parent is None else parent
+
+
 def _is_fallback(element: Any) -> bool:
-    return next(element.iterancestors(f"{{{_N['mc']}}}Fallback"), None) is not None
+    return next(element.iterancestors(f"{{{_NS['mc']}}}Fallback"), None) is not None
 
 
 def _book(archive: _Archive) -> Iterator[Occurrence]:
     sheets = [archive.tree(one) for one in archive.parts if one.lower().endswith(".opf")]
     languages = [
-        text for sheet in sheets for text in sheet.xpath("//dc:language/text()", namespaces=_N)
+        text for sheet in sheets for text in sheet.xpath("//dc:language/text()", namespaces=_NS)
     ]
     for part in filter(_PAGE.fullmatch, archive.parts):
-        source = archive.read(part).decode("utf-8", "replace")
+        source = decoded(archive.read(part), f"{archive.name}: {part}")
         if "<!ENTITY" in source:
-            raise DataError(archive.name, f"{part!r} declares entities, which is refused")
+            raise DataError(archive.name, f"{part!r} declares entities; remove them")
         for one in html.pictures(source, part):
             one.file, one.page = archive.name, part
             one.locator, one.line, one.column = f"{part}:{one.line or ''}", None, None

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from beholder.errors import DataError
 from beholder.lint import html, iiif, markdown, packed, tables
+from beholder.lint.decoding import decoded
 from beholder.lint.occurrence import Occurrence
 
 MOST_BYTES = 64 * 2**20
@@ -95,7 +96,7 @@ def _read(file: Path, name: str, columns: Mapping[str, str], *, strict: bool) ->
         if form in packed.FORMS:
             found += packed.pictures(file, name)
         elif form in _READERS:
-            found += _READERS[form](_decoded(file.read_bytes(), name), name)
+            found += _READERS[form](decoded(file.read_bytes(), name), name)
         else:
             value = tables.parsed(file, name) if form == ".json" else None
             if iiif.is_iiif(value):
@@ -111,29 +112,3 @@ def _read(file: Path, name: str, columns: Mapping[str, str], *, strict: bool) ->
             raise error if isinstance(error, DataError) else DataError(name, str(error)) from error
         found.append(error if isinstance(error, DataError) else DataError(name, str(error)))
     return ReadFile(name, found, notes)
-
-
-def _decoded(data: bytes, name: str) -> str:
-    for mark, encoding in (
-        (b"\xef\xbb\xbf", "utf-8"),
-        (b"\xff\xfe", "utf-16"),
-        (b"\xfe\xff", "utf-16"),
-    ):
-        if data.startswith(mark):
-            return data.decode(encoding, "replace").lstrip("\ufeff")
-    if b"\0" in data[:1024]:
-        raise DataError(name, "is binary, or UTF-16 without a mark; save it as UTF-8")
-    said = html.DECLARED.search(data[:1024])
-    if said is not None:
-        label = said[1].decode("ascii").lower()
-        if label in ("iso-8859-1", "latin1", "us-ascii", "ascii", "latin-1"):
-            label = "cp1252"
-        if not label.startswith(("utf", "unicode")):
-            try:
-                return data.decode(label, "replace")
-            except LookupError:
-                pass
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("utf-8" if said else "cp1252", "replace")

@@ -1,0 +1,40 @@
+"""Bytes of a page to its text."""
+
+from __future__ import annotations
+
+import re
+
+from beholder.errors import DataError
+
+_DECLARED = re.compile(rb"<meta[^>]{0,200}charset=[\"']?\s*([\w-]{2,40})", re.I)
+
+
+def decoded(data: bytes, name: str) -> str:
+    """The text of a page or other file: by its mark, its declaration, as UTF-8, or as cp1252.
+
+    Raises:
+        DataError: It is binary, or UTF-16 without a mark.
+    """
+    for mark, encoding in (
+        (b"\xef\xbb\xbf", "utf-8"),
+        (b"\xff\xfe", "utf-16"),
+        (b"\xfe\xff", "utf-16"),
+    ):
+        if data.startswith(mark):
+            return data.decode(encoding, "replace").lstrip("\ufeff")
+    if b"\0" in data[:1024]:
+        raise DataError(name, "is binary, or UTF-16 without a mark; save it as UTF-8")
+    said = _DECLARED.search(data[:1024])
+    if said is not None:
+        label = said[1].decode("ascii").lower()
+        if label in ("iso-8859-1", "latin1", "us-ascii", "ascii", "latin-1"):
+            label = "cp1252"
+        if not label.startswith(("utf", "unicode")):
+            try:
+                return data.decode(label, "replace")
+            except LookupError:
+                pass
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("utf-8" if said else "cp1252", "replace")
