@@ -94,6 +94,7 @@ MIRRORS: dict[str, tuple[str, str]] = {
     ),
     "judges/dry.py": ("judges/test_dry.py", "cli/test_score_with_model.py judges/test_panel.py"),
     "judges/fences.py": ("judges/test_injection.py", "judges/test_templates.py"),
+    "judges/summary.py": ("judges/test_summary.py", "judges/test_operations.py"),
     "judges/templates.py": ("judges/test_templates.py", "judges/test_injection.py"),
     "judges/grades.py": (
         "judges/test_grades.py",
@@ -112,15 +113,20 @@ MIRRORS: dict[str, tuple[str, str]] = {
     "backends/calls.py": ("backends/test_adaptive.py", "judges/test_http.py"),
     "backends/openai_batch.py": ("judges/test_batch.py", "cli/test_judge_commands.py"),
     "backends/openai": (
-        "judges/test_http.py judges/test_requests.py -k not:500_items",
-        "judges/test_http.py judges/test_batch.py cli/test_judge_commands.py",
+        "backends/test_wire.py judges/test_http.py judges/test_requests.py -k not:500_items",
+        "judges/test_batch.py cli/test_judge_commands.py",
     ),
     "metrics/tools.py": ("backends/test_vllm.py media", "judges/test_http.py"),
     "run": (
         "run/test_run_parts.py run/test_store.py run/test_judged.py run/test_run_answers.py "
-        "run/test_rows_runs.py run/test_engine.py -k not:killed",
+        "run/test_rows_runs.py run/test_engine.py run/test_tables.py run/test_cautions.py "
+        "-k not:killed",
+        "run/test_parts.py run/test_encoded_batches.py run/test_damage.py "
         "kinds/ranking/test_rank.py cli/test_rows.py",
     ),
+    "run/leaderboard.py": ("benchmarks/test_leaderboard.py", "run/test_parts.py"),
+    "run/reliability.py": ("benchmarks/test_agree.py", "run/test_run_answers.py"),
+    "run/until.py": ("run/test_until.py", "cli/test_commands.py"),
     "run/rows": ("run/test_rows_runs.py cli/test_rows.py", "run/test_judged.py"),
     "language": (LANGUAGE, "metrics/posh report/test_report_scene_graph.py metrics/classical"),
     "language/clauses.py": ("language/test_language_graphs.py " + LANGUAGE, "metrics/posh"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 import threading
 from dataclasses import dataclass, field
@@ -184,6 +185,8 @@ def test_a_model_in_a_folder_is_named_by_its_weights(tmp_path: Path) -> None:
     one_file = served(str(weights))
     weights.write_bytes(b"six")
     assert served(str(weights)) != one_file
+    # The first twelve digits, so that answers kept by earlier versions are found.
+    assert re.fullmatch(r".+@[0-9a-f]{12}", before)
     assert served("org/model") == "org/model@main"
     assert served("org/model", revision="abc") == "org/model@abc"
 

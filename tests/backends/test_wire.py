@@ -681,3 +681,9 @@ def test_reasons_are_cut_and_hold_no_key(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_addresses_are_shown_without_a_password() -> None:
     assert public_address("http://user:word@host:80/v1/?a=b") == "http://host:80/v1/"
     assert public_address("http://host/v1/") == "http://host/v1"
+
+
+def test_a_server_that_thinks_says_so_from_the_first_token_of_room() -> None:
+    names = {name for name, _ in Dialect(model="m", thinking=1).shortcomings()}
+    assert "answers at once" in names
+    assert "answers at once" not in {name for name, _ in Dialect(model="m").shortcomings()}

@@ -318,3 +318,31 @@ def test_a_batch_that_the_server_forgot_is_sent_again_by_the_next_start(tmp_path
         again = judges.judge("openai:m", answers=Answers(file), **options)
         assert run_beside(server, again.ask(Rewrite("thing"))) == "a phrase"
     file.close()
+
+
+def test_a_servers_list_is_read_to_its_end_and_no_further(tmp_path: Path) -> None:
+    class Counting(BatchServer):
+        """Refuses to make a batch, and counts how often its list is asked for."""
+
+        n_lists = 0
+
+        def route(self, method: str, path: str, raw: bytes) -> Any:
+            if (method, path) == ("POST", "/batches"):
+                return {}
+            if (method, path) == ("GET", "/batches"):
+                self.n_lists += 1
+            return super().route(method, path, raw)
+
+    file = AnswerFile(tmp_path / "run.sqlite")
+    with serving(Counting()) as server:
+        server.batches["other"] = {"metadata": {}, "looks": 0}
+        server.batches["another"] = {"metadata": {}, "looks": 0}
+        options: dict[str, Any] = {"base_url": server.url, "attempts": 1, **QUICK}
+        for _ in range(2):
+            judge = judges.judge("openai:m", answers=Answers(file), **options)
+            with pytest.raises(TransientError, match="has no id"):
+                run_beside(server, rewrite_all(judge, 2))
+        n_lists = server.n_lists
+    file.close()
+    assert n_lists % 2 == 0  # one batch a page, and two batches
+    assert 0 < n_lists <= 4

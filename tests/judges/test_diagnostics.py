@@ -148,3 +148,15 @@ def test_reliability_of_a_small_table_by_hand() -> None:
     assert found[0].single.value == pytest.approx(10 / 13)
     assert found[0].average.value == pytest.approx(20 / 23)
     assert found[0].correlations == {("a", "b"): pytest.approx(1.0)}
+
+
+@pytest.mark.parametrize(("n", "good"), [(3, False), (4, True), (30, True), (31, False)])
+def test_a_scene_of_four_clauses_has_four_to_thirty_statements(n: int, good: bool) -> None:
+    def model(request: Request) -> str | Answer:
+        if request.schema is not None and "statements" in request.schema["properties"]:
+            rows = [{"text": f"fact {i}", "subject": None, "relevant": True} for i in range(n)]
+            return json.dumps({"statements": rows})
+        return good_model(request)
+
+    findings = asyncio.run(diagnose(LLMJudge(Scripted(model, top_logprobs=20))))
+    assert {f.name: f.good for f in findings}["statements"] is good

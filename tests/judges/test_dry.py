@@ -124,3 +124,12 @@ def test_surprisal_of_a_dry_run_is_a_nat_for_four_letters() -> None:
     asker = DryAsker(Scripted(lambda request: "x"), Tally())
     found = asyncio.run(asker.surprisal(["abcdefgh", "abc"], prompt="p", images=()))
     assert [(s.nll, s.n_tokens, s.n_characters) for s in found] == [(2.0, 2, 8), (1.0, 1, 3)]
+
+
+def test_surprisal_of_a_text_is_a_nat_for_four_characters() -> None:
+    asked = DryAsker(Scripted(lambda _: "x"), tally=Tally()).surprisal(
+        ["nine sign", "abc"], prompt="", images=()
+    )
+    first, second = asyncio.run(asked)
+    assert (first.nll, first.n_tokens, first.n_characters) == (2.25, 3, 9)
+    assert (second.nll, second.n_tokens, second.n_characters) == (1.0, 1, 3)

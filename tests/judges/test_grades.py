@@ -118,3 +118,12 @@ def test_the_mean_of_grades_has_the_mean_of_their_probabilities_and_the_least_ma
     assert mean.mass == pytest.approx(0.5)
     assert mean.sure is True
     assert mean_grade([two, rule_grade(2.0, sure=False)]).sure is False
+
+
+def test_half_of_the_samples_are_enough() -> None:
+    # 4 and 2 of four samples: (4 + 2) / 2 = 3
+    grade = from_samples(["4", "what", "2", "no grade"], 1, 5)
+    assert grade.value == pytest.approx(3.0)
+    assert grade.mass == pytest.approx(0.5)
+    with pytest.raises(BadAnswer):
+        from_samples(["4", "what", "no grade"], 1, 5)

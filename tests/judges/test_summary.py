@@ -64,6 +64,9 @@ def test_nothing_is_told_of_nobody_and_no_caution_of_a_sure_judge() -> None:
     assert sure.caution == ""
     assert Judging(20, 10, 0, 20, [1.0] * 18 + [0.4] * 2).caution
     assert "digits had 100 % (median)" in sure.in_words
+    # A share that would be rounded up to 100.0 % is not yet whole; 99.94 % is shown as it is.
+    assert "digits had 99.9% (median)" in Judging(3, 0, 0, 0, [0.9994] * 3).in_words
+    assert "digits had 100 % (median)" in Judging(3, 0, 0, 0, [0.9996] * 3).in_words
 
 
 def test_share_of_unsure_answers_by_hand() -> None:

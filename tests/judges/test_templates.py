@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,8 @@ def test_own_prompt_replaces_the_shipped_one_and_changes_the_hashes(tmp_path: Pa
     assert own["rewrite"].version == 2
     assert own["match"] == Templates()["match"]
     assert own.digest != Templates().digest
+    # Twelve digits are in the keys of answers that runs keep.
+    assert re.fullmatch(r"[0-9a-f]{12}", own["rewrite"].digest)
     backend = Scripted(lambda request: "a man")
     asyncio.run(LLMJudge(backend, prompts=tmp_path).ask(Rewrite("<man>")))
     assert backend.requests[0].messages[1].text == "Name it: <phrase>\n‹man›\n</phrase>"

@@ -298,3 +298,12 @@ def test_subjects_are_read_by_any_machine_that_reaches_them(tmp_path: Path) -> N
     worker = Store(Path("elsewhere"), ParquetTables(PartsPlace(str(tmp_path / "run")), start=1))
     assert worker.n_subjects(ITEM) == 50
     assert [item for _, item in worker.items([3, 49])] == [items[3], items[49]]
+
+
+def test_what_an_asker_prepared_is_found_again_for_the_same_data(tmp_path: Path) -> None:
+    tables = ParquetTables(PartsPlace(str(tmp_path / "run")), tmp_path / "run")
+    tables.add_state("cider", "data", b"weights")
+    again = ParquetTables(PartsPlace(str(tmp_path / "run")), tmp_path / "run")
+    assert again.state("cider", "data") == b"weights"
+    assert again.state("cider", "other data") is None
+    assert again.state("bleu", "data") is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -117,3 +118,11 @@ def test_a_run_is_closed_with_its_own_log_whatever_its_summary(tmp_path: Path) -
     assert manifest.is_closed(folder, structs.replace(log, summary=()))
     assert not manifest.is_closed(folder, structs.replace(log, status="other"))
     assert not manifest.is_closed(tmp_path / "new", log)
+
+
+def test_what_unpacks_to_more_than_the_limit_is_refused() -> None:
+    packer = zlib.compressobj(1)
+    mebibyte = b" " * 2**20
+    bomb = b"".join([*(packer.compress(mebibyte) for _ in range(257)), packer.flush()])
+    with pytest.raises(ValueError, match="256 MiB"):
+        decode_detail(bomb)

@@ -122,3 +122,9 @@ def test_an_interval_is_narrow_from_half_the_width_on() -> None:
     reached = Reached(Interval(0.25, 0.75), 10, 100)
     assert reached.is_narrow(0.25)
     assert not reached.is_narrow(0.24)
+
+
+def test_an_interval_of_just_the_width_is_narrow() -> None:
+    reached = Reached(Interval(0.25, 0.75, 0.95), 10, 20)
+    assert reached.is_narrow(0.25)
+    assert not reached.is_narrow(0.125)

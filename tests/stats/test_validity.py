@@ -222,3 +222,5 @@ class TestBetting:
             Betting().add(1.2)
         with pytest.raises(ConfigError, match="range"):
             Betting(1, 0)
+        with pytest.raises(ConfigError, match="level=1"):
+            Betting(level=1)

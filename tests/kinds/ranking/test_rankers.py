@@ -13,12 +13,22 @@ import pytest
 
 import beholder
 from beholder.backends import BACKENDS, Image, Request, Scripted
-from beholder.errors import ConfigError, ItemError
+from beholder.errors import ConfigError, DataError, ItemError
 from beholder.judges import Draw, LLMJudge
 from beholder.judges.operations import Rank
-from beholder.kinds.ranking.rankers import ByMetric, Response, ranker, shuffled, twins
+from beholder.kinds.ranking.config import RankConfig
+from beholder.kinds.ranking.engine import read
+from beholder.kinds.ranking.rankers import (
+    ByMetric,
+    Response,
+    items_of,
+    ranker,
+    shuffled,
+    twins,
+)
 from beholder.metrics import Tools, metric
 from beholder.metrics.judged.perplexity import INSTRUCTIONS, Perplexity
+from beholder.options import DataOptions
 from beholder.records import ItemFailure, ItemScore, Reviews
 from toy.reviewer import Reviewer, write_reviews
 from toy.tools import OneJudge
@@ -188,3 +198,36 @@ def test_the_instruction_is_in_the_language_of_the_text_or_the_users_own() -> No
     own = Perplexity("given", image=False, instruction="Say what you see.")
     asyncio.run(ByMetric(own).rank(Reviews("p", ("a", "b"), language="ja"), tools))
     assert asked[-1] == "Say what you see."
+
+
+def test_texts_of_a_set_are_items_numbered_from_one() -> None:
+    reviews = Reviews("set", ("a boat", "a cat"), language="en", references=("a ship",))
+    first, second = items_of(reviews)
+    assert (first.id, second.id) == ("set#1", "set#2")
+    assert (second.candidate, second.references) == ("a cat", ("a ship",))
+    assert second.group == {"language": "en"}
+
+
+def test_absolute_paths_may_point_into_the_root_of_media_or_the_folder_of_images(
+    tmp_path: Path,
+) -> None:
+    pictures = tmp_path / "pictures"
+    row = {"id": "1", "image": str(pictures / "1.png"), "reviews": ["a boat", "a cat"]}
+    data = tmp_path / "r.jsonl"
+    data.write_text(json.dumps(row) + "\n", "utf-8")
+    scorer = (ByMetric(metric("length")),)
+
+    def found(**options: Any) -> str | None:
+        sets, _ = read(RankConfig(str(data), tmp_path / "run", scorer, **options), tmp_path / "un")
+        return sets[0].image
+
+    assert found(rows=DataOptions(media_root=pictures)) == str(pictures / "1.png")
+    assert found(images=pictures) == str(pictures / "1.png")
+    with pytest.raises(DataError):
+        found()
+
+
+@pytest.mark.parametrize("threshold", [1.5, -1.5])
+def test_a_threshold_is_a_correlation(tmp_path: Path, threshold: float) -> None:
+    with pytest.raises(ConfigError, match="expected a correlation, -1 to 1"):
+        RankConfig("r.jsonl", tmp_path, (), threshold=threshold)

@@ -83,6 +83,9 @@ def test_samples_are_replicates_and_average_over_all_pairs() -> None:
     assert score.values["f1"] == pytest.approx((0.4 + 0 + 0.4) / 3)
     variance = score.detail["directions"]["har"]["variance"]["f1"]
     assert variance == pytest.approx(np.var([0.4, 0.0, 0.4]))
+    single = FactModel()
+    scored(single, CANDIDATE, REFERENCE)
+    assert {r.sampling.temperature for r in single.requests} == {0.0}
     temperatures = {r.sampling.temperature for r in model.requests}
     assert temperatures == {0.0, 1.0, 0.3}  # the published ones where samples must differ
     verdicts = units(score, "candidate")

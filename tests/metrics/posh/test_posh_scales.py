@@ -13,6 +13,7 @@ from beholder.backends import BACKENDS, Answer, Request, Sample, Scripted
 from beholder.errors import ConfigError
 from beholder.language import model
 from beholder.language.links import COREFERENCES, Coreference, SpanClusters
+from beholder.metrics import Tools
 from beholder.records import ItemScore, Unit
 
 TEXTS = ("A tall man holds a red cup.", "A man holds a cup near a dog. He smiles.")
@@ -166,3 +167,12 @@ def test_each_reference_is_recalled_by_its_own_units() -> None:
     each = [made.score_text(candidate, one).values["recall"] for one in references]
     assert each[0] != each[1]
     assert both == pytest.approx(sum(each) / 2)
+
+
+def test_a_judge_that_words_no_identifiers_is_refused_where_it_should() -> None:
+    tools = Tools()
+    asked = PoSh(judge="builtin", rules="reference", identifiers="judge")
+    with pytest.raises(ConfigError, match="rewrite"):
+        asked.identities(tools)
+    own = PoSh(judge="builtin", rules="fixed", identifiers="judge")
+    assert own.identities(tools)["presence_threshold"]
