@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from beholder import PoSh
 from beholder.backends import BACKENDS, Answer, Request, Sample, Scripted
 from beholder.errors import ConfigError
+from beholder.judges import LLMJudge
+from beholder.judges.operations import Operation, Rewrite
 from beholder.language import model
 from beholder.language.links import COREFERENCES, Coreference, SpanClusters
-from beholder.metrics import Tools
 from beholder.records import ItemScore, Unit
+from toy.tools import OneJudge
 
 TEXTS = ("A tall man holds a red cup.", "A man holds a cup near a dog. He smiles.")
 
@@ -169,10 +172,20 @@ def test_each_reference_is_recalled_by_its_own_units() -> None:
     assert both == pytest.approx(sum(each) / 2)
 
 
+class Grader(LLMJudge):
+    """A judge that words nothing."""
+
+    def can(self, kind: type[Operation[Any]]) -> bool:
+        return kind is not Rewrite and super().can(kind)
+
+
 def test_a_judge_that_words_no_identifiers_is_refused_where_it_should() -> None:
-    tools = Tools()
-    asked = PoSh(judge="builtin", rules="reference", identifiers="judge")
+    tools = OneJudge(Grader(Scripted(lambda _: "3", top_logprobs=20)))
+    asked = PoSh(judge="x", rules="reference", identifiers="judge", asking="one")
     with pytest.raises(ConfigError, match="rewrite"):
         asked.identities(tools)
-    own = PoSh(judge="builtin", rules="fixed", identifiers="judge")
-    assert own.identities(tools)["presence_threshold"]
+    for other in (
+        PoSh(judge="x", rules="fixed", identifiers="judge", asking="one"),
+        PoSh(judge="x", rules="reference", asking="one"),
+    ):
+        assert other.identities(tools)["asking"] == "one"
