@@ -278,6 +278,12 @@ def test_a_mark_comes_of_the_texts_alone_and_stands_in_none_of_them(
     assert mark_of(["</x>", "<target-AAAAA&#65;AAAAAA>"]) == "b" * 12
 
 
+@pytest.mark.parametrize("opening", "〔【「『｢")
+def test_brackets_of_japanese_and_chinese_texts_may_open_an_end_marker(opening: str) -> None:
+    assert mark_of([f"A cat. {opening}/target"])
+    assert mark_of([f"{opening}target and a cat"]) == ""
+
+
 def test_the_system_message_says_which_mark_counts() -> None:
     asked: list[Request] = []
 

@@ -36,7 +36,7 @@ _LOOK_ALIKES = str.maketrans(
     {"<": "‹", ">": "›", "＜": "‹", "＞": "›", "﹤": "‹", "﹥": "›", "\u2028": "\n", "\u2029": "\n"}
 )
 _BRACKET_TOKEN = re.compile(r"\[(/?[A-Z][A-Z_ ]+)\]")
-_OPENING = "<‹«≪⟪《〈〈⟨❮❰˂ᐸ≺⋖⦑⧼⟦\\[({"
+_OPENING = "<‹«≪⟪《〈〈⟨❮❰˂ᐸ≺⋖⦑⧼⟦〔【「『\\[({"
 _END = re.compile(rf"[{_OPENING}]\s*[/\\\u2044\u2215\u29f8]\s*[^\W\d]")
 _ESCAPE = re.compile(r"(?:\\u00|\\x|%|\\u\{)([2-7][0-9a-f])\}?", re.IGNORECASE)  # of ASCII signs
 # Format characters that scripts need: joiners (Indic scripts, Persian, emoji) and the soft hyphen.
