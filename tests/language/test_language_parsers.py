@@ -10,8 +10,8 @@ import pytest
 
 from beholder.errors import ConfigError, ItemError
 from beholder.language import Document, Word, model, parse, parsers, scene_graph
-from beholder.language.depth import MAX_DEPTH, bound_depth
 from beholder.language.hyphens import join_hyphens
+from beholder.language.parsers import MAX_DEPTH, bound_depth
 
 HARD = {
     "long": "A small dog sits on a red mat near the door. " * 2300,

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import beholder
-from beholder.kinds.scores.frequent import frequent
-from beholder.kinds.scores.page import write_report
+from beholder.kinds.scores.page import frequent, write_report
 from beholder.records import Unit
 from toy.browser import EXECUTABLE, Page, browser
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from beholder.errors import ConfigError, ItemError
 from beholder.language import dialects, model, normalise
-from beholder.language.depth import bound_depth
-from beholder.language.document import Document, Word
+from beholder.language.document import Document, Word, tree_depths
 from beholder.language.hyphens import join_hyphens
 from beholder.language.lemmas import lemma
 from beholder.threads import one_blas_thread
@@ -270,3 +269,28 @@ def numbers_of_clauses(words: Sequence[Word]) -> list[Word]:
         if counts and noun.dep.split(":")[0] in _ENDS:
             found[word.index] = word._replace(head=noun.index)
     return found
+
+
+MAX_DEPTH = 60
+"""Real sentences of the treebanks stay below 30."""
+
+
+def bound_depth(words: Sequence[Word]) -> list[Word]:
+    """Hang words that lie deeper than ``MAX_DEPTH`` on their ancestor there, as ``dep``.
+
+    Args:
+        words: All words of a text; ``head`` is the index of the head, its own for a root.
+    """
+    depths = tree_depths(words)
+    if max(depths, default=0) <= MAX_DEPTH:
+        return list(words)
+    bounded = list(words)
+    anchor: dict[int, int] = {}  # the ancestor just above the bound
+    for index in sorted(range(len(words)), key=depths.__getitem__):
+        if depths[index] == MAX_DEPTH - 1:
+            anchor[index] = index
+        elif depths[index] >= MAX_DEPTH:
+            anchor[index] = anchor[words[index].head]
+        if depths[index] > MAX_DEPTH:
+            bounded[index] = words[index]._replace(head=anchor[index], dep="dep")
+    return bounded

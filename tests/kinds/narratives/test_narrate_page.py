@@ -14,6 +14,7 @@ import pytest
 from beholder.backends import BACKENDS, Answer, Request
 from beholder.errors import RunError
 from beholder.kinds.narratives import results
+from beholder.kinds.narratives.compared import ModelAgreement
 from beholder.kinds.narratives.config import (
     CoherenceOptions,
     CollectionOptions,
@@ -23,13 +24,7 @@ from beholder.kinds.narratives.config import (
 from beholder.kinds.narratives.engine import run_narratives
 from beholder.kinds.narratives.judge_tables import model_tables
 from beholder.kinds.narratives.page import write_study, write_study_figures
-from beholder.kinds.narratives.results import (
-    Cost,
-    ModelAgreement,
-    SideBySide,
-    StageOfRun,
-    UnitCost,
-)
+from beholder.kinds.narratives.results import Cost, SideBySide, StageOfRun, UnitCost
 from beholder.kinds.narratives.settings import Voting
 from beholder.kinds.narratives.tables import (
     captions_or_sight_table,

@@ -14,6 +14,13 @@ import numpy as np
 from beholder import files
 from beholder.data.frames import frame_row
 from beholder.errors import ConfigError
+from beholder.kinds.narratives.compared import (
+    ComparisonTables,
+    Examples,
+    ModelAgreement,
+    RatedNarrative,
+    StepTables,
+)
 from beholder.kinds.narratives.config import NarrateConfig
 from beholder.kinds.narratives.cost import (
     PUBLISHED_SECONDS,
@@ -31,18 +38,13 @@ from beholder.kinds.narratives.models import between_models, with_and_without
 from beholder.kinds.narratives.results import (
     MATRIX,
     STUDY,
-    ComparisonTables,
     Cost,
-    Examples,
     HybridRatings,
-    ModelAgreement,
     Narrative,
     NarrativeCoherence,
     NarrativeStudy,
     NearestNarrative,
-    RatedNarrative,
     ShownFrame,
-    StepTables,
     StudyVote,
     ThetaMatrix,
     UnitCost,

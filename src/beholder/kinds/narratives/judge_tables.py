@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET, structs
 
 from beholder.files import safe_name
-from beholder.kinds.narratives.results import (
+from beholder.kinds.narratives.compared import (
     AgreementValue,
     Examples,
     MethodReliability,

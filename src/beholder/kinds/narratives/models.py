@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from beholder import stats
-from beholder.kinds.narratives.results import (
+from beholder.kinds.narratives.compared import (
     AgreementChange,
     AgreementValue,
     ComparisonTables,

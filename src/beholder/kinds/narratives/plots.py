@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from beholder.kinds.narratives.results import ComparisonTables, SourceScore
+from beholder.kinds.narratives.compared import ComparisonTables, SourceScore
 from beholder.rounding import fixed
 
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.

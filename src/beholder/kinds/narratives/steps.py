@@ -11,7 +11,7 @@ import numpy as np
 
 from beholder import stats
 from beholder.judges.operations import BREAK_KINDS, BreakKind
-from beholder.kinds.narratives.results import (
+from beholder.kinds.narratives.compared import (
     BreakComparison,
     BreakTables,
     BreakTally,

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from beholder import stats
-from beholder.kinds.narratives.results import (
+from beholder.kinds.narratives.compared import (
     AgreementValue,
     ComparisonTables,
     Ends,
@@ -24,13 +24,12 @@ from beholder.kinds.narratives.results import (
     MeasureCorrelation,
     MethodCorrelation,
     MethodReliability,
-    Narrative,
     SourceCoherence,
     SourceComparison,
     SourceScore,
     WordedValue,
-    mean_vote,
 )
+from beholder.kinds.narratives.results import Narrative, mean_vote
 from beholder.kinds.narratives.storylines.space import Floats
 from beholder.records import ends_of
 from beholder.stats.intraclass import ICCKind

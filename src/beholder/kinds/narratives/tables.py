@@ -9,6 +9,14 @@ from msgspec import Struct, structs
 from rich.console import RenderableType
 from rich.text import Text
 
+from beholder.kinds.narratives.compared import (
+    BreakTally,
+    ComparisonTables,
+    SourceCoherence,
+    SourceComparison,
+    SourceScore,
+    StepTables,
+)
 from beholder.kinds.narratives.judge_tables import (
     METHOD,
     SD,
@@ -18,17 +26,11 @@ from beholder.kinds.narratives.judge_tables import (
     reliability_table,
 )
 from beholder.kinds.narratives.results import (
-    BreakTally,
-    ComparisonTables,
     Cost,
     HybridRatings,
     NarrativeStudy,
     SideBySide,
-    SourceCoherence,
-    SourceComparison,
-    SourceScore,
     StageOfRun,
-    StepTables,
     ThetaMatrix,
 )
 from beholder.kinds.narratives.storylines.extract import Extracted

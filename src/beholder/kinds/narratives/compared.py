@@ -1,0 +1,395 @@
+"""Rows of the tables that compare sources, judges and steps, as ``study.json`` keeps them."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+Ends: TypeAlias = tuple[float, float]
+"""Lower and upper end of a 95 % interval."""
+
+
+class MeanAndSD(Struct, frozen=True):
+    """Number, mean and SD (n - 1) of some values."""
+
+    n: int
+    mean: float | None
+    sd: float | None
+
+
+class JudgeSpread(Struct, frozen=True):
+    """SD with n - 1 and with n, and range, of the judges of a narrative; means over narratives."""
+
+    within_sd: float | None = None
+    within_sd_population: float | None = None
+    within_range: float | None = None
+
+
+class SourceScore(Struct, frozen=True):
+    """Ratings of the narratives of a source by one method.
+
+    Attributes:
+        method: The method.
+        source: The source.
+        n: Narratives with a rating.
+        n_failed: Narratives without one.
+        n_votes: Votes with a value.
+        n_votes_failed: Votes without one.
+        mean: Mean over narratives of their mean vote.
+        sd: Its SD with n - 1.
+        sd_population: Its SD with n.
+        interval: Interval of the mean.
+        within_sd: See ``JudgeSpread``.
+        within_sd_population: See ``JudgeSpread``.
+        within_range: See ``JudgeSpread``.
+    """
+
+    method: str
+    source: str
+    n: int
+    n_failed: int
+    n_votes: int
+    n_votes_failed: int
+    mean: float | None
+    sd: float | None
+    sd_population: float | None
+    interval: Ends | None
+    within_sd: float | None
+    within_sd_population: float | None
+    within_range: float | None
+
+
+class SourceCoherence(Struct, frozen=True):
+    """Coherence and distance to the nearest human narrative, over the narratives of a source."""
+
+    source: str
+    minimum: MeanAndSD
+    mean: MeanAndSD
+    dtw: MeanAndSD
+
+
+class MeasureCorrelation(Struct, frozen=True):
+    """Ratings by a method against a measure: ``minimum``, ``mean`` or ``dtw``."""
+
+    method: str
+    measure: str
+    n: int
+    r: float | None
+    interval: Ends | None
+    p: float | None
+    rho: float | None
+    reason: str | None
+
+
+class MethodCorrelation(Struct, frozen=True):
+    """Ratings by a method against those by another."""
+
+    a: str
+    b: str
+    n: int
+    r: float | None
+    interval: Ends | None
+    p: float | None
+    rho: float | None
+    reason: str | None
+
+
+class AgreementValue(Struct, frozen=True):
+    """A coefficient with its interval."""
+
+    value: float | None
+    interval: Ends | None
+
+
+class WordedValue(AgreementValue, frozen=True):
+    """The same with the words of Koo and Li 2016 for the value and for both ends."""
+
+    verdict: str | None
+    verdicts: tuple[str, ...] | None
+
+
+class MethodReliability(Struct, frozen=True, omit_defaults=True):
+    """How the judges of a method agree; either ``reason`` or all that follows it is set.
+
+    Attributes:
+        method: The method.
+        n: Narratives with the votes of all judges.
+        n_left_out: Narratives without.
+        reason: Why nothing can be said.
+        n_judges: Judges.
+        icc_single: ICC(2,1).
+        icc_average: ICC(2,k).
+        alpha: Cronbach's alpha.
+        pairwise_r: Pearson's r of each pair of judges, such as ``1 and 2``.
+        mean_pairwise_r: Their mean.
+        within: Spread of judges, of ``all`` narratives and by source.
+    """
+
+    method: str
+    n: int
+    n_left_out: int
+    reason: str = ""
+    n_judges: int = 0
+    icc_single: WordedValue | None = None
+    icc_average: WordedValue | None = None
+    alpha: AgreementValue | None = None
+    pairwise_r: dict[str, float | None] = {}
+    mean_pairwise_r: float | UnsetType | None = UNSET
+    within: dict[str, JudgeSpread] = {}
+
+
+class SourceComparison(Struct, frozen=True, kw_only=True):
+    """Two sources, ``a`` minus ``b``: tests and effect sizes.
+
+    Attributes:
+        method: How narratives were rated; unset where their steps were.
+        a: A source.
+        b: Another one.
+        n_a: Narratives of the first.
+        n_b: Narratives of the second.
+        difference: Difference of the means.
+        t_student: Student's t.
+        p_student: Its p.
+        t_welch: Welch's t.
+        p_welch: Its p.
+        p_mann_whitney: p of the Mann-Whitney test.
+        superiority: Chance that a narrative of the first is rated higher.
+        d_unweighted: Cohen's d as published: the mean of both variances.
+        d_pooled: Cohen's d with the pooled variance.
+        g: Hedges' g.
+        g_interval: Its interval.
+        few: Whether a source has few narratives.
+        p_welch_holm: ``p_welch`` adjusted for the number of tests (Holm 1979).
+    """
+
+    method: str | UnsetType = UNSET
+    a: str
+    b: str
+    n_a: int
+    n_b: int
+    difference: float
+    t_student: float | None
+    p_student: float | None
+    t_welch: float | None
+    p_welch: float | None
+    p_mann_whitney: float | None
+    superiority: float | None
+    d_unweighted: float | None
+    d_pooled: float | None
+    g: float | None
+    g_interval: Ends | None
+    few: bool
+    p_welch_holm: float | None = None
+
+
+class ComparisonTables(Struct, frozen=True):
+    """All tables that compare sources.
+
+    Attributes:
+        sources: Sources; people first, chance last.
+        methods: Methods of rating.
+        scores: A row per method and source.
+        coherence: A row per source.
+        correlations: A row per method and measure.
+        reliability: A row per method.
+        comparisons: A row per method and pair of sources.
+        between_methods: A row per pair of methods.
+        cautions: What a reader must know.
+    """
+
+    sources: tuple[str, ...]
+    methods: tuple[str, ...]
+    scores: tuple[SourceScore, ...]
+    coherence: tuple[SourceCoherence, ...]
+    correlations: tuple[MeasureCorrelation, ...]
+    reliability: tuple[MethodReliability, ...]
+    comparisons: tuple[SourceComparison, ...]
+    between_methods: tuple[MethodCorrelation, ...]
+    cautions: tuple[str, ...]
+
+
+class RatingSpread(Struct, frozen=True):
+    """The columns of ``SourceScore`` that examples may change."""
+
+    n: int
+    mean: float | None
+    sd: float | None
+    sd_population: float | None
+    within_sd: float | None
+
+
+class AgreementChange(Struct, frozen=True):
+    """ICC(2,1) without and with examples."""
+
+    without: WordedValue | None
+    shown: WordedValue | None = msgspec.field(name="with")
+
+
+class ExampleEffect(Struct, frozen=True):
+    """What examples change in the ratings of a source.
+
+    Attributes:
+        way: Name of the way of rating without examples.
+        source: The source.
+        without: Ratings without examples.
+        shown: Ratings with them.
+        sd_difference: Difference of ``sd``; above 0, examples spread ratings.
+        icc_single: Agreement of judges over all sources.
+    """
+
+    way: str
+    source: str
+    without: RatingSpread
+    shown: RatingSpread = msgspec.field(name="with")
+    sd_difference: float | None
+    icc_single: AgreementChange
+
+
+class RatedNarrative(Struct, frozen=True):
+    """A narrative that judges saw as an example."""
+
+    id: str
+    source: str
+    rating: int
+    n_pictures: int
+
+
+class Examples(Struct, frozen=True):
+    """The examples, and what they change."""
+
+    shown: tuple[RatedNarrative, ...]
+    rows: tuple[ExampleEffect, ...]
+
+
+class ModelPair(Struct, frozen=True):
+    """Two judges, ``b`` minus ``a``, paired by narrative."""
+
+    a: str
+    b: str
+    r: float | None
+    interval: Ends | None
+    p: float | None
+    rho: float | None
+    difference: float
+    difference_interval: Ends | None
+    difference_p: float | None
+
+
+class ModelSource(Struct, frozen=True):
+    """Ratings of a source by a judge; ``rank`` 1 is the source with the highest mean."""
+
+    model: str
+    source: str
+    n: int
+    mean: float
+    sd: float | None
+    rank: float
+
+
+class ModelAgreement(Struct, frozen=True, omit_defaults=True):
+    """How judges agree; either ``reason`` or all that follows it is set.
+
+    Attributes:
+        by: Way of rating.
+        models: The judges.
+        n: Narratives that all rated.
+        n_left_out: Narratives that only some rated.
+        reason: Why nothing can be said.
+        icc_single: ICC(2,1) over judges: a judge that is milder disagrees.
+        icc_average: ICC(2,k).
+        kendall_w: Kendall's W of their orders of the narratives.
+        pairs: A row per pair of judges.
+        sources: A row per judge and source.
+    """
+
+    by: str
+    models: tuple[str, ...]
+    n: int
+    n_left_out: int
+    reason: str = ""
+    icc_single: WordedValue | None = None
+    icc_average: WordedValue | None = None
+    kendall_w: AgreementValue | None = None
+    pairs: tuple[ModelPair, ...] = ()
+    sources: tuple[ModelSource, ...] = ()
+
+
+class StepSource(Struct, frozen=True):
+    """Step ratings of a source; a narrative counts once, with the mean of its steps."""
+
+    source: str
+    n: int
+    mean: float | None
+    sd: float | None
+    n_steps: int
+    n_failed: int
+
+
+class StepCorrelation(Struct, frozen=True):
+    """Step ratings against theta over ``n`` steps, narratives resampled as wholes."""
+
+    n: int
+    rho: float | None
+    interval: Ends | None
+
+
+class BreakTally(Struct, frozen=True):
+    """What breaks in the steps of a source; a step can break in several ways.
+
+    Attributes:
+        source: The source.
+        n: Steps with a report.
+        n_not_told: Steps without.
+        counts: Steps that break, by kind.
+        shares: Their share of ``n``.
+    """
+
+    source: str
+    n: int
+    n_not_told: int
+    counts: dict[str, int]
+    shares: dict[str, float | None]
+
+
+class BreakComparison(Struct, frozen=True):
+    """Two sources: difference of the mean share over narratives, with Mann-Whitney's p."""
+
+    kind: str
+    a: str
+    b: str
+    n_a: int
+    n_b: int
+    difference: float
+    p: float | None
+    p_holm: float | None = None
+
+
+class BreakTables(Struct, frozen=True):
+    """What breaks in steps, by source and between sources."""
+
+    sources: tuple[BreakTally, ...]
+    comparisons: tuple[BreakComparison, ...]
+
+
+class StepTables(Struct, frozen=True):
+    """How steps were rated.
+
+    Attributes:
+        sources: A row per source.
+        comparisons: A row per pair of sources.
+        correlation: Of step ratings and theta.
+        n_compared: Narratives whose steps all have a rating and a theta.
+        same_weakest: Share of these whose lowest rated steps include the one of lowest theta.
+        by_chance: The same if the lowest theta fell on any step alike.
+        breaks: What breaks.
+    """
+
+    sources: tuple[StepSource, ...]
+    comparisons: tuple[SourceComparison, ...]
+    correlation: StepCorrelation
+    n_compared: int
+    same_weakest: float | None
+    by_chance: float | None
+    breaks: BreakTables
