@@ -14,7 +14,7 @@ from beholder.cli.main import app
 from beholder.data import read_items
 from beholder.data.sample import assign, draw
 from beholder.errors import ConfigError
-from beholder.options import SampleDesign
+from beholder.options import DataOptions, SampleDesign
 from beholder.records import Item
 
 CATEGORIES = ("nature", "trade", "several", "none")
@@ -163,6 +163,27 @@ def test_the_command_writes_rows_that_others_read_and_a_file_for_each_annotator(
     before = Path("out.jsonl").read_bytes()
     assert app([*command.split(), "-o", "out.jsonl"]) == 0
     assert Path("out.jsonl").read_bytes() == before
+
+
+def test_pictures_outside_the_folder_of_the_sample_are_announced_with_the_option_that_reads_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [json.dumps({"id": f"{n}", "candidate": "a", "images": [f"{n}.jpg"]}) for n in range(3)]
+    Path("in.jsonl").write_text("\n".join(rows) + "\n", "utf-8")
+    Path("below").mkdir()
+    assert app(["sample", "in.jsonl", "--n", "2", "-o", "beside.jsonl"]) == 0
+    assert "--media-root" not in capsys.readouterr().err
+    assert app(["sample", "in.jsonl", "--n", "2", "-o", "below/study.jsonl"]) == 0
+    assert "lie outside below" in (said := capsys.readouterr().err)
+    assert "--media-root FOLDER" in said
+    assert any(not isinstance(row, Item) for row in read_items("below/study.jsonl"))
+    allowed = DataOptions(media_root=tmp_path)
+    images = [
+        row.images for row in read_items("below/study.jsonl", allowed) if isinstance(row, Item)
+    ]
+    assert len(images) == 2
+    assert {Path(image).parent for (image,) in images} == {tmp_path}
 
 
 def test_an_overlap_without_annotators_is_refused(tmp_path: Path) -> None:

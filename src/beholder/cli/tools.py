@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from beholder.options import SampleDesign
 from beholder.terminal.groups import AsJson, Data, ItemDataGroup, OutFile
-from beholder.terminal.printing import say, say_left_out, tell, tell_json, tell_tables
+from beholder.terminal.printing import say, say_left_out, say_outside, tell, tell_json, tell_tables
 
 if TYPE_CHECKING:
     from beholder.metrics.base import Metric, ValueInfo
@@ -153,6 +153,8 @@ def sample(
     write_jsonl(out, map(to_row, found))
     say_left_out(bad)
     say(f"{len({item.source for item in found}):,} pictures, {len(found):,} rows: {out}")
+    if any(Path(image).is_absolute() for item in found for image in item.images):
+        say_outside(folder)
     counts = Counter({i.source: i.group.get(design.column, "") for i in found}.values())
     for name, count in counts.items():
         say(f"  {name or 'without category'}: {count:,} pictures")

@@ -97,6 +97,14 @@ def say_left_out(what: Iterable[object]) -> None:
         say(f"left out: {one}")
 
 
+def say_outside(folder: Path) -> None:
+    """Report that rows written to a folder name pictures elsewhere, and how such rows are read."""
+    say(
+        f"some pictures lie outside {folder}, so their paths are absolute: read the rows with"
+        " --media-root FOLDER"
+    )
+
+
 def say_failures(summary: Mapping[str, MetricResult]) -> None:
     """Report for each metric why items have no score, most frequent reasons first."""
     for name, result in summary.items():

@@ -16,6 +16,7 @@ from beholder.terminal.printing import (
     close,
     say,
     say_left_out,
+    say_outside,
     tell,
     tell_json,
     tell_plan,
@@ -305,10 +306,7 @@ def _make_rows(
         written = kind.run(ROWS, config, progress)
     say(f"{written.n_written} rows written to {config.out}")
     if written.outside:
-        say(
-            f"some pictures lie outside {config.out.parent}, so their paths are absolute: score"
-            " them with --media-root FOLDER"
-        )
+        say_outside(config.out.parent)
     return _close_made(written, config.run, progress, run.finish)
 
 
