@@ -146,6 +146,17 @@ def test_a_fact_of_any_reference_is_true_and_the_best_reference_counts() -> None
     assert "references:best" in best.signature
 
 
+def test_of_references_with_equal_f1_the_one_with_fewest_omissions_counts_in_any_order() -> None:
+    def spoil(operation: str, replicate: int, rows: list[Any]) -> list[Any]:
+        return [row | {"supported": False} for row in rows] if operation == "rows" else rows
+
+    references = ["A cat sleeps. It rains.", "A dog runs."]
+    for order in (references, references[::-1]):
+        found = scored(FactModel(spoil=spoil), "A dog runs.", order).values
+        assert found["f1"] == 0.0
+        assert found["omission_rate"] == 0.0
+
+
 def test_in_both_directions_every_persons_text_is_scored_and_the_best_is_an_option() -> None:
     references = ["A dog runs.", "A cat sleeps. A bird sings. It rains."]
     candidate = "A dog runs. A cat sleeps."

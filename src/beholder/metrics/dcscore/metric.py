@@ -285,7 +285,7 @@ class DCScore(Metric[DCScoreEvidence]):
                     f"the judge found no fact in the {side} and none to add to it; there is"
                     " nothing that could be missing"
                 )
-            pairing, best = max(known, key=lambda pair: pair[1]["f1"])
+            pairing, best = max(known, key=lambda pair: _closeness(pair[1]))
             chosen[direction] = pairing
             prefix = f"{direction}_" if self.direction == "both" else ""
             for name in VALUES:
@@ -341,3 +341,9 @@ class DCScore(Metric[DCScoreEvidence]):
             f"the judge {self.judge} cannot see, and there are images; choose one that can"
             " (judge='openai:MODEL'), or verify by the texts alone: dcscore(verify='reference')"
         )
+
+
+def _closeness(trials: Mapping[str, Any]) -> tuple[float, float]:
+    """F1, and for equal ones what is not missing: the order of references decides nothing."""
+    omitted = trials["omission_rate"]
+    return trials["f1"], 0.0 if math.isnan(omitted) else 1.0 - omitted
