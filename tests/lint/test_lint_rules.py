@@ -8,7 +8,7 @@ import pytest
 
 from beholder.lint import LintFinding, lint
 from beholder.lint.context import vocabulary
-from beholder.lint.rules import LintSetting, Profile, rules
+from beholder.lint.rules import PROFILES, LintSetting, Profile, rules
 
 CASES = [
     line.split(" ", 3)
@@ -115,6 +115,13 @@ def test_the_covering_finding_is_shown_alone(tmp_path: Path) -> None:
 
 
 def test_every_rule_says_what_to_do() -> None:
-    assert len(rules()) == 37
+    assert len(rules()) == 38
     assert all(rule.condition and rule.next.endswith((".", 'alt="".')) for rule in rules().values())
     assert all(other in rules() for rule in rules().values() for other in rule.covers)
+
+
+def test_the_page_lists_every_rule_with_its_severities() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "lint.md").read_text("utf-8")
+    for rule in rules().values():
+        cells = (rule.id, rule.name, *(rule.severities[p] for p in PROFILES), rule.condition)
+        assert f"| {' | '.join(cells)} |" in page

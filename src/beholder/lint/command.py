@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from beholder.lint.rules import PROFILES, Format, Profile
 from beholder.terminal.groups import Out
-from beholder.terminal.printing import say, say_left_out, tell, tell_tables
+from beholder.terminal.printing import say, say_left_out, tell
 
 
 @Parameter(name="*")
@@ -131,12 +131,11 @@ def _pair(given: str, example: str) -> tuple[str, str]:
 
 
 def _list_rules() -> None:
-    from rich.table import Table
+    from beholder.lint.rules import SEVERITIES, rules
 
-    from beholder.lint.rules import rules
-
-    table = Table("rule", "name", *PROFILES, "finds")
+    letter = {severity: letter for letter, severity in SEVERITIES.items()}
+    width = max(len(rule.name) for rule in rules().values())
+    tell(f"severities: {', '.join(PROFILES)} (E error, W warning, N note, - off)")
     for rule in rules().values():
-        levels = (rule.severities[profile] for profile in PROFILES)
-        table.add_row(rule.id, rule.name, *levels, rule.condition)
-    tell_tables(table)
+        levels = " ".join(letter[rule.severities[profile]] for profile in PROFILES)
+        tell(f"{rule.id}  {levels}  {rule.name:{width}}  {rule.condition}")

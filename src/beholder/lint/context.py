@@ -5,20 +5,30 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from beholder.errors import DataError
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import Hit, LintSetting, Term, check, table
 from beholder.lint.texts import content_words
 from beholder.lint.wording import fold, listed, norm, without_quotes, words
-from beholder.text.languages import language_named, other_language
+from beholder.text.languages import ENGLISH, language_named, other_language
+
+if TYPE_CHECKING:
+    from beholder.language.units import GraphUnit
 
 _YEARS = re.compile(
     r"(?<![\w#.,/-])(?P<year>1\d{3}|20\d\d|2100)(?P<decade>['’]?s)?(?![\w%/-]|[.,]\d)"
     r"|\b(?P<century>\d{1,2})(?:st|nd|rd|th)[ -]century"
 )
+_ANOTHER_TIME = re.compile(
+    r"\b(?:before|after|until|former|formerly|once|now|later|originally)\b", re.I
+)
+"""Words of a record that speaks of another time than the picture, too."""
 _REMOTE = re.compile(r"(?:in memory of|since|commemorating|anniversary of)[\w ]{0,20}$", re.I)
 
 
@@ -94,6 +104,46 @@ def language(one: Occurrence, setting: LintSetting) -> Hit | None:
     return (
         Hit(f"{why}; the page is in {page}", evidence={"language": one.language}) if why else None
     )
+
+
+@check("ALT206")
+def contradicts(one: Occurrence, setting: LintSetting) -> Hit | None:
+    """A colour, number, side, sex or age that the caption or the title of the work excludes."""
+    records = {"caption": one.caption, "title": one.work_title}
+    if language_named(one.language) not in (None, ENGLISH) or other_language(one.text, ENGLISH):
+        return None
+    for name, record in records.items():
+        if _ANOTHER_TIME.search(record) or not _may_exclude(one.judged, record):
+            continue
+        for unit, found in _contradictions(one.judged, record):
+            what = f'says "{unit.text}", the {name} says "{found}"'
+            return Hit(what, unit.spans[0], evidence={name: record})
+    return None
+
+
+def _may_exclude(text: str, record: str) -> bool:
+    """Whether words of both are in one class, without an analysis, which takes far longer."""
+    if not record:
+        return False
+    from beholder.judges.builtin.classes import exclude, word_values
+
+    pairs = product(*(word_values(words(one.lower())) for one in (text, record)))
+    return any(exclude(ours, theirs) for (_, ours), (_, theirs) in pairs)
+
+
+def _contradictions(text: str, record: str) -> Iterator[tuple[GraphUnit, str]]:
+    """Units of a text beside the words that exclude them, where rules and model agree."""
+    from beholder.judges.builtin.classes import exclude, values
+    from beholder.judges.builtin.findings import find
+    from beholder.judges.builtin.reading import analysed
+
+    source, target = analysed(text), analysed(record)
+    found = zip(source.units, find(source, target), find(source, target, entail=True), strict=True)
+    for unit, by_rules, by_both in found:
+        told = by_rules.contradiction
+        agreed = told == by_both.contradiction and exclude(values(unit.value), values(told))
+        if unit.spans and agreed:
+            yield unit, told
 
 
 @check("ALT207")
