@@ -12,6 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 
 from toy.command import Cli, runner
 
@@ -124,10 +125,10 @@ def test_all_formats_into_a_folder(cli: Cli) -> None:
 class Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: set[str] = set()
+        self.n_scripts = 0
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.found.add(tag)
+        self.n_scripts += tag == "script"
 
 
 @pytest.mark.parametrize("form", ["html", "markdown", "junit", "sarif", "text"])
@@ -141,7 +142,7 @@ def test_texts_of_others_are_escaped_in_all_reports(cli: Cli, form: str) -> None
     if form in ("html", "markdown"):
         tags = Tags()
         tags.feed(done.out)
-        assert "script" not in tags.found
+        assert tags.n_scripts == (form == "html")
     if form == "junit":
         ElementTree.fromstring(done.out)
 
@@ -162,8 +163,8 @@ def test_ten_thousand_pictures_of_a_page(cli: Cli) -> None:
     assert "10,000 pictures in 1 file" in done.out
 
 
-def test_the_page_allows_its_own_style(tmp_path: Path) -> None:
-    # A browser drops a style whose hash is not the one that the page's policy names.
+def test_the_page_allows_its_own_style_and_script(tmp_path: Path) -> None:
+    # A browser drops what has another hash than the one that the page's policy names.
     (tmp_path / "alts.csv").write_text('image,alt\na.jpg,"A ""cat"" & a dog"\nb.jpg,\n', "utf-8")
     page = tmp_path / "page.html"
     out = subprocess.run(
@@ -173,6 +174,46 @@ def test_the_page_allows_its_own_style(tmp_path: Path) -> None:
     )
     assert out.returncode == 1
     text = page.read_text("utf-8")
-    style = text.partition("<style>")[2].partition("</style>")[0]
-    digest = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode()
-    assert f"style-src 'sha256-{digest}'" in text
+    for tag in ("style", "script"):
+        content = text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0]
+        digest = base64.b64encode(hashlib.sha256(content.encode("utf-8")).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in text
+
+
+def test_the_page_shows_pictures_of_its_folder_and_no_others(cli: Cli) -> None:
+    Path("site/img").mkdir(parents=True)
+    for path in ("site/img/a b.png", "outside.png"):
+        Image.new("RGB", (8, 8), "red").save(path)
+    sources = (
+        "img/a%20b.png?v=2",
+        "../outside.png",
+        "/img/a b.png",
+        "https://x.org/a.png",
+        "no.png",
+    )
+    page = "".join(f'<img src="{source}">' for source in sources)
+    Path("site/page.html").write_text(page)
+    assert cli("lint", "site", "--format", "html", "-o", "page.html").code == 1
+    text = Path("page.html").read_text("utf-8")
+    assert text.count("<tr data-") == len(sources)
+    assert text.count('<img src="data:image/jpeg;base64,') == 1
+    assert text.count("<img") == 1
+
+
+def test_rates_have_intervals_over_pages(cli: Cli) -> None:
+    # 8 pages with 5 pictures, all 10 findings on two pages: 0.25, from 0 to 0.625 by pages.
+    Path("site").mkdir()
+    things = ("", "", "door", "boat", "horse", "tower", "garden", "river")
+    for k, thing in enumerate(things):
+        texts = [f'alt="A {thing} of stone, number {k}{n}"' if thing else "" for n in range(5)]
+        rows = "".join(f'<img src="{k}-{n}.jpg" {text}>' for n, text in enumerate(texts))
+        Path(f"site/{k}.html").write_text(rows)
+    value = json.loads(cli("lint", "site", "--format", "json").out)
+    rates = {(one["rule"], one["by"], one["value"]): one for one in value["rates"]}
+    whole = rates["ALT001", "all", ""]
+    assert (whole["n"], whole["found"], whole["rate"]) == (40, 10, 0.25)
+    assert (whole["low"], whole["high"]) == (0.0, 0.625)
+    assert rates["ALT001", "file", "1.html"]["rate"] == 1.0
+    assert rates["ALT001", "file", "1.html"]["low"] is None  # one page
+    assert ("ALT001", "file", "2.html") not in rates
+    assert rates["", "file", "2.html"]["rate"] == 0.0

@@ -52,8 +52,10 @@ class LintReport:
     Attributes:
         setting: Profile, platform and vocabulary.
         findings: Findings in order of file, line and rule.
+        places: For each finding, which of ``occurrences`` it is about.
         occurrences: All places that show a picture.
         files: Files that were read.
+        folders: By file, its folder, and the folder that the pictures of its page may lie in.
         bad: Files and rows that could not be read.
         notes: What the readers did, such as the choice of columns.
         groups: Findings about several pictures, once each.
@@ -62,8 +64,10 @@ class LintReport:
 
     setting: LintSetting
     findings: list[LintFinding] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
     occurrences: list[Occurrence] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    folders: dict[str, tuple[Path, Path]] = field(default_factory=dict)
     bad: list[DataError] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     groups: list[GroupHit] = field(default_factory=list)
@@ -125,6 +129,7 @@ def lint(
     for at, one in enumerate(report.occurrences):
         for rule, hit, severity in _shown(one, by_place[at], setting, choice):
             report.findings.append(_finding(rule, hit, severity, one, seen))
+            report.places.append(at)
     for finding in report.findings:
         if known[finding.fingerprint]:
             finding.state = "known"
@@ -135,6 +140,7 @@ def lint(
 
 def _take(source: ReadFile, report: LintReport) -> None:
     report.files.append(source.name)
+    report.folders[source.name] = source.folder, source.root
     report.notes += source.notes
     for one in source.found:
         if isinstance(one, DataError):
@@ -287,3 +293,17 @@ def by_file(findings: Iterable[L]) -> dict[str, list[L]]:
     for one in findings:
         found[one.file].append(one)
     return found
+
+
+def summary(report: LintReport) -> str:
+    """One line: pictures, files, and new findings by severity."""
+    counts = ", ".join(f"{n} {severity}{'s'[: n != 1]}" for severity, n in report.counts().items())
+    known = sum(one.state == "known" for one in report.findings)
+    more = (
+        f"; {known} known, {report.n_gone} of the baseline fixed" if known or report.n_gone else ""
+    )
+    pictures, files = len(report.occurrences), len(report.files)
+    return (
+        f"{pictures:,} picture{'s'[: pictures != 1]} in {files} file{'s'[: files != 1]}:"
+        f" {counts}{more}"
+    )

@@ -1,4 +1,4 @@
-"""Reports: terminal, JSON, SARIF 2.1.0, JUnit, Markdown, and one HTML page."""
+"""Reports: terminal, JSON, SARIF 2.1.0, JUnit and Markdown; the HTML page is in ``page``."""
 
 from __future__ import annotations
 
@@ -12,29 +12,16 @@ from xml.etree import ElementTree
 import msgspec
 
 from beholder._version import __version__
-from beholder.lint.linting import LintReport, by_file
+from beholder.lint.linting import LintReport, by_file, summary
+from beholder.lint.page import page
+from beholder.lint.rates import rates
 from beholder.lint.rules import ORDER, Format, LintFinding, rules
-from beholder.report.plain_page import render_page
 from beholder.visible import for_terminal, for_xml
 
 _MOST_SARIF = 25_000
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _PROBLEM = {"error": "error", "warning": "warning", "note": "recommendation"}
 _FIRST = 50
-
-
-def summary(report: LintReport) -> str:
-    """One line: pictures, files, and new findings by severity."""
-    counts = ", ".join(f"{n} {severity}{'s'[: n != 1]}" for severity, n in report.counts().items())
-    known = sum(one.state == "known" for one in report.findings)
-    more = (
-        f"; {known} known, {report.n_gone} of the baseline fixed" if known or report.n_gone else ""
-    )
-    pictures, files = len(report.occurrences), len(report.files)
-    return (
-        f"{pictures:,} picture{'s'[: pictures != 1]} in {files} file{'s'[: files != 1]}:"
-        f" {counts}{more}"
-    )
 
 
 def text(report: LintReport) -> str:
@@ -69,6 +56,7 @@ def as_json(report: LintReport) -> str:
             }
             for group in report.groups
         ],
+        "rates": msgspec.to_builtins(rates(report)),
         "counts": report.counts(),
         "cautions": [*report.notes, *map(str, report.bad)],
     }
@@ -203,31 +191,6 @@ def markdown(report: LintReport) -> str:
 def _md(value: str) -> str:
     plain = html.escape(for_terminal(value), quote=False)
     return "".join(f"\\{one}" if one in "\\`*_[]|!#" else one for one in plain)
-
-
-def page(report: LintReport) -> str:
-    """One HTML page without a script: the worst rules first, each with its findings."""
-    rows = []
-    for rule in rules().values():
-        found = [one for one in report.findings if one.rule == rule.id and one.state == "new"]
-        if found:
-            found.sort(key=lambda one: ORDER.index(one.severity))
-            rows.append((rule, [(one, _marked(one)) for one in found]))
-    rows.sort(key=lambda row: (ORDER.index(row[1][0][0].severity), row[0].id))
-    return render_page("lint.html.j2", ["page.css"], _STYLE, groups=rows, summary=summary(report))
-
-
-_STYLE = (
-    ".lint { padding-top: 24px } .lint details { margin: 16px 0 } .lint th { width: 25% }"
-    ".lint th:last-child { width: 50% }"
-    ".lint td { vertical-align: top; overflow-wrap: anywhere; padding: 6px 8px 6px 0 }"
-    ".lint table { width: 100%; border-collapse: collapse } .lint summary { cursor: pointer }"
-)
-
-
-def _marked(one: LintFinding) -> list[str]:
-    start, end = one.span or (0, 0)
-    return [for_terminal(part) for part in (one.text[:start], one.text[start:end], one.text[end:])]
 
 
 WRITERS: Mapping[Format, tuple[str, Callable[[LintReport], str]]] = {

@@ -21,11 +21,15 @@ class ReadFile(NamedTuple):
 
     Attributes:
         name: As findings name it.
+        folder: Where it lies.
+        root: The folder that the user named, else ``folder``.
         found: Its pictures, and errors for what could not be read.
         notes: How it was read.
     """
 
     name: str
+    folder: Path
+    root: Path
     found: Sequence[Occurrence | DataError]
     notes: Sequence[str]
 
@@ -59,7 +63,8 @@ def read(paths: Sequence[str | Path], columns: Mapping[str, str]) -> Iterator[Re
             done.add(real)
             inside = path.is_dir()
             name = (file.relative_to(path) if inside else file).as_posix()
-            yield _read(file, name, columns, strict=not inside)
+            found, notes = _read(file, name, columns, strict=not inside)
+            yield ReadFile(name, file.parent, path if inside else file.parent, found, notes)
 
 
 def _files(path: Path) -> list[Path]:
@@ -84,7 +89,9 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _read(file: Path, name: str, columns: Mapping[str, str], *, strict: bool) -> ReadFile:
+def _read(
+    file: Path, name: str, columns: Mapping[str, str], *, strict: bool
+) -> tuple[list[Occurrence | DataError], list[str]]:
     notes: list[str] = []
     found: list[Occurrence | DataError] = []
     form = file.suffix.lower()
@@ -111,4 +118,4 @@ def _read(file: Path, name: str, columns: Mapping[str, str], *, strict: bool) ->
         if strict and not found:
             raise error if isinstance(error, DataError) else DataError(name, str(error)) from error
         found.append(error if isinstance(error, DataError) else DataError(name, str(error)))
-    return ReadFile(name, found, notes)
+    return found, notes

@@ -1,0 +1,105 @@
+"""How many pictures have findings, by file, language, year and role, with intervals over pages."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from beholder.lint.linting import LintReport
+from beholder.lint.occurrence import Occurrence
+from beholder.lint.rules import rules
+
+_LEAST_CLUSTERS = 5
+_YEAR = re.compile(r"(?<!\d)(?:1\d{3}|20\d\d)(?!\d)")
+_GROUPS: Mapping[str, Callable[[Occurrence], str]] = {
+    "all": lambda one: "",
+    "file": lambda one: one.file,
+    "language": lambda one: one.language,
+    "year": lambda one: found[0] if (found := _YEAR.search(one.date)) else "",
+    "role": lambda one: one.role,
+}
+
+
+class LintRate(Struct, frozen=True):
+    """The share of pictures with a finding.
+
+    Attributes:
+        rule: Id of the rule; empty for any rule.
+        by: all, file, language, year or role.
+        value: Value of the group; empty if the source states none.
+        n: Pictures that the rule looks at.
+        found: Those with a new or known finding.
+        rate: ``found / n``.
+        low: Lower end of the 95 % interval, whole pages or documents resampled; None if there are
+            fewer than 5.
+        high: Its upper end.
+    """
+
+    rule: str
+    by: str
+    value: str
+    n: int
+    found: int
+    rate: float
+    low: float | None = None
+    high: float | None = None
+
+
+def rates(report: LintReport) -> list[LintRate]:
+    """Of any rule, then of each rule with a finding: the share overall and in each group."""
+    by_rule = defaultdict(set)
+    for finding, place in zip(report.findings, report.places, strict=True):
+        for rule in ("", finding.rule):
+            by_rule[rule].add(place)
+    everywhere = [at for at, one in enumerate(report.occurrences) if not one.declared]
+    with_text = [
+        at
+        for at in everywhere
+        if report.occurrences[at].text and not report.occurrences[at].decorative
+    ]
+    found = [("", everywhere)]
+    found += [(rule, everywhere if rule < "ALT1" else with_text) for rule in rules()]
+    return [
+        rate
+        for rule, looked_at in found
+        if by_rule[rule]
+        for rate in _of_rule(rule, report.occurrences, looked_at, by_rule[rule])
+    ]
+
+
+def _of_rule(
+    rule: str, pictures: Sequence[Occurrence], looked_at: Sequence[int], hits: set[int]
+) -> Iterator[LintRate]:
+    for by, value_of in _GROUPS.items():
+        groups = defaultdict(list)
+        for at in looked_at:
+            groups[value_of(pictures[at])].append(at)
+        if by != "all" and len(groups) == 1:
+            continue
+        for value, places in sorted(groups.items()):
+            hit = [at in hits for at in places]
+            if any(hit) or not rule:
+                yield _rate(rule, by, value, [pictures[at] for at in places], hit)
+
+
+def _rate(
+    rule: str, by: str, value: str, pictures: Sequence[Occurrence], hit: Sequence[bool]
+) -> LintRate:
+    n, found = len(hit), sum(hit)
+    clusters = [_cluster(one) for one in pictures]
+    if len(set(clusters)) < _LEAST_CLUSTERS:
+        return LintRate(rule, by, value, n, found, found / n)
+    from beholder.stats import mean_interval
+
+    interval = mean_interval(hit, clusters=clusters).interval
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    return LintRate(rule, by, value, n, found, found / n, low, high)
+
+
+def _cluster(one: Occurrence) -> str:
+    """What may repeat one mistake: a page or document; of a table its page, else the row."""
+    row = str(one.line) if one.element == "row" and not one.page else ""
+    return "\0".join((one.file, one.page, row))
