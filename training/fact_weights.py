@@ -4,7 +4,7 @@
 
 Silver data: the built-in statements of ImageInWords descriptions (CC BY 4.0) and their sentences
 without some of their modifiers as true ones, and statements made false of them by rule
-(``benchmarks/fact_cases.py``), all held against the description said otherwise: people do not write
+(``training/studies/fact_cases.py``), all held against the description said otherwise: people do not write
 facts in the words of the parse. No judged text is used. The logistic
 has weights that may not be negative: more evidence never makes a statement less likely. True and
 false ones count alike. ``--write`` puts the weights into ``numbers.json``.
@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from benchmarks.dcscore import bent_relations
-from benchmarks.fact_cases import Statement, cases
 from scipy.optimize import minimize
 
 from beholder.judges.builtin import numbers
@@ -35,6 +34,7 @@ from beholder.language import graph_statements, parse
 from beholder.language.document import Document
 from beholder.text import RuleSplitter
 from beholder.text.languages import not_english
+from training.studies.fact_cases import Statement, cases
 
 SEED = 4
 PENALTY = 1e-3

@@ -14,7 +14,7 @@
 5. The vectors are rounded to int8 with one weight a token, and saved in the layout of model2vec.
 
 ``--plain`` also saves the plain distillation of model2vec, to compare with it in
-``benchmarks/agreement_embeddings.py``. No judged text is read here.
+``training/studies/agreement_embeddings.py``. No judged text is read here.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python -m training.unit_numbers DATA [--texts 150] [--write]
 
 Silver data: pieces of ImageInWords descriptions (CC BY 4.0) of which the attachment suite
-(``benchmarks/attachment.py``) alters none. The same said otherwise (sentences joined, pronouns,
+(``training/studies/attachment.py``) alters none. The same said otherwise (sentences joined, pronouns,
 other words of the same meaning in WordNet) keeps all units true. One word replaced by another of
 its kind (colours, numbers, sides, places, verbs, things; those in pairs are exchanged) makes the
 units at that word false. No judged text is used.
@@ -27,8 +27,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks.attachment import descriptions, suite
-from benchmarks.fact_cases import KINDS
 
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.decide import value
@@ -40,6 +38,8 @@ from beholder.judges.builtin.vectors import vectors
 from beholder.records import Span
 from beholder.text.kinds import parents, senses
 from training.fact_weights import TABLE, disguised, write_table
+from training.studies.attachment import descriptions, suite
+from training.studies.fact_cases import KINDS
 
 SEED = 7
 SUITE = 40

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.reading import chosen
+from training.studies.reading import chosen
 
 NAMES = [f"pair {n}" for n in range(89)]
 

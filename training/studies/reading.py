@@ -1,8 +1,8 @@
 """Mistakes, omissions and matches of PoSh, drawn for a reader; rules in ``docs/reading.md``.
 
-    python -m benchmarks.reading draw --out SAMPLE [--seed 1] [--pairs 25] [--skip SEED:PAIRS ...]
-    python -m benchmarks.reading show --sample SAMPLE [--again SEED]
-    python -m benchmarks.reading shares --sample SAMPLE --marks MARKS [--first MARKS]
+    python -m training.studies.reading draw --out SAMPLE [--seed 1] [--pairs 25] [--skip SEED:PAIRS ...]
+    python -m training.studies.reading show --sample SAMPLE [--again SEED]
+    python -m training.studies.reading shares --sample SAMPLE --marks MARKS [--first MARKS]
 
 ``draw`` takes pairs of human and model texts of one picture, and units as people see them: what is
 folded under an absent thing, or not sure, is not drawn. The sample holds the texts, so it is
@@ -29,7 +29,7 @@ from beholder.metrics.posh.plan import unit_questions
 from beholder.records import ItemScore, Unit
 from beholder.stats import mean_interval
 
-DATA = Path(__file__).parents[1] / "../shared/data/human_judgments"
+DATA = Path(__file__).parents[2] / "../shared/data/human_judgments"
 SETS = ("iiw400_sxs", "docci_test_sxs")
 DRAWN = {"mistake": 5, "omission": 5, "match": 4, "contradiction": 2}
 """Units of each kind per pair; contradictions are drawn from those that the others left."""

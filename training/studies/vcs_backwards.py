@@ -1,6 +1,6 @@
 """VCS of descriptions told in order and backwards, joined by commas to one or two sentences.
 
-    python benchmarks/vcs_backwards.py [--data FOLDER] [--embedder ordered] [--every 6]
+    python training/studies/vcs_backwards.py [--data FOLDER] [--embedder ordered] [--every 6]
 
 Copies: captions of oracle_facts (up to eight sentences), each the reference of itself. Pairs: two
 descriptions of one picture by different writers (the first six sentences of the candidate), with
@@ -23,7 +23,7 @@ from beholder.metrics.vcs import metric as clauses
 from beholder.records import Item, ItemScore
 from beholder.text import RuleSplitter
 
-DATA = Path(__file__).parents[1] / "../shared/data"
+DATA = Path(__file__).parents[2] / "../shared/data"
 PAIRS = ("docci_test_sxs", "iiw400_sxs")
 SHIFT = 7
 Told = list[tuple[str, str]]

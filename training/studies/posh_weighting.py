@@ -1,6 +1,6 @@
 """How far PoSh agrees with people with its units weighted by information, and with all alike.
 
-    python -m benchmarks.posh_weighting [--data shared/data/human_judgments]
+    python -m training.studies.posh_weighting [--data shared/data/human_judgments]
         [--sets flickr8k_expert ...] [--share 1.0] [--resamples 200] [--kept VALUES.npz]
 
 Sets and protocols: ``benchmarks/judged.py``; f1 of the built-in judge. Each text is read and judged
@@ -28,7 +28,7 @@ from beholder.metrics import Tools
 from beholder.records import Item
 from benchmarks import judged
 
-DATA = Path(__file__).parents[1] / "../shared/data/human_judgments"
+DATA = Path(__file__).parents[2] / "../shared/data/human_judgments"
 SETS = (
     "flickr8k_expert",
     "flickr8k_cf",

@@ -1,11 +1,11 @@
 """What each metric pays for texts that are no better, only written to raise a score.
 
-    python -m benchmarks.reward_hacking --data FOLDER [--pairs 89] [--metric accord ...]
+    python -m training.studies.reward_hacking --data FOLDER [--pairs 89] [--metric accord ...]
 
 A human or model description of a picture (the honest text) is altered in ways that policies find;
 each alteration tells a reader nothing that is true and new. For each metric: the mean of the honest
 texts, and by how much each attack changes it, bare and with the guards that ``reward`` has. What is
-above zero pays. Prints Markdown. The pairs are those of ``benchmarks.reading``.
+above zero pays. Prints Markdown. The pairs are those of ``training.studies.reading``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from statistics import fmean
 
 from beholder.records import Item
 from beholder.rewards import GUARDS, Reward, reward
-from benchmarks.reading import DATA, pairs
+from training.studies.reading import DATA, pairs
 
 METRICS = (
     "accord", "posh", "dcscore", "vcs", "vcs_short", "bleu", "rouge", "meteor", "chrf", "cider_d",

@@ -1,6 +1,6 @@
 """Attachment suite: who does, has and is what, exchanged in texts of equal words.
 
-    python -m benchmarks.attachment [--judge builtin] [--per-kind 40] [--data DIR] [--show]
+    python -m training.studies.attachment [--judge builtin] [--per-kind 40] [--data DIR] [--show]
 
 Pairs are made by rule from real descriptions (ImageInWords, CC BY 4.0). Either a real sentence is
 altered in place (colours of two things exchanged, a count, a negation, a side), or two real phrases
@@ -32,7 +32,7 @@ from beholder.records import Item, ItemFailure, Span
 from beholder.stats import mean_interval
 from beholder.text import RuleSplitter
 
-DATA = Path(__file__).parents[1] / "../shared/data"
+DATA = Path(__file__).parents[2] / "../shared/data"
 SEED = 11
 FOUND = ("match", "supported", "covered")
 """Verdicts by which a unit is in the other text."""

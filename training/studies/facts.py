@@ -1,9 +1,9 @@
 """Probabilities of the built-in judge that a fact is true, against human facts of a caption.
 
-    python -m benchmarks.facts [--captions 81] [--skip 100] [--data DIR] [--show 20]
+    python -m training.studies.facts [--captions 81] [--skip 100] [--data DIR] [--show 20]
 
 True ones are human-written facts of the caption (DeCapBench, dev half); false ones are made by rule
-(``benchmarks/fact_cases.py``). Prints areas under the curve by kind with intervals over captions,
+(``training/studies/fact_cases.py``). Prints areas under the curve by kind with intervals over captions,
 what the cut of ``verify`` calls wrong, and the reliability diagram with the expected calibration
 error, true and false ones counting alike. The captions are in a fixed order: the judge was made
 while looking at errors on the first 100; the others were only ever measured.
@@ -19,14 +19,14 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from benchmarks.oracle_statements import cleaned, read
 from scipy.stats import rankdata
 
 from beholder.judges.builtin.numbers import number
 from beholder.metrics.dcscore import fact_probabilities
-from benchmarks.fact_cases import Statement, cases
-from benchmarks.oracle_statements import cleaned, read
+from training.studies.fact_cases import Statement, cases
 
-DATA = Path(__file__).parents[1] / "../shared/data"
+DATA = Path(__file__).parents[2] / "../shared/data"
 SEED = 1
 BINS = 10
 CUT = number("facts.true")

@@ -1,7 +1,7 @@
 """Steps back in time of extracted storylines: every method, every replication, undated and dated.
 
-    python benchmarks/order_of_time.py INDEX VECTORS SEQUENCES [--replications N]
-    python benchmarks/order_of_time.py INDEX VECTORS SEQUENCES --column date=month --year 1928
+    python training/studies/order_of_time.py INDEX VECTORS SEQUENCES [--replications N]
+    python training/studies/order_of_time.py INDEX VECTORS SEQUENCES --column date=month --year 1928
 
 INDEX is a file with a row per picture, VECTORS an npz with ``embeddings`` and ``ids``, SEQUENCES
 holds storylines whose ends and lengths are taken. Undated: dates are taken off, and a step is back

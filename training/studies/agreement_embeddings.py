@@ -1,7 +1,7 @@
 """The shipped static embedding beside model2vec's plain distillation of the same teacher.
 
     python training/static_embeddings.py SHARED_DATA --plain PLAIN   # writes the plain one
-    python benchmarks/agreement_embeddings.py SHARED_DATA PLAIN
+    python training/studies/agreement_embeddings.py SHARED_DATA PLAIN
 
 Prints agreement with people on the dev halves of SHARED_DATA/human_judgments, for the cosine of
 whole texts (mean over references) and for soft alignment of words (weighted by

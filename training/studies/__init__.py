@@ -1,0 +1,1 @@
+"""Studies behind single figures of the documentation; each prints its figure again."""
