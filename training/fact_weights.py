@@ -4,8 +4,8 @@
 
 Silver data: the built-in statements of ImageInWords descriptions (CC BY 4.0) and their sentences
 without some of their modifiers as true ones, and statements made false of them by rule
-(``training/studies/fact_cases.py``), all held against the description said otherwise: people do not write
-facts in the words of the parse. No judged text is used. The logistic
+(``training/studies/fact_cases.py``), all held against the description said otherwise: people do not
+write facts in the words of the parse. No judged text is used. The logistic
 has weights that may not be negative: more evidence never makes a statement less likely. True and
 false ones count alike. ``--write`` puts the weights into ``numbers.json``.
 """

@@ -3,8 +3,8 @@
     python -m training.unit_numbers DATA [--texts 150] [--write]
 
 Silver data: pieces of ImageInWords descriptions (CC BY 4.0) of which the attachment suite
-(``training/studies/attachment.py``) alters none. The same said otherwise (sentences joined, pronouns,
-other words of the same meaning in WordNet) keeps all units true. One word replaced by another of
+(``training/studies/attachment.py``) alters none. The same said otherwise (sentences joined,
+pronouns, other words of the same meaning in WordNet) keeps all units true. One word replaced by another of
 its kind (colours, numbers, sides, places, verbs, things; those in pairs are exchanged) makes the
 units at that word false. No judged text is used.
 

@@ -1,6 +1,7 @@
 """Mistakes, omissions and matches of PoSh, drawn for a reader; rules in ``docs/reading.md``.
 
-    python -m training.studies.reading draw --out SAMPLE [--seed 1] [--pairs 25] [--skip SEED:PAIRS ...]
+    python -m training.studies.reading draw --out SAMPLE [--seed 1] [--pairs 25]
+        [--skip SEED:PAIRS ...]
     python -m training.studies.reading show --sample SAMPLE [--again SEED]
     python -m training.studies.reading shares --sample SAMPLE --marks MARKS [--first MARKS]
 

@@ -100,7 +100,7 @@ def test_distance_beyond_tolerance_costs_the_excess_alone() -> None:
     windows, _ = mapping_windows(5, 5, exact=True)
     matches = np.array([2, 1, 2, 3, 4])  # the first chunk is two places off; at most 16 in all
     old = order.published_penalties(matches, windows, lct=1)
-    new = order.mended_penalties(order.pull_to_windows(matches, windows, lct=1), windows)
+    new = order.corrected_penalties(order.pull_to_windows(matches, windows, lct=1), windows)
     assert order.distance_score(old, windows, 0.0) == 1 - 2 / 16
     assert order.distance_score(new, windows, 1.0) == 1 - 1 / 16
 
@@ -112,7 +112,7 @@ def test_long_steps_do_not_make_up_for_a_backward_one() -> None:
     _, band = ideal_bands(4, 12)
     assert band.floor < 2 * math.sqrt(26) < band.ceil
     assert order.published_line(matches, windows, band, 0) == 1
-    assert order.mended_line(matches, windows, 0) == pytest.approx(2 / 3)
+    assert order.corrected_line(matches, windows, 0) == pytest.approx(2 / 3)
 
 
 def test_scores_stay_within_zero_and_one() -> None:

@@ -126,11 +126,11 @@ def test_pull_moves_a_match_at_most_the_tolerance_and_only_to_its_window() -> No
     assert half.tolist() == [0.5, 1, 0.5, 4.5, 4, 0.5]
 
 
-def test_mended_line_credits_each_step_by_its_fit() -> None:
+def test_corrected_line_credits_each_step_by_its_fit() -> None:
     windows, _ = mapping_windows(5, 5, exact=True)
     # Steps 1, 0, 3, -2: right, too short (1 : sqrt 2), too long (sqrt 2 : sqrt 10), backward.
     expected = (1 + 1 / math.sqrt(2) + math.sqrt(2 / 10) + 0) / 4
-    found = order.mended_line(positions(0, 1, 1, 4, 2), windows, 0)
+    found = order.corrected_line(positions(0, 1, 1, 4, 2), windows, 0)
     assert found == pytest.approx(expected, abs=1e-12)
 
 

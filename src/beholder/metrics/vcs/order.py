@@ -99,12 +99,12 @@ def pull_to_windows(matches: IntArray, windows: Windows, lct: float) -> Position
     return pulled
 
 
-def mended_penalties(pulled: Positions, windows: Windows) -> npt.NDArray[np.number]:
+def corrected_penalties(pulled: Positions, windows: Windows) -> npt.NDArray[np.number]:
     """Distance from each pulled match to its window."""
     return np.maximum(np.maximum(windows.starts - pulled, pulled - (windows.ends - 1)), 0)
 
 
-def mended_line(pulled: Positions, windows: Windows, lct: float) -> float:
+def corrected_line(pulled: Positions, windows: Windows, lct: float) -> float:
     """NAS-L as corrected: the mean over steps of how well each fits the windows at its two ends.
 
     A step that some path within the windows makes counts 1; a shorter or a longer one counts the
@@ -113,10 +113,10 @@ def mended_line(pulled: Positions, windows: Windows, lct: float) -> float:
     """
     if windows.n_source < 2:
         return 1.0
-    return float(mended_steps(pulled, windows, lct).mean())
+    return float(corrected_steps(pulled, windows, lct).mean())
 
 
-def mended_steps(pulled: Positions, windows: Windows, lct: float) -> npt.NDArray[np.float64]:
+def corrected_steps(pulled: Positions, windows: Windows, lct: float) -> npt.NDArray[np.float64]:
     """What each step between neighbouring matches counts, 0..1, (n_source - 1,)."""
     steps = pulled[1:] - pulled[:-1]
     shortest = np.maximum(windows.starts[1:] - windows.ends[:-1] + 1, -lct * windows.unit)

@@ -165,10 +165,10 @@ def narrative(
 def _mended(direction: Direction, setting: Setting) -> tuple[float, float]:
     windows = direction.windows
     pulled = order.pull_to_windows(direction.matches, windows, setting.lct)
-    penalties = order.mended_penalties(pulled, windows)
+    penalties = order.corrected_penalties(pulled, windows)
     return (
         order.distance_score(penalties, windows, if_none=1.0),
-        order.mended_line(pulled, windows, setting.lct),
+        order.corrected_line(pulled, windows, setting.lct),
     )
 
 

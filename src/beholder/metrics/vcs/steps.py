@@ -67,9 +67,9 @@ def _steps(
     fixed = setting.rules == "fixed"
     if fixed:
         line = order.pull_to_windows(matches, windows, setting.lct)
-        penalties = order.mended_penalties(line, windows)
-        nas_l = order.mended_line(line, windows, setting.lct)
-        counted = order.mended_steps(line, windows, setting.lct)
+        penalties = order.corrected_penalties(line, windows)
+        nas_l = order.corrected_line(line, windows, setting.lct)
+        counted = order.corrected_steps(line, windows, setting.lct)
         credit, note = "credit of a step", f"mean credit of {len(counted)} steps"
         ideals: dict[str, IntArray] = {}
     else:
