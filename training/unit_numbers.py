@@ -5,8 +5,8 @@
 Silver data: pieces of ImageInWords descriptions (CC BY 4.0) of which the attachment suite
 (``training/studies/attachment.py``) alters none. The same said otherwise (sentences joined,
 pronouns, other words of the same meaning in WordNet) keeps all units true. One word replaced by
-another of its kind (colours, numbers, sides, places, verbs, things; those in pairs are exchanged) makes the
-units at that word false. No judged text is used.
+another of its kind (colours, numbers, sides, places, verbs, things; those in pairs are exchanged)
+makes the units at that word false. No judged text is used.
 
 The loss is a hinge at the value from which a unit counts as there, true and false units of each
 kind counting alike. Numbers are tried one after the other on a grid of steps, each kept where it

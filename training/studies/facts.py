@@ -5,8 +5,8 @@
 True ones are human-written facts of the caption (DeCapBench, dev half); false ones are made by rule
 (``training/studies/fact_cases.py``). Prints areas under the curve by kind with intervals over
 captions, what the cut of ``verify`` calls wrong, and the reliability diagram with the expected
-calibration error, true and false ones counting alike. The captions are in a fixed order: the judge was made
-while looking at errors on the first 100; the others were only ever measured.
+calibration error, true and false ones counting alike. The captions are in a fixed order: the judge
+was made while looking at errors on the first 100; the others were only ever measured.
 """
 
 from __future__ import annotations
