@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 import beholder
 from beholder.backends import BACKENDS
@@ -26,6 +27,8 @@ from beholder.kinds.ranking.config import RankConfig
 from beholder.kinds.ranking.engine import run_ranking
 from beholder.kinds.ranking.rankers import ranker
 from beholder.kinds.scores.page import write_report
+from beholder.lint import lint
+from beholder.lint.page import page as lint_report
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report.comparison import write_comparison
 from beholder.report.drawing import draw
@@ -124,6 +127,14 @@ def made_page(folder: Path) -> Path:
     return write_made(config.run)
 
 
+def lint_page(folder: Path) -> Path:
+    Image.new("RGB", (40, 30), "green").save(folder / "a.png")
+    rows = ["image,alt,language", "a.png,Image of a dog,en", "b.png,IMG_2041,en", "c.png,,de"]
+    (folder / "alts.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (folder / "page.html").write_text(lint_report(lint([folder / "alts.csv"])), encoding="utf-8")
+    return folder / "page.html"
+
+
 PAGES: Mapping[str, Callable[[Path], Path]] = {
     "score": score_page,
     "people": people_page,
@@ -132,6 +143,7 @@ PAGES: Mapping[str, Callable[[Path], Path]] = {
     "narrate": narrate_page,
     "bidirectional": bidirectional_page,
     "made": made_page,
+    "lint": lint_page,
 }
 
 
@@ -163,6 +175,21 @@ def test_axe_finds_no_serious_fault_wide_and_on_a_telephone_in_the_dark(
     empty = "[...document.querySelectorAll('th')].filter(e => !e.textContent.trim()).length"
     assert page.page.evaluate(empty) == 0
     context.close()
+
+
+def test_findings_of_a_lint_page_are_filtered(chromium: Any, made: Callable[[str], Path]) -> None:
+    page = chromium.new_page()
+    page.goto(made("lint").as_uri())
+    shown = page.locator("details tbody tr:visible")
+    page.get_by_label("Severity").select_option("error")
+    assert page.locator("output").inner_text() == "2 findings"
+    assert shown.count() == 2
+    page.get_by_label("Language").select_option("de")
+    assert "ALT001" in page.locator("details:visible").inner_text()
+    assert shown.count() == 1
+    page.get_by_label("Severity").select_option("warning")
+    assert page.locator("output").inner_text() == "0 findings"
+    page.close()
 
 
 def test_a_histogram_is_whole_on_a_telephone(chromium: Any, made: Callable[[str], Path]) -> None:
