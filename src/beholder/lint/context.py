@@ -133,16 +133,21 @@ def _may_exclude(text: str, record: str) -> bool:
 
 def _contradictions(text: str, record: str) -> Iterator[tuple[GraphUnit, str]]:
     """Units of a text beside the words that exclude them, where rules and model agree."""
-    from beholder.judges.builtin.classes import exclude, values
+    from beholder.judges.builtin.classes import exclude, values, word_values
     from beholder.judges.builtin.findings import find
     from beholder.judges.builtin.reading import analysed
 
-    source, target = analysed(text), analysed(record)
+    titled = sum(word[0].isupper() for word in words(record)) > len(words(record)) / 2
+    source, target = analysed(text), analysed(record.lower() if titled else record)
+    own = [value for _, value in word_values(words(text.lower()))]
+    named = [word for word in words(record.lower()) if values(word)]
     found = zip(source.units, find(source, target), find(source, target, entail=True), strict=True)
     for unit, by_rules, by_both in found:
         told = by_rules.contradiction
-        agreed = told == by_both.contradiction and exclude(values(unit.value), values(told))
-        if unit.spans and agreed:
+        if not told and unit.kind == "entity":  # a man and a woman may both be there, for rules
+            told = next((word for word in named if exclude(values(unit.value), values(word))), "")
+        agreed = by_both.contradiction and exclude(values(unit.value), values(told))
+        if unit.spans and agreed and not any(values(told) <= value for value in own):
             yield unit, told
 
 
@@ -159,18 +164,22 @@ def date(one: Occurrence, setting: LintSetting) -> Hit | None:
     text = without_quotes(one.text)
     for match in _YEARS.finditer(text):
         start, end = _range(match)
-        title = re.search(r"[A-Z][\w'’]* $", text[: match.start()]) and match.start() > 0
-        capital = title and not re.match(
-            r"(?:In|From|By|About|Around|Circa) $", text[: match.start()]
-        )
-        if (
-            (start > last or end < first)
-            and not capital
-            and not _REMOTE.search(text[: match.start()])
+        before = text[: match.start()]
+        if (start > last or end < first) and not (
+            _NAMED.search(before)
+            or _REMOTE.search(before)
+            or (_COUNTED.match(text, match.end()) and not _DATED.search(before))
         ):
             what = f'says "{match[0]}", the record says "{one.date}"'
             return Hit(what, match.span(), evidence={"date": one.date})
     return None
+
+
+_NAMED = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'’]* $")
+"""A name before a number, as in "Poster of Expo 67"; not a word that only opens a sentence."""
+_COUNTED = re.compile(r" (?:\w{3,}[^\Ws]s|people|men|women|children|sheep|fish)\b")
+"""What a number counts."""
+_DATED = re.compile(r"\b(?:in|from|of|by|about|around|circa|c\.|ca\.|the|an?|its|his|her) $", re.I)
 
 
 def _range(match: re.Match[str]) -> tuple[int, int]:

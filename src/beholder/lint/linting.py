@@ -20,6 +20,7 @@ from beholder.lint.context import vocabulary
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import CHECKS, ORDER, Hit, LintFinding, LintRule, LintSetting, rules
 from beholder.lint.sources import ReadFile, read
+from beholder.lint.wording import words
 
 L = TypeVar("L", LintFinding, Occurrence)
 
@@ -156,9 +157,10 @@ def _hits(one: Occurrence, setting: LintSetting) -> Iterator[tuple[str, Hit]]:
         return
     if one.decorative:
         museum = setting.profile == "museum" and one.element != "svg"
-        if one.caption or museum:
-            what = "is marked as decorative" + (", and has a caption" if one.caption else "")
-            yield "ALT005", Hit(what, evidence={"caption": one.caption} if one.caption else {})
+        captioned = bool(words(one.caption))
+        if captioned or museum:
+            what = "is marked as decorative" + (", and has a caption" if captioned else "")
+            yield "ALT005", Hit(what, evidence={"caption": one.caption} if captioned else {})
         return
     if not one.text:
         blank = bool(one.raw) and one.element != "row"

@@ -37,7 +37,9 @@ _PROGRAM = re.compile(
 )
 _DIGEST = re.compile(r"[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
 _SIZE = re.compile(r"(?<!\d)\d{2,5}x\d{2,5}(?!\d)")
-_TOKEN = re.compile(rf"(?:(?<!\S)\S{{1,200}}?{_EXTENSIONS}\b|\b{_CAMERA}\w*)", re.I)
+_TOKEN = re.compile(
+    rf"(?<!\S)\S{{1,200}}?(?i:{_EXTENSIONS})\b|\b{_CAMERA.replace('[ _-]', '[_-]')}\w*"
+)
 _TEMPLATE = re.compile(r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|\[alt\]|(?<!\w)%s(?!\w)|<%[^%]*%>", re.I)
 _ADDRESS = re.compile(
     r"https?://\S*|\bwww\.\S+|\b(?:[a-z\d](?:[\w-]{0,62})\.){1,8}[a-z]{2,24}/\S*", re.I
@@ -105,10 +107,9 @@ def placeholder(one: Occurrence, setting: LintSetting) -> Hit | None:
 @check("ALT103")
 def generic_only(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Texts such as "Image" or "photo icon" that name only the kind of picture."""
-    if one.text_from in ("aria-label", "aria-labelledby") and one.decorative:
-        return None
     content = content_words(one)
-    if content is None or content - listed("generic", one.language):
+    disagreed = any(rule == "ALT004" for rule, _, _ in one.structural)  # alt="" beside a name
+    if disagreed or not content or content - listed("generic", one.language):
         return None
     at_root = "logo" in content and one.functional and urlsplit(one.link or "x").path in ("", "/")
     what = f'"{one.text}" names only the kind of picture'
@@ -290,7 +291,8 @@ def cut_off(one: Occurrence, setting: LintSetting) -> Hit | None:
     if n not in _CUT_LENGTHS or re.search(r"[.!?…。)\]\"”’»]$", one.text) or not one.words:
         return None
     last = one.words[-1].casefold()
-    unknown = one.language[:2] in ("", "en") and frequency.weight(last) == 1.0
+    short = len(last) == 2 and last not in listed("function", "en") and one.words[-1].islower()
+    unknown = one.language[:2] in ("", "en") and (short or frequency.weight(last) == 1.0)
     if last not in map(str.casefold, words(one.caption)) and (
         unknown or len(last) == 1 or setting.lengths[n] > 1
     ):
