@@ -6,6 +6,9 @@ from beholder.files import safe_name
 from beholder.run.reliability import Reliability
 from beholder.tables import Column, Table, interval_cells
 
+_LEAST = 20
+_FEW = f"With fewer than {_LEAST} items, coefficients say little and intervals are too narrow."
+
 
 def reliability_table(reliability: Reliability) -> Table:
     """Coefficients of agreement between raters."""
@@ -29,5 +32,8 @@ def reliability_table(reliability: Reliability) -> Table:
             }
             for found in reliability.coefficients
         ),
-        notes=tuple(reliability.raters),
+        notes=(
+            f"raters: {', '.join(reliability.raters)}",
+            *([_FEW] if reliability.n_items < _LEAST else []),
+        ),
     )

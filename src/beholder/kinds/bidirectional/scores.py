@@ -62,8 +62,8 @@ def score_table(pairs: Sequence[TextPair], note: str) -> Table:
         (
             note,
             "HAR: the model's text is tested against the human one; MAR: the other way round.",
-            "Intervals resample pictures. Failed texts are left out of the mean; the last column"
-            " counts them as 0.",
+            "Intervals resample pictures. Failed texts are left out of the mean; if there are any,"
+            ' the column "Mean, failed as 0" includes them.',
         ),
     )
 

@@ -338,8 +338,9 @@ class DCScore(Metric[DCScoreEvidence]):
 
     def _cannot_see(self) -> ConfigError:
         return ConfigError(
-            f"the judge {self.judge} cannot see, and there are images; choose one that can"
-            " (judge='openai:MODEL'), or verify by the texts alone: dcscore(verify='reference')"
+            f"the judge {self.judge} does not see the images (a model counts as one that sees if it"
+            " tells a red square from a blue one: beholder doctor --judge); choose one that does,"
+            " or verify by the texts alone: dcscore(verify='reference')"
         )
 
 
