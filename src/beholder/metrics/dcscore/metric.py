@@ -338,9 +338,9 @@ class DCScore(Metric[DCScoreEvidence]):
 
     def _cannot_see(self) -> ConfigError:
         return ConfigError(
-            f"the judge {self.judge} does not see the images (a model counts as one that sees if it"
-            " tells a red square from a blue one: beholder doctor --judge); choose one that does,"
-            " or verify by the texts alone: dcscore(verify='reference')"
+            f"the judge {self.judge} does not see the images (beholder doctor --judge tests a model"
+            " with a red and a blue square); choose one that does, or verify by the texts alone:"
+            " dcscore(verify='reference')"
         )
 
 
