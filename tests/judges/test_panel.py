@@ -26,10 +26,13 @@ from beholder.judges.operations import (
     Assess,
     CheckCriteria,
     Contradict,
+    GivenAnswer,
     GradeDescription,
     JudgedFrame,
+    MatchAnswers,
     MatchNearest,
     MatchStatements,
+    NameSubjects,
     Operation,
     Presence,
     PresenceList,
@@ -238,8 +241,8 @@ MERGED = {
             {"rows": [{"id": 0, "state": "contradicted", "quote": "sleeps"}]},
             {"rows": [{"id": 0, "state": "met", "quote": "a cat"}]},
         ),
-        lambda found: [(one.state, one.spans, one.tied) for one in found],
-        [("contradicted", ((6, 12),), True)],  # a tie is never met
+        lambda found: [(one.state, one.spans, one.tied, one.changed) for one in found],
+        [("contradicted", ((6, 12),), True, True)],  # a tie is never met
         (0.0, 1.0),
     ),
     "answer_questions": Merged(
@@ -263,6 +266,26 @@ MERGED = {
         lambda found: [(one.state, one.tied) for one in found],
         [(None, True)],  # not shown
         (0.0, 1.0),
+    ),
+    "match_answers": Merged(
+        MatchAnswers([GivenAnswer("Who?", "a cat", "a dog")]),
+        (
+            {"rows": [{"id": 0, "same": True, "grade": 4}]},
+            {"rows": [{"id": 0, "same": False, "grade": 1}]},
+        ),
+        lambda found: [tuple(one) for one in found],
+        [(False, 2.5)],
+        (1.0, 4.0),
+    ),
+    "name_subjects": Merged(
+        NameSubjects([("<cat>", "A cat sleeps.")], "A cat sleeps."),
+        (
+            {"rows": [{"id": 0, "entity": "the cat", "quote": "a cat"}]},
+            {"rows": [{"id": 0, "entity": "THE  CAT", "quote": "cat"}]},
+        ),
+        lambda found: [(one.state, one.spans, one.changed) for one in found],
+        [("the cat", ((0, 5),), False)],
+        (0.0, 0.0),
     ),
     "presence_list": Merged(
         PresenceList([Question("entity", "cat")], "A cat."),

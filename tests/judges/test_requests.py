@@ -19,7 +19,13 @@ from beholder.backends import Answer, Capabilities, Image, Request, Scripted, Su
 from beholder.errors import BeholderError
 from beholder.judges import Draw, Grade, Judge, LLMJudge, Panel, Tally
 from beholder.judges.answers import InMemory, Record
-from beholder.judges.operations import OPERATIONS, JudgedFrame, Question, TextQuestion
+from beholder.judges.operations import (
+    OPERATIONS,
+    GivenAnswer,
+    JudgedFrame,
+    Question,
+    TextQuestion,
+)
 from beholder.judges.operations.base import ModelOperation
 from toy.request_cases import CASES, Case
 
@@ -58,7 +64,7 @@ class Kept(InMemory):
 
 
 def made(value: Any) -> Any:
-    kinds = {"Question": Question, "JudgedFrame": JudgedFrame, "TextQuestion": TextQuestion}
+    kinds = {kind.__name__: kind for kind in (GivenAnswer, JudgedFrame, Question, TextQuestion)}
     if isinstance(value, tuple) and value and value[0] in kinds:
         return kinds[value[0]](*value[1:])
     return [made(one) for one in value] if isinstance(value, list) else value

@@ -35,7 +35,7 @@ STATES: Mapping[str, tuple[str, str | None]] = {
     "There is a chair.": ("met", "a chair"),
 }
 _ITEM = re.compile(r'<item id="(\d+)">(.*?)</item>', re.DOTALL)
-_CLAIM = re.compile(r'<statement id="(\d+)">(.*?)</statement>', re.DOTALL)
+_GIVEN = re.compile(r"Right answer: (.*)\nGiven answer: (.*)")
 Row = dict[str, Any]
 
 
@@ -53,14 +53,13 @@ class Planted:
 
     def _reply(self, request: Request) -> str:
         prompt = request.messages[-1].text
-        claims = _CLAIM.findall(prompt)
-        if claims:  # open answers: right if the same line is among the right ones
-            return json.dumps(
-                {"rows": [{"id": int(i), "supported": prompt.count(c) > 1} for i, c in claims]}
-            )
         rows = []
         for number, text in _ITEM.findall(prompt):
             lines = text.split("\n")
+            if given := _GIVEN.search(text):  # open answers: the same words, or half as good
+                same = given[1] == given[2]
+                rows.append({"id": int(number), "same": same, "grade": 5 if same else 2})
+                continue
             self.tries[lines[0]] = self.tries.get(lines[0], 0) + 1
             self.shown.append(lines)
             row = self._answer(lines, self.tries[lines[0]])
@@ -144,7 +143,7 @@ def test_invented_quotes_and_missing_rows_are_asked_once_more_then_reported() ->
     liar = Planted(lambda lines, _: {"state": "met", "quote": "not there"})
     failed = outcome(metric("checklist(judge='scripted:x')"), liar, criteria=["A cat sits."])
     assert isinstance(failed, ItemFailure)
-    assert "no usable answer to any of the 1 criteria" in failed.message
+    assert "no usable answer to any of 1 criteria" in failed.message
     assert len(liar.backend.requests) == 2
 
 
@@ -240,7 +239,9 @@ def test_captionqa_credits_silence_and_pools_questions() -> None:
     # 1 + (1/4 + .05) + 0 + 1 + (1/5 + .05) = 2.55 of 5.
     assert found.values["captionqa"] == pytest.approx(0.51)
     assert built.values[0].name == "captionqa"
-    assert built.corpus(found.detail["statistics"]) == {"captionqa_pooled": pytest.approx(0.51)}
+    assert built.corpus(found.detail["statistics"]) == pytest.approx(
+        {"captionqa_pooled": 0.51, "accuracy_pooled": 2 / 5, "cannot_pooled": 2 / 5}
+    )
 
 
 def test_vcapsbench_counts_yes_no_questions_alone() -> None:
@@ -256,7 +257,7 @@ def test_vcapsbench_counts_yes_no_questions_alone() -> None:
     built = metric("qa(judge='scripted:x', rules='vcapsbench')")
     found = scored(built, Planted(answer), questions=[*rows, {**QUESTIONS[0], "id": "x"}])
     assert found.values["ar"] == 2 / 4
-    assert found.values["ir"] == 1 / 3
+    assert found.values["ir"] == pytest.approx(1 / 3)
     assert found.values["cr"] == 3 / 4
     assert found.detail["left_out"] == 1
 
@@ -264,7 +265,7 @@ def test_vcapsbench_counts_yes_no_questions_alone() -> None:
 def test_open_answers_are_matched_in_one_more_call() -> None:
     def answer(lines: list[str], _: int) -> Row:
         said = {"Colour?": "red", "Place?": "a shelf", "Time?": None}
-        return {"choice": said[lines[0]], "quote": "red"}
+        return {"choice": said[lines[0].partition(" (")[0]], "quote": "red"}
 
     rows = [{"question": "Colour?", "answer": "red"}, {"question": "Place?", "answer": "a chair"},
             {"question": "Time?", "answer": "noon"}]  # fmt: skip
@@ -272,6 +273,9 @@ def test_open_answers_are_matched_in_one_more_call() -> None:
     found = scored(metric("qa(judge='scripted:x')"), model, questions=rows)
     assert [unit.verdict for unit in found.units] == ["right", "wrong", "not_said"]
     assert len(model.backend.requests) == 2
+    assert found.values["grade"] == pytest.approx((5 + 2 + 0) / 3 / 5)
+    vdc = scored(metric("qa(judge='scripted:x', rules='vdc')"), Planted(answer), questions=rows[:2])
+    assert (vdc.values["vdc"], vdc.values["vdc_score"]) == (1 / 2, 7 / 2)
 
 
 def test_the_order_of_options_follows_the_seed_and_does_not_change_a_reader() -> None:

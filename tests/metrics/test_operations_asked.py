@@ -80,7 +80,8 @@ def storylines(folder: Path) -> list[Storyline]:
 
 def asked(folder: Path) -> list[Item]:
     question = {"question": "Where?", "options": ["in", "out"], "answer": "in"}
-    meta = {"criteria": ["A dog runs."], "questions": [question]}
+    points = [{"text": t, "kind": "rule", "subjects": ["<dog>"]} for t in "abcdef"]  # no quote
+    meta = {"criteria": points, "questions": [question, {"question": "Who?", "answer": "a dog"}]}
     return [replace(item, meta=meta) for item in items(folder)]
 
 
@@ -109,7 +110,14 @@ TABLE: dict[str, Row] = {
         True,
     ),
     "checklist": (metric("checklist", judge=JUDGE), asked, {"check_criteria"}, False),
+    "checklist, subjects": (
+        metric("checklist(rules='capricorn')", judge=JUDGE),
+        asked,
+        {"check_criteria", "name_subjects"},
+        False,
+    ),
     "qa": (metric("qa(rules='captionqa')", judge=JUDGE), asked, {"answer_questions"}, False),
+    "qa, open": (metric("qa", judge=JUDGE), asked, {"answer_questions", "match_answers"}, False),
     "clair": (metric("clair", judge=JUDGE), items, {"assess"}, False),
     "dcscore": (metric("dcscore", judge=JUDGE), items, {"decompose", "match", "verify"}, True),
     "dcscore, blind": (

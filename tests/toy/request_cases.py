@@ -220,6 +220,40 @@ CASES: dict[str, Case] = {
             },
         ),
     ),
+    "match_answers": Case(
+        "match_answers",
+        {
+            "answers": [
+                ("GivenAnswer", "Colour?", "red", "a <red>"),
+                ("GivenAnswer", "Who?", "a", "b"),
+            ]
+        },
+        (
+            {"rows": [{"id": 0, "same": True, "grade": "4"}]},
+            {"rows": [{"id": 1, "same": "false", "grade": 0}]},
+        ),
+    ),
+    "match_answers: left out twice": Case(
+        "match_answers",
+        {"answers": [("GivenAnswer", "q?", "a", "b")], "language": "Hindi"},
+        ({"rows": []},),
+    ),
+    "match_answers: nothing": Case("match_answers", {"answers": []}, ("",)),
+    "name_subjects": Case(
+        "name_subjects",
+        {
+            "mentions": [["<man 1>", "A man runs."], ["<dog>", "It barks."]],
+            "text": "A  man <runs>.",
+        },
+        (
+            {
+                "rows": [
+                    {"id": 0, "entity": " The  Runner", "quote": "a man"},
+                    {"id": 1, "entity": None, "quote": None},
+                ]
+            },
+        ),
+    ),
     # rewrite
     "rewrite": Case("rewrite", {"phrase": "man holds <cup>"}, ('"the man holding a cup."',)),
     "rewrite: replicate": Case(

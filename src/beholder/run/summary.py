@@ -90,7 +90,9 @@ def corpus_estimates(
     return {
         name: Estimate(
             value,
-            percentile_interval(np.array([found[name] for found in resampled]), 0.95),
+            percentile_interval(
+                np.array([found[name] for found in resampled if name in found]), 0.95
+            ),
             len(statistics),
         )
         for name, value in values.items()
@@ -101,9 +103,9 @@ def _influence(metric: Asker[Any], sums: Floats) -> Floats:
     """What each cluster moves the first value of the whole set by, to first order."""
     total = sums.sum(axis=0)
     name = metric.corpus_values[0].name
-    value = metric.corpus(total)[name]
+    value = metric.corpus(total).get(name, 0.0)
     steps = np.maximum(1.0, 1e-4 * np.abs(total))  # statistics may be whole numbers
-    moved = [metric.corpus(total + step)[name] for step in np.diag(steps)]
+    moved = [metric.corpus(total + step).get(name, value) for step in np.diag(steps)]
     slopes: Floats = (np.array(moved) - value) / steps
     moves: Floats = sums @ slopes
     return moves

@@ -6,6 +6,7 @@ from beholder.judges.operations.align import AlignWords, LexicalAlignment
 from beholder.judges.operations.answer import (
     AnswerQuestions,
     CheckCriteria,
+    NameSubjects,
     TextAnswer,
     TextQuestion,
 )
@@ -17,6 +18,7 @@ from beholder.judges.operations.contradict import Contradict
 from beholder.judges.operations.decompose import AtomicStatement, Decompose
 from beholder.judges.operations.grade import GradeDescription
 from beholder.judges.operations.match import MatchNearest, MatchStatements
+from beholder.judges.operations.match_answers import AnswerMatch, GivenAnswer, MatchAnswers
 from beholder.judges.operations.presence import Presence, Question, QuestionKind
 from beholder.judges.operations.presence_list import PresenceList
 from beholder.judges.operations.rank import Rank
@@ -49,6 +51,7 @@ __all__ = [
     "OPERATIONS",
     "AlignWords",
     "AnswerFromPictures",
+    "AnswerMatch",
     "AnswerQuestions",
     "Aspect",
     "Assess",
@@ -62,13 +65,16 @@ __all__ = [
     "Classify",
     "Contradict",
     "Decompose",
+    "GivenAnswer",
     "GradeDescription",
     "JudgedFrame",
     "LexicalAlignment",
     "Manner",
+    "MatchAnswers",
     "MatchNearest",
     "MatchStatements",
     "MeasureSurprisal",
+    "NameSubjects",
     "Operation",
     "Presence",
     "PresenceList",

@@ -42,11 +42,13 @@ class TextAnswer:
             chosen option or the open answer, None if the text does not say.
         spans: Where the quoted evidence is in the text; empty without a quote.
         tied: Whether the judges of a panel were divided evenly.
+        changed: Whether the judges or repeats of a panel differ; None of one answer.
     """
 
     state: str | None
     spans: tuple[Span, ...] = ()
     tied: bool = False
+    changed: bool | None = None
 
 
 def locate(quote: str, text: str) -> tuple[Span, ...]:
@@ -178,7 +180,8 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         tied = len(leading) > 1
         state = self._doubtful(index, leading) if tied else leading[0]
         spans = next((v.spans for v in votes if v.state == state and v.spans), ())
-        return TextAnswer(state, spans, tied)
+        changed = len(counts) > 1 or any(vote.changed for vote in votes)
+        return TextAnswer(state, spans, tied, changed if len(votes) > 1 else votes[0].changed)
 
     def ratings(
         self, answers: Sequence[list[TextAnswer | None]]
@@ -303,3 +306,39 @@ class AnswerQuestions(FromText, name="answer_questions"):
         if None in states:
             return None
         return "" if self.questions[index].options else states[0]  # "" is no option: wrong
+
+
+@dataclass(frozen=True)
+class NameSubjects(FromText, name="name_subjects"):
+    """Who or what in a text takes the part of each subject of statements that it covers.
+
+    The state of an item is a name that the judge gives; equal names are one being or thing.
+
+    Attributes:
+        mentions: Subjects with their statements.
+        text: The text.
+        language: Language of the text, stated in the prompt; None if unknown.
+    """
+
+    mentions: Sequence[tuple[str, str]]
+    text: str
+    language: str | None = None
+
+    def _rows(self) -> list[str]:
+        return [f"{subject} in the statement: {statement}" for subject, statement in self.mentions]
+
+    def _column(self) -> tuple[str, Shape[Any]]:
+        return "entity", nullable("string", lambda value, _: value, longest=_LONGEST)
+
+    def _read(self, index: int, value: Any) -> str | None:
+        named = " ".join(str(value or "").lower().split())
+        return None if named in _NOTHING else named
+
+    def _needs_quote(self, index: int, state: str | None) -> bool:
+        return True
+
+    def _typical(self, index: int) -> str | None:
+        return "one" if locate(" ".join(self.text.split()[:8]), self.text) else None
+
+    def _doubtful(self, index: int, states: Sequence[str | None]) -> str | None:
+        return None

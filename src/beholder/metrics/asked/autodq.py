@@ -5,25 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from beholder.embed.base import FloatArray
-from beholder.errors import ItemError
 from beholder.judges import Judge
-from beholder.judges.operations import CheckCriteria, TextAnswer, WriteCriteria
+from beholder.judges.operations import CheckCriteria, Operation, TextAnswer, WriteCriteria
 from beholder.judges.operations.answer import MET, NOT_MENTIONED
-from beholder.metrics.asked.checklist import UNREAD, check_at_once
-from beholder.metrics.asked.rows import criteria_of, in_parts
-from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.asked.rows import Criterion, criteria_of, in_parts
+from beholder.metrics.asked.scoring import CHANGED, UNREAD, AskingMetric, Found, f1, opened, unit_of
+from beholder.metrics.base import ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
-from beholder.records import Item, ItemScore, Side, Unit
+from beholder.records import Item, ItemScore
 from beholder.text.languages import language_named
 
 _MOST = 10
 """Events of a text, as published."""
 
-_Checked = Sequence[tuple[str, TextAnswer | None]]
+Checked = Sequence[Found[Criterion]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,13 +35,13 @@ class Events:
         identities: Identity of each tool by the field that names it.
     """
 
-    candidate: _Checked
-    reference: _Checked
+    candidate: Checked
+    reference: Checked
     identities: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class AutoDQ(Metric[Events]):
+class AutoDQ(AskingMetric[Events]):
     """Events of the references that the candidate entails, and the reverse.
 
     A judge lists up to ten events of each text and checks each against the other text. Recall is
@@ -70,22 +69,14 @@ class AutoDQ(Metric[Events]):
         ValueInfo("precision", "share of candidate events that the references entail"),
         ValueInfo("recall", "share of reference events that the candidate entails"),
         ValueInfo("unread", "share of events without a usable answer", higher_is_better=False),
+        CHANGED,
     )
     corpus_values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("f1_of_means", "harmonic mean of the set's mean precision and mean recall"),
     )
     operations: ClassVar[tuple[str, ...]] = ("write_criteria", "check_criteria")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_at_once(self.at_once)
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's; one that cannot do what is asked is refused here, before any work."""
-        judge = tools.judge(self.judge)
-        judge.check_can(WriteCriteria)
-        judge.check_can(CheckCriteria)
-        return super().identities(tools)
+    needs: ClassVar[tuple[type[Operation[Any]], ...]] = (WriteCriteria, CheckCriteria)
 
     async def gather(self, item: Item, tools: Tools) -> Events:
         """List the events of both texts, then check each list against the other text."""
@@ -93,15 +84,15 @@ class AutoDQ(Metric[Events]):
         judge, language = tools.judge(self.judge), language_named(item.language)
         reference = "\n\n".join(text for text in item.references if text.strip())
 
-        async def listed(text: str) -> list[str]:
+        async def listed(text: str) -> list[Criterion]:
             if not text.strip():
                 return []
             asked = WriteCriteria(text=text, n=_MOST, kind=self.what, language=language)
-            return [one.text for one in await judge.ask(asked)]
+            written = enumerate(await judge.ask(asked), start=1)
+            return [Criterion(id=str(n), text=one.text) for n, one in written]
 
-        async def reference_events() -> list[str]:
-            given = item.meta.get("criteria")
-            return [one.text for one in criteria_of(item)] if given else await listed(reference)
+        async def reference_events() -> list[Criterion]:
+            return criteria_of(item) if item.meta.get("criteria") else await listed(reference)
 
         ours, theirs = await asyncio.gather(listed(item.candidate), reference_events())
         checked = await asyncio.gather(
@@ -111,15 +102,18 @@ class AutoDQ(Metric[Events]):
         return Events(*checked, identities)
 
     async def _checked(
-        self, judge: Judge, events: Sequence[str], text: str, language: str | None
-    ) -> _Checked:
-        if not text.strip():
-            return [(event, TextAnswer(NOT_MENTIONED)) for event in events]
+        self, judge: Judge, events: Sequence[Criterion], text: str, language: str | None
+    ) -> Checked:
+        def ask(part: Sequence[Criterion]) -> Awaitable[Sequence[TextAnswer | None]]:
+            return judge.ask(CheckCriteria([one.text for one in part], text, language=language))
 
-        def ask(part: Sequence[str]) -> Awaitable[Sequence[TextAnswer | None]]:
-            return judge.ask(CheckCriteria(part, text, language=language))
-
-        return list(zip(events, await in_parts(events, self.at_once, ask), strict=True))
+        answers: Sequence[TextAnswer | None] = [TextAnswer(NOT_MENTIONED)] * len(events)
+        if text.strip():
+            answers = await in_parts(events, self.at_once, ask)
+        return [
+            Found(one, answer, (answer and answer.state) or UNREAD)
+            for one, answer in zip(events, answers, strict=True)
+        ]
 
     def score_item(self, item: Item, evidence: Events) -> ItemScore:
         """Turn states into shares.
@@ -127,47 +121,27 @@ class AutoDQ(Metric[Events]):
         Raises:
             ItemError: The judge gave no usable answer to any event of a text.
         """
-        precision = _share(evidence.candidate)
-        recall = _share(evidence.reference)
-        every = [*evidence.candidate, *evidence.reference]
-        unread = sum(answer is None for _, answer in every) / len(every) if every else 0.0
-        values = {
-            "f1": _f1(precision, recall),
-            "precision": precision,
-            "recall": recall,
-            "unread": unread,
-        }
+        precision, recall = _share(evidence.candidate), _share(evidence.reference)
+        shares = {"f1": f1(precision, recall), "precision": precision, "recall": recall}
         units = (
-            *(_unit(event, answer, "candidate") for event, answer in evidence.candidate),
-            *(_unit(event, answer, "reference") for event, answer in evidence.reference),
+            *(unit_of("event", one, "candidate") for one in evidence.candidate),
+            *(unit_of("event", one, "reference") for one in evidence.reference),
         )
-        detail = {"statistics": [precision, recall, 1.0]}
-        return ItemScore(values, units, self.signature(evidence.identities), detail)
+        return ItemScore(
+            shares | opened([*evidence.candidate, *evidence.reference], "events"),
+            units,
+            self.signature(evidence.identities),
+            {"statistics": [precision, recall, 1.0]},
+        )
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """F1 of the mean precision and the mean recall."""
         precision, recall, n = (float(value) for value in statistics)
-        return {"f1_of_means": _f1(precision / n, recall / n)}
+        return {"f1_of_means": f1(precision / n, recall / n)}
 
 
-def _f1(precision: float, recall: float) -> float:
-    total = precision + recall
-    return 2 * precision * recall / total if total else 0.0
-
-
-def _share(checked: _Checked) -> float:
-    if not checked:
-        return 1.0
-    read = [answer for _, answer in checked if answer is not None]
-    if not read:
-        raise ItemError(
-            f"the judge gave no usable answer to any of {len(checked)} events, also when asked"
-            " again"
-        )
-    return sum(answer.state == MET for answer in read) / len(read)
-
-
-def _unit(event: str, answer: TextAnswer | None, side: Side) -> Unit:
-    verdict = UNREAD if answer is None else str(answer.state).replace(" ", "_")
-    score = None if answer is None else float(answer.state == MET)
-    return Unit("event", event, side, (), score, verdict, None if side == "candidate" else 0)
+def _share(checked: Checked) -> float:
+    """The share of events that the other text entails, of those read; 1 if there are none."""
+    opened(checked, "events")
+    read = [one.state == MET for one in checked if one.answer]
+    return sum(read) / len(read) if read else 1.0

@@ -2,21 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from math import comb
+from statistics import fmean
 from typing import Any, ClassVar, Literal
 
-from beholder.errors import ConfigError, ItemError
-from beholder.judges.operations import CheckCriteria, TextAnswer
+from beholder.embed.base import FloatArray
+from beholder.judges import Judge
+from beholder.judges.operations import CheckCriteria, NameSubjects, Operation, TextAnswer
 from beholder.judges.operations.answer import CONTRADICTED, MET, NOT_MENTIONED
 from beholder.metrics.asked.rows import Criterion, criteria_of, in_parts
-from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.asked.scoring import (
+    CHANGED,
+    UNREAD,
+    AskingMetric,
+    Found,
+    by_group,
+    detailed,
+    f1,
+    opened,
+    shares,
+    unit_of,
+)
+from beholder.metrics.base import ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
-from beholder.records import Item, ItemScore, Unit
+from beholder.records import Item, ItemScore
 from beholder.text.languages import language_named
 
-UNREAD = "unread"
+_TASKS = (
+    *("object_category", "object_number", "object_color", "spatial_relation", "scene"),
+    *("camera_angle", "OCR", "style", "character_identification", "dynamic_object_number"),
+    *("action", "camera_movement", "event"),
+)
+"""CAPability averages over these."""
+_NAMES_ANY = {
+    "action": "The text names an action.",
+    "object_category": "The text names an object.",
+}
+"""CAPability's tasks in which silence is wrong once anything of the sort is named."""
+_STATES = (MET, CONTRADICTED, NOT_MENTIONED)
+_CONSISTENCY = ValueInfo(
+    "reference_consistency", "pairs of criteria about a subject that the text gives to one being"
+)
+_MACRO = tuple(
+    ValueInfo(f"macro_{name}", f"mean over tasks of the pooled {name}")
+    for name in ("precision", "accuracy", "coverage", "f1")
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,18 +58,19 @@ class Checked:
     """What a judge said of an item's criteria.
 
     Attributes:
-        criteria: The criteria, in order.
-        answers: One for each; None where the judge gave no usable row.
+        found: The criteria with their answers, in order.
+        names: What the text calls each subject where it covers a criterion about it; None if this
+            was not asked.
         identities: Identity of each tool by the field that names it.
     """
 
-    criteria: Sequence[Criterion]
-    answers: Sequence[TextAnswer | None]
+    found: Sequence[Found[Criterion]]
+    names: Mapping[str, Sequence[TextAnswer | None]] | None
     identities: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Checklist(Metric[Checked]):
+class Checklist(AskingMetric[Checked]):
     """Criteria of a row against the candidate: met, contradicted or not mentioned.
 
     The row's field ``criteria`` holds statements (key points, events) with optional weights, and
@@ -46,10 +81,14 @@ class Checklist(Metric[Checked]):
     ``wrong`` and ``unread``.
 
     ``rules="capricorn"``: equal texts count once, weights are ignored, and a criterion without a
-    usable answer counts as not mentioned. ``rules="capability"``: weights are ignored, and an
-    undefined precision or f1 is 0. Prompts are our own under all rules, and so are judges.
+    usable answer counts as not mentioned; of criteria with ``subjects``, a model says who takes
+    each part, and ``reference_consistency`` is the share of pairs of criteria about a subject that
+    the text covers and gives to one being. ``rules="capability"``: weights are ignored, an
+    undefined precision or f1 is 0, and an ``action`` or ``object_category`` that is not mentioned
+    is contradicted if the text names any; ``macro_*`` are means over CAPability's tasks of what is
+    pooled within each. Prompts are our own under all rules, and so are judges.
 
-    Source: CapRiCorn-1K (Acc, Cov), CAPability (precision, recall, hit rate, F1).
+    Source: CapRiCorn-1K (Acc, Cov, Ref), CAPability (precision, recall, hit rate, F1).
 
     Raises:
         ConfigError: A parameter is out of its range, or the judge cannot do it.
@@ -69,18 +108,23 @@ class Checklist(Metric[Checked]):
         ValueInfo("wrong", "weight of contradicted criteria, of all", higher_is_better=False),
         ValueInfo("weighted", "weight of what is met, rules too, of all positive weights"),
         ValueInfo("unread", "share of criteria without a usable answer", higher_is_better=False),
+        CHANGED,
     )
     required_fields: ClassVar[frozenset[str]] = frozenset()
-    operations: ClassVar[tuple[str, ...]] = ("check_criteria",)
+    operations: ClassVar[tuple[str, ...]] = ("check_criteria", "name_subjects")
+    needs: ClassVar[tuple[type[Operation[Any]], ...]] = (CheckCriteria,)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_at_once(self.at_once)
+        if self.rules == "capricorn":
+            object.__setattr__(self, "values", (*self.values, _CONSISTENCY))
+        elif self.rules == "capability":
+            object.__setattr__(self, "corpus_values", _MACRO)
 
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's; one that cannot do what is asked is refused here, before any work."""
-        tools.judge(self.judge).check_can(CheckCriteria)
-        return super().identities(tools)
+    @property
+    def operations_asked(self) -> tuple[str, ...]:
+        """Subjects are named under CapRiCorn's rules alone."""
+        return self.operations if self.rules == "capricorn" else self.operations[:1]
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without criteria; an empty candidate mentions none of them."""
@@ -93,15 +137,38 @@ class Checklist(Metric[Checked]):
         if self.rules == "capricorn":
             criteria = list({one.text: one for one in reversed(criteria)}.values())[::-1]
         if not item.candidate.strip():
-            return Checked(criteria, [TextAnswer(NOT_MENTIONED)] * len(criteria), identities)
+            silent = TextAnswer(NOT_MENTIONED)
+            return Checked([Found(one, silent, NOT_MENTIONED) for one in criteria], {}, identities)
         judge, language = tools.judge(self.judge), language_named(item.language)
+        any_of = {one.group for one in criteria if self.rules == "capability"} & _NAMES_ANY.keys()
+        extra = [Criterion(text=_NAMES_ANY[name], kind="rule") for name in sorted(any_of)]
 
         def ask(part: Sequence[Criterion]) -> Awaitable[Sequence[TextAnswer | None]]:
             rules = frozenset(i for i, one in enumerate(part) if one.kind == "rule")
             texts = [one.text for one in part]
             return judge.ask(CheckCriteria(texts, item.candidate, rules, language))
 
-        return Checked(criteria, await in_parts(criteria, self.at_once, ask), identities)
+        answers = await in_parts([*criteria, *extra], self.at_once, ask)
+        named = {
+            name
+            for name, answer in zip(sorted(any_of), answers[len(criteria) :], strict=True)
+            if answer and answer.state == MET
+        }
+        found = [
+            Found(one, answer, self._state(one, answer, named))
+            for one, answer in zip(criteria, answers, strict=False)
+        ]
+        names = None
+        if self.rules == "capricorn" and judge.can(NameSubjects):
+            names = await _named(judge, item.candidate, found, language)
+        return Checked(found, names, identities)
+
+    def _state(self, one: Criterion, answer: TextAnswer | None, named: Set[str]) -> str:
+        if answer is None or answer.state is None:
+            return NOT_MENTIONED if self.rules == "capricorn" else UNREAD
+        if answer.state == NOT_MENTIONED and one.group in named:
+            return CONTRADICTED
+        return answer.state
 
     def score_item(self, item: Item, evidence: Checked) -> ItemScore:
         """Turn states into shares.
@@ -109,77 +176,81 @@ class Checklist(Metric[Checked]):
         Raises:
             ItemError: The judge gave no usable answer to any criterion.
         """
-        pairs = list(zip(evidence.criteria, evidence.answers, strict=True))
-        n_unread = sum(answer is None for _, answer in pairs)
-        if n_unread == len(pairs):
-            raise ItemError(
-                f"the judge gave no usable answer to any of the {len(pairs)} criteria, also when"
-                " asked again"
-            )
-        silent = NOT_MENTIONED if self.rules == "capricorn" else UNREAD
-        said = [(one, answer.state or silent if answer else silent) for one, answer in pairs]
-        facts = [(one, state) for one, state in said if one.kind == "fact" and state != UNREAD]
-        values = self._shares(facts)
-        possible = sum(max(one.weight, 0.0) for one, state in said if state != UNREAD)
+        found = evidence.found
+        left = opened(found, "criteria")
+        facts = [one for one in found if one.row.kind == "fact" and one.state != UNREAD]
+        values = self._shares(self._sums(facts))
+        if facts:
+            values["hit"] = sum(one.state != NOT_MENTIONED for one in facts) / len(facts)
+        read = [one for one in found if one.state != UNREAD]
+        possible = sum(max(one.row.weight, 0.0) for one in read)
         if possible:
-            gained = sum(one.weight for one, state in said if state == MET)
+            gained = sum(one.row.weight for one in read if one.state == MET)
             values["weighted"] = min(1.0, max(0.0, gained / possible))
-        values["unread"] = n_unread / len(pairs)
-        dimensions = sorted({dimension(one) for one, _ in facts} - {""})
-        detail: dict[str, Any] = {
-            "states": {s: sum(t == s for _, t in said) for s in (MET, CONTRADICTED, NOT_MENTIONED)},
-            "unread": [one.id for one, answer in pairs if answer is None],
-            "ties": [one.id for one, answer in pairs if answer and answer.tied],
-            "by_dimension": {
-                name: self._shares([pair for pair in facts if dimension(pair[0]) == name])
-                for name in dimensions
-            },
+        if evidence.names is not None:
+            values |= _consistency(found, evidence.names)
+        groups = {name: self._sums(some) for name, some in by_group(facts).items()}
+        detail = detailed(found, _STATES) | {
+            "by_dimension": {name: self._shares(sums) for name, sums in groups.items()}
         }
-        units = tuple(_unit(one, answer) for one, answer in pairs)
-        return ItemScore(values, units, self.signature(evidence.identities), detail)
+        if self.rules == "capability":
+            nothing = [0.0] * len(_STATES)
+            detail["statistics"] = [n for task in _TASKS for n in groups.get(task, nothing)]
+        units = tuple(unit_of("statement", one, weight=one.row.weight) for one in found)
+        return ItemScore(values | left, units, self.signature(evidence.identities), detail)
 
-    def _shares(self, facts: Sequence[tuple[Criterion, str]]) -> dict[str, float]:
-        """The values of facts with their states; what is not defined is left out."""
+    def corpus(self, statistics: FloatArray) -> dict[str, float]:
+        """Means over CAPability's tasks; empty without criteria of any of them."""
+        tasks = [self._shares(sums) for sums in statistics.reshape(-1, len(_STATES)).tolist()]
+        there = [values for values in tasks if values]
+        return {
+            one.name: fmean(values[one.name.removeprefix("macro_")] for values in there)
+            for one in _MACRO
+            if there
+        }
+
+    def _sums(self, facts: Sequence[Found[Criterion]]) -> list[float]:
+        """The weight in each state."""
         plain = self.rules != "own"
-        sums = dict.fromkeys((MET, CONTRADICTED, NOT_MENTIONED), 0.0)
-        for one, state in facts:
-            sums[state] += 1.0 if plain else one.weight
-        total, spoken = sum(sums.values()), sums[MET] + sums[CONTRADICTED]
-        if not total:
-            return {}
-        values = {"accuracy": sums[MET] / total, "coverage": spoken / total}
-        if spoken:
-            values["precision"] = sums[MET] / spoken
-            both = values["accuracy"] + values["precision"]
-            values["f1"] = 2 * values["accuracy"] * values["precision"] / both if both else 0.0
-        elif self.rules == "capability":
+        return [
+            sum((1.0 if plain else one.row.weight) for one in facts if one.state == state)
+            for state in _STATES
+        ]
+
+    def _shares(self, sums: Sequence[float]) -> dict[str, float]:
+        """The values of sums by state; what is not defined is left out."""
+        values = shares(sums, "coverage")
+        if "precision" in values:
+            values["f1"] = f1(values["precision"], values["accuracy"])
+        elif values and self.rules == "capability":
             values |= {"precision": 0.0, "f1": 0.0}
-        values["hit"] = sum(state != NOT_MENTIONED for _, state in facts) / len(facts)
-        values["wrong"] = sums[CONTRADICTED] / total
         return values
 
 
-def check_at_once(at_once: int) -> None:
-    """Refuse a number of items per question that is out of range."""
-    if type(at_once) is not int or not 1 <= at_once <= 100:
-        raise ConfigError(f"at_once={at_once!r}: expected a whole number from 1 to 100")
+async def _named(
+    judge: Judge, text: str, found: Sequence[Found[Criterion]], language: str | None
+) -> dict[str, list[TextAnswer | None]]:
+    """Who takes the part of each subject of which the text covers two criteria or more."""
+    covered = [one for one in found if one.answer and one.state != NOT_MENTIONED]
+    of: dict[str, list[str]] = {}
+    for one in covered:
+        for subject in dict.fromkeys(one.row.subjects):
+            of.setdefault(subject, []).append(one.row.text)
+    of = {subject: texts for subject, texts in of.items() if len(texts) > 1}
+    mentions = [(subject, text) for subject, texts in of.items() for text in texts]
+    answers = iter(await judge.ask(NameSubjects(mentions, text, language)) if mentions else ())
+    return {subject: [next(answers) for _ in texts] for subject, texts in of.items()}
 
 
-def dimension(criterion: Criterion) -> str:
-    """What a criterion is about."""
-    return criterion.dimension or criterion.category
-
-
-def _unit(criterion: Criterion, answer: TextAnswer | None) -> Unit:
-    state = UNREAD if answer is None else str(answer.state)
-    detail: dict[str, Any] = {"id": criterion.id, "weight": criterion.weight}
-    if dimension(criterion):
-        detail["dimension"] = dimension(criterion)
-    if answer is not None and answer.tied:
-        detail["tied"] = True
-    if state in (MET, CONTRADICTED):
-        detail["verified"] = state == MET  # what annotation proposes
-    score = None if answer is None else float(state == MET)
-    spans = answer.spans if answer else ()
-    verdict = state.replace(" ", "_")
-    return Unit("statement", criterion.text, "candidate", spans, score, verdict, None, detail)
+def _consistency(
+    found: Sequence[Found[Criterion]], names: Mapping[str, Sequence[TextAnswer | None]]
+) -> dict[str, float]:
+    """Ref: the mean over subjects of two criteria or more; of one without a usable name, none."""
+    counts = Counter(subject for one in found for subject in set(one.row.subjects))
+    refs = []
+    for subject, n in counts.items():
+        said = names.get(subject, ())
+        if n > 1 and all(said):
+            alike = Counter(one.state for one in said if one and one.state)
+            refs.append(sum(comb(size, 2) for size in alike.values()) / comb(n, 2))
+    return {_CONSISTENCY.name: fmean(refs)} if refs else {}

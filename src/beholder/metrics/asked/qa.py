@@ -6,21 +6,42 @@ import hashlib
 import random
 import re
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
-from beholder.judges.operations import AnswerQuestions, TextAnswer, TextQuestion, Verify
-from beholder.metrics.asked.checklist import UNREAD, check_at_once
+from beholder.judges.operations import (
+    AnswerMatch,
+    AnswerQuestions,
+    GivenAnswer,
+    MatchAnswers,
+    Operation,
+    TextAnswer,
+    TextQuestion,
+)
+from beholder.judges.operations.match_answers import HIGHEST_GRADE
 from beholder.metrics.asked.rows import QuestionRow, in_parts, questions_of
-from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.asked.scoring import (
+    CHANGED,
+    NOT_SAID,
+    RIGHT,
+    UNREAD,
+    WRONG,
+    AskingMetric,
+    Found,
+    by_group,
+    detailed,
+    opened,
+    shares,
+    unit_of,
+)
+from beholder.metrics.base import ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore, Unit
 from beholder.text.languages import language_named
 
-RIGHT, WRONG, NOT_SAID = "right", "wrong", "not said"
 CANNOT = "The description does not say."
 """The option that CaptionQA's rules add."""
 
@@ -33,12 +54,18 @@ _OWN = (
     ValueInfo("answered", "share of questions answered at all"),
     ValueInfo("wrong", "share of questions answered wrongly", higher_is_better=False),
     ValueInfo("precision", "share of answered questions that are answered rightly"),
+    ValueInfo("grade", "mean grade of open answers, of 5; silence 0"),
     ValueInfo("unread", "share of questions without a usable answer", higher_is_better=False),
+    CHANGED,
 )
+_STATES = (RIGHT, WRONG, NOT_SAID)
 _PUBLISHED: Mapping[str, tuple[ValueInfo, ...]] = {
     "own": (),
     "captionqa": (ValueInfo("captionqa", "right 1, cannot answer 1/n + 0.05, wrong 0"),),
-    "vdc": (ValueInfo("vdc", "share of right answers; silence is wrong"),),
+    "vdc": (
+        ValueInfo("vdc", "share of right answers; silence is wrong"),
+        ValueInfo("vdc_score", "mean grade of the answers", high=float(HIGHEST_GRADE)),
+    ),
     "vcapsbench": (
         ValueInfo("ar", "right answers, of all"),
         ValueInfo("ir", "wrong answers, of those given", higher_is_better=False),
@@ -46,7 +73,15 @@ _PUBLISHED: Mapping[str, tuple[ValueInfo, ...]] = {
     ),
 }
 _POOLED: Mapping[str, tuple[ValueInfo, ...]] = {
-    "captionqa": (ValueInfo("captionqa_pooled", "mean over all questions of the set"),),
+    "captionqa": (
+        ValueInfo("captionqa_pooled", "mean over all questions of the set"),
+        ValueInfo("accuracy_pooled", "right answers, of all questions of the set"),
+        ValueInfo(
+            "cannot_pooled",
+            "questions of the set that the texts do not answer",
+            higher_is_better=False,
+        ),
+    ),
     "vcapsbench": tuple(
         ValueInfo(f"{v.name}_pooled", f"{v.help}; of the set", higher_is_better=v.higher_is_better)
         for v in _PUBLISHED["vcapsbench"]
@@ -59,34 +94,33 @@ class Answered:
     """What a judge answered to an item's questions.
 
     Attributes:
-        questions: The questions that the rules know, in order.
-        states: ``right``, ``wrong``, ``not said`` or ``unread`` of each.
-        answers: What the judge said; None where it gave no usable row.
+        found: The questions that the rules know, in order, each with its answer, whether that is
+            ``right``, ``wrong``, ``not said`` or ``unread``, and its grade.
         n_other: Questions that the rules do not know.
         identities: Identity of each tool by the field that names it.
     """
 
-    questions: Sequence[QuestionRow]
-    states: Sequence[str]
-    answers: Sequence[TextAnswer | None]
+    found: Sequence[Found[QuestionRow]]
     n_other: int
     identities: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class QA(Metric[Answered]):
+class QA(AskingMetric[Answered]):
     """Questions of a row, answered by a judge that reads the candidate and sees nothing.
 
     The row's field ``questions`` holds multiple-choice, yes/no or open questions with answers. An
     answer is right, wrong or "not said"; the judge quotes its evidence. Open answers are compared
-    with the right ones in a second question to the judge. Options are shuffled per question from
-    the row's id, the question's id and the seed, so other rows do not change the order. Range
-    0..1, higher is better, save for ``wrong``, ``ir`` and ``unread``.
+    with the right ones and graded in a second question to the judge. Options are shuffled per
+    question from the row's id, the question's id and the seed, so other rows do not change the
+    order. Range 0..1 (``vdc_score`` 0..5), higher is better, save for ``wrong``, ``ir``,
+    ``unread`` and ``changed``.
 
     ``rules`` puts the published score first. ``"captionqa"``: "cannot answer" is one more option
     of all but yes/no questions and gives 1/n + 0.05 of n options. ``"vdc"``: open questions alone,
-    silence is wrong. ``"vcapsbench"``: yes/no questions alone; AR, IR and CR. Questions of other
-    kinds are left out of these and counted. Prompts and order of options are our own.
+    silence is wrong; the mean grade, 0..5, beside. ``"vcapsbench"``: yes/no questions alone; AR,
+    IR and CR. Questions of other kinds are left out of these and counted. Prompts and order of
+    options are our own.
 
     Source: CaptionQA (CVPR 2026), VDC (AuroraCap), VCapsBench (AAAI 2026).
 
@@ -102,25 +136,18 @@ class QA(Metric[Answered]):
     registered_name: ClassVar[str] = "qa"
     values: ClassVar[tuple[ValueInfo, ...]] = _OWN
     required_fields: ClassVar[frozenset[str]] = frozenset()
-    operations: ClassVar[tuple[str, ...]] = ("answer_questions", "verify")
+    operations: ClassVar[tuple[str, ...]] = ("answer_questions", "match_answers")
+    needs: ClassVar[tuple[type[Operation[Any]], ...]] = (AnswerQuestions, MatchAnswers)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_at_once(self.at_once)
         object.__setattr__(self, "values", (*_PUBLISHED[self.rules], *_OWN))
         object.__setattr__(self, "corpus_values", _POOLED.get(self.rules, ()))
 
     @property
     def operations_asked(self) -> tuple[str, ...]:
-        """``verify`` only where the rules know open questions."""
+        """``match_answers`` only where the rules know open questions."""
         return self.operations if self.rules in ("own", "vdc") else self.operations[:1]
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's; one that cannot do what is asked is refused here, before any work."""
-        judge = tools.judge(self.judge)
-        judge.check_can(AnswerQuestions)
-        judge.check_can(Verify)
-        return super().identities(tools)
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without questions that the rules know; a candidate may be empty."""
@@ -134,29 +161,31 @@ class QA(Metric[Answered]):
         rows = [row for row in every if self._knows(row)]
         n_other = len(every) - len(rows)
         if not item.candidate.strip():
-            silent = [TextAnswer(None)] * len(rows)
-            states = [NOT_SAID if self._third(row) else WRONG for row in rows]
-            return Answered(rows, states, silent, n_other, identities)
+            silent = [_found(row, TextAnswer(None), None) for row in rows]
+            silent = [one if self._third(one.row) else replace(one, state=WRONG) for one in silent]
+            return Answered(silent, n_other, identities)
         judge, language = tools.judge(self.judge), language_named(item.language)
 
         def ask(part: Sequence[TextQuestion]) -> Awaitable[Sequence[TextAnswer | None]]:
             return judge.ask(AnswerQuestions(part, item.candidate, language))
 
         answers = await in_parts([self._shown(item, row) for row in rows], self.at_once, ask)
-        said = [
-            i for i, row in enumerate(rows) if not row.options and (a := answers[i]) and a.state
-        ]
-        same: dict[int, bool] = {}
-        if said:
-            claims = [f"{rows[i].question} Answer: {_state(answers[i])}" for i in said]
-            right = "\n".join(f"{rows[i].question} Answer: {rows[i].answer}" for i in said)
-            verdicts = await judge.ask(Verify(claims, reference=right, language=language))
-            same = dict(zip(said, verdicts, strict=True))
-        states = [
-            _verdict(row, answer, same.get(i, False))
+        given = {
+            i: GivenAnswer(row.question, str(row.answer), answer.state)
+            for i, (row, answer) in enumerate(zip(rows, answers, strict=True))
+            if not row.options and answer and answer.state
+        }
+
+        def match(part: Sequence[GivenAnswer]) -> Awaitable[Sequence[AnswerMatch]]:
+            return judge.ask(MatchAnswers(part, language))
+
+        matches = await in_parts(list(given.values()), self.at_once, match)
+        matched = dict(zip(given, matches, strict=True))
+        found = [
+            _found(row, answer, matched.get(i))
             for i, (row, answer) in enumerate(zip(rows, answers, strict=True))
         ]
-        return Answered(rows, states, answers, n_other, identities)
+        return Answered(found, n_other, identities)
 
     def score_item(self, item: Item, evidence: Answered) -> ItemScore:
         """Turn states into shares.
@@ -164,54 +193,50 @@ class QA(Metric[Answered]):
         Raises:
             ItemError: The judge gave no usable answer to any question.
         """
-        pairs = list(zip(evidence.questions, evidence.states, strict=True))
-        n_unread = sum(state == UNREAD for _, state in pairs)
-        if n_unread == len(pairs) or (n_unread and self.rules == "vdc"):
+        found = evidence.found
+        left = opened(found, "questions")
+        if left[UNREAD] and self.rules == "vdc":
             raise ItemError(
-                f"the judge gave no usable answer to {n_unread} of {len(pairs)} questions, also"
-                " when asked again"
+                f"the judge gave no usable answer to {left[UNREAD]:.0%} of the questions, also when"
+                " asked again; rules='vdc' leaves such a text out"
             )
-        sums = _sums(pairs)
-        detail: dict[str, Any] = {
-            "states": {s: sum(t == s for _, t in pairs) for s in (RIGHT, WRONG, NOT_SAID)},
-            "unread": [row.id for row, state in pairs if state == UNREAD],
-            "ties": [
-                row.id
-                for row, answer in zip(evidence.questions, evidence.answers, strict=True)
-                if answer and answer.tied
-            ],
+        sums = _sums(found)
+        detail = detailed(found, _STATES) | {
             "left_out": evidence.n_other,
             "by_category": {
-                name: _shares(_sums([p for p in pairs if category(p[0]) == name]))
-                for name in sorted({category(row) for row, _ in pairs} - {""})
+                name: values
+                for name, some in by_group(found).items()
+                if (values := shares(_sums(some), "answered"))
             },
         }
         published: dict[str, float] = {}
         if self.rules == "captionqa":
-            gained = sum(row.weight * self._credit(row, state) for row, state in pairs)
-            detail["statistics"] = [gained, sum(row.weight for row, _ in pairs)]
+            gained = sum(one.row.weight * self._credit(one) for one in found)
+            total = sum(one.row.weight for one in found)
+            detail["statistics"] = [gained, sums[0], sums[2], total]
+            published = {"captionqa": gained / total}
         elif self.rules == "vcapsbench":
-            detail["statistics"] = [sums[RIGHT], sums[WRONG], sums[NOT_SAID]]
-        if "statistics" in detail:
-            published = self._published(detail["statistics"])
+            detail["statistics"] = sums
+            published = _vcapsbench(sums)
         elif self.rules == "vdc":
-            published = {"vdc": sums[RIGHT] / sum(sums.values())}
-        values = {**published, **_shares(sums), "unread": n_unread / len(pairs)}
-        units = map(_unit, evidence.questions, evidence.states, evidence.answers)
-        return ItemScore(values, tuple(units), self.signature(evidence.identities), detail)
+            published = {"vdc": sums[0] / sum(sums)}
+        values = published | shares(sums, "answered") | left
+        graded = [(one.row.weight, one.grade) for one in found if one.grade is not None]
+        if graded:
+            grade = sum(w * grade for w, grade in graded) / sum(w for w, _ in graded)
+            values["grade"] = grade / HIGHEST_GRADE
+            if self.rules == "vdc":
+                values["vdc_score"] = grade
+        units = tuple(_unit(one) for one in found)
+        return ItemScore(values, units, self.signature(evidence.identities), detail)
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """The published scores over all questions of the set."""
-        pooled = self._published([float(value) for value in statistics])
-        return {f"{name}_pooled": value for name, value in pooled.items()}
-
-    def _published(self, counts: Sequence[float]) -> dict[str, float]:
+        sums = [float(value) for value in statistics]
         if self.rules == "captionqa":
-            return {"captionqa": counts[0] / counts[1]}
-        right, wrong, silent = counts
-        total, given = right + wrong + silent, right + wrong
-        ir = {"ir": wrong / given} if given else {}
-        return {"ar": right / total, **ir, "cr": given / total}
+            shares_of = zip(_POOLED["captionqa"], sums[:3], strict=True)
+            return {one.name: value / sums[3] for one, value in shares_of}
+        return {f"{name}_pooled": value for name, value in _vcapsbench(sums).items()}
 
     def _knows(self, row: QuestionRow) -> bool:
         if self.rules == "vcapsbench":
@@ -235,13 +260,9 @@ class QA(Metric[Answered]):
         order.shuffle(options)
         return TextQuestion(row.question, tuple(options), third)
 
-    def _credit(self, row: QuestionRow, state: str) -> float:
-        return {RIGHT: 1.0, NOT_SAID: 1 / len(row.options) + _BONUS}.get(state, 0.0)
-
-
-def category(row: QuestionRow) -> str:
-    """What a question is about."""
-    return row.category if isinstance(row.category, str) else next(iter(row.category), "")
+    def _credit(self, one: Found[QuestionRow]) -> float:
+        silent = 1 / len(one.row.options) + _BONUS
+        return {RIGHT: 1.0, NOT_SAID: silent}.get(one.state, 0.0)
 
 
 def _is_yes_no(row: QuestionRow) -> bool:
@@ -251,46 +272,33 @@ def _is_yes_no(row: QuestionRow) -> bool:
     return both or _YES_NO.match(row.question.lower()) is not None
 
 
-def _state(answer: TextAnswer | None) -> str | None:
-    return None if answer is None else answer.state
-
-
-def _verdict(row: QuestionRow, answer: TextAnswer | None, same: bool) -> str:
+def _found(
+    row: QuestionRow, answer: TextAnswer | None, match: AnswerMatch | None
+) -> Found[QuestionRow]:
     if answer is None:
-        return UNREAD
+        return Found(row, None, UNREAD)
+    grade = None if row.options else match.grade if match else 0.0
     if answer.state is None or (row.options and answer.state == CANNOT):
-        return NOT_SAID
-    return RIGHT if same or (row.options and answer.state == row.answer) else WRONG
+        return Found(row, answer, NOT_SAID, grade)
+    right = match.same if match else answer.state == row.answer
+    return Found(row, answer, RIGHT if right else WRONG, grade)
 
 
-def _sums(pairs: Sequence[tuple[QuestionRow, str]]) -> dict[str, float]:
-    sums = dict.fromkeys((RIGHT, WRONG, NOT_SAID), 0.0)
-    for row, state in pairs:
-        if state != UNREAD:
-            sums[state] += row.weight
-    return sums
+def _sums(found: Sequence[Found[QuestionRow]]) -> list[float]:
+    """The weight in each state."""
+    return [sum(one.row.weight for one in found if one.state == state) for state in _STATES]
 
 
-def _shares(sums: Mapping[str, float]) -> dict[str, float]:
-    total, given = sum(sums.values()), sums[RIGHT] + sums[WRONG]
-    if not total:
-        return {}
-    precision = {"precision": sums[RIGHT] / given} if given else {}
-    return {
-        "accuracy": sums[RIGHT] / total,
-        "answered": given / total,
-        "wrong": sums[WRONG] / total,
-        **precision,
-    }
+def _vcapsbench(sums: Sequence[float]) -> dict[str, float]:
+    own = shares(sums, "cr")
+    ir = {"ir": 1 - own["precision"]} if "precision" in own else {}
+    return {"ar": own["accuracy"], **ir, "cr": own["cr"]} if own else {}
 
 
-def _unit(row: QuestionRow, state: str, answer: TextAnswer | None) -> Unit:
-    detail: dict[str, Any] = {"id": row.id, "right": row.answer, "answer": _state(answer)}
-    if category(row):
-        detail["category"] = category(row)
-    if answer is not None and answer.tied:
-        detail["tied"] = True
-    score = None if state == UNREAD else float(state == RIGHT)
-    spans = answer.spans if answer else ()
-    verdict = state.replace(" ", "_")
-    return Unit("question", row.question, "candidate", spans, score, verdict, None, detail)
+def _unit(one: Found[QuestionRow]) -> Unit:
+    """A question; if the text answers it, with that answer: a statement about what is described."""
+    said = one.answer.state if one.answer else None
+    unit = unit_of("question", one, right=one.row.answer, answer=said)
+    if "verified" not in unit.detail or not said:
+        return unit
+    return replace(unit, kind="statement", text=f"{one.row.question} {said}")

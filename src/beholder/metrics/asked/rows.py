@@ -34,6 +34,16 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     weight: float = 1.0
     source: str = "human"
 
+    @property
+    def label(self) -> str:
+        """Its text."""
+        raise NotImplementedError
+
+    @property
+    def group(self) -> str:
+        """What it is about."""
+        raise NotImplementedError
+
 
 class Criterion(Asked, frozen=True, kw_only=True):
     """A statement, or a demand on the text.
@@ -44,12 +54,24 @@ class Criterion(Asked, frozen=True, kw_only=True):
         category: Another name of ``dimension``.
         kind: ``fact``, or ``rule`` for a demand on the text itself; only a rule may have a
             negative weight.
+        subjects: Whom or what it is about, each named alike in all criteria of the row.
     """
 
     text: str
     dimension: str = ""
     category: str = ""
     kind: Literal["fact", "rule"] = "fact"
+    subjects: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Its text."""
+        return self.text
+
+    @property
+    def group(self) -> str:
+        """What it is about."""
+        return self.dimension or self.category
 
 
 class QuestionRow(Asked, frozen=True, kw_only=True):
@@ -69,6 +91,16 @@ class QuestionRow(Asked, frozen=True, kw_only=True):
     options: tuple[str, ...] = ()
     category: str | tuple[str, ...] = ""
     third: bool | None = None
+
+    @property
+    def label(self) -> str:
+        """The question."""
+        return self.question
+
+    @property
+    def group(self) -> str:
+        """What it is about."""
+        return self.category if isinstance(self.category, str) else next(iter(self.category), "")
 
 
 async def in_parts(
