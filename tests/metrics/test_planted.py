@@ -236,7 +236,7 @@ def consistency(
     study: Study, item: Item, every: Sequence[tuple[Mapping[str, Any], str]]
 ) -> float | None:
     refs = []
-    for subject in ("<a>", "<b>"):
+    for subject in ("<a>", "<b>", "<c>"):
         about = [(one, s) for one, s in every if subject in one.get("subjects", ())]
         if len(about) < 2:
             continue

@@ -104,7 +104,7 @@ class Study:
 
     def _criterion(self, draw: random.Random, tag: str, k: int) -> dict[str, Any]:
         text = f"Point {k} of {tag}."
-        subjects = [name for name in ("<a>", "<b>") if draw.random() < 0.6]
+        subjects = [s for s, p in (("<a>", 0.6), ("<b>", 0.6), ("<c>", 0.25)) if draw.random() < p]
         self.state[tag, text] = draw.choice(_STATES)
         for name in subjects:
             self.names[tag, name, text] = draw.choice(("one", "one", "two", None))

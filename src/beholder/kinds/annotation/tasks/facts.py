@@ -37,7 +37,7 @@ class FactTask(Task):
     proposals_from: ClassVar[str] = "checks statements (dcscore)"
 
     def completed(self, rows: Sequence[Item], run: Path) -> Sequence[Item]:
-        """Items without ``facts`` get the statements that the run took from them."""
+        """Items without ``facts`` get the run's statements; without any they are left out."""
         for scores in outcomes(run):
             stated = {name: [u.text for u in statements_of(one)] for name, one in scores.items()}
             if any(stated.values()):
@@ -46,6 +46,7 @@ class FactTask(Task):
                     if "facts" not in item.meta and stated.get(item.id)
                     else item
                     for item in rows
+                    if "facts" in item.meta or stated.get(item.id) != []
                 ]
         return rows
 

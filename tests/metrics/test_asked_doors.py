@@ -1,0 +1,199 @@
+"""Checklists and questions through every door: score, agree, rewards, viewer, annotation."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import json
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+import beholder
+from beholder.data import to_row
+from beholder.kinds.annotation.study import AnnotationStudy
+from beholder.records import Item, ItemScore
+from beholder.rewards import reward
+from beholder.web import Settings
+from beholder.web.viewer import Viewer, make_viewer
+from servers.faults import FaultServer, serving
+from toy.command import Cli, runner
+from toy.planted import Study
+
+pytestmark = pytest.mark.usefixtures("few_resamples")
+METRICS = ("checklist", "qa")
+
+
+@pytest.fixture
+def study() -> Study:
+    return Study(8)
+
+
+def accuracy(study: Study, item: Item) -> float:
+    """Weight of the facts that are met, of all that were read."""
+    facts = [one for one in item.meta["criteria"] if "kind" not in one]
+    read = [(one["weight"], study.state[item.id, one["text"]]) for one in facts]
+    total = sum(weight for weight, state in read if state != "unread")
+    return sum(weight for weight, state in read if state == "met") / total
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    return runner(monkeypatch, capsys)
+
+
+@pytest.fixture
+def data(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {**to_row(item), "judgments": {"overall": accuracy(study, item)}, "images": []}
+        for item in study.items
+    ]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+@pytest.fixture
+def server(study: Study) -> Iterator[FaultServer]:
+    with serving(FaultServer(study)) as served:
+        yield served
+
+
+def asked(server: FaultServer) -> int:
+    """Questions about the texts; what a server can do is asked besides."""
+    return sum("Text t" in body["messages"][-1]["content"] for body in server.bodies)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_dry_run_estimates_the_calls_that_are_made(
+    name: str, data: Path, cli: Cli, study: Study, server: FaultServer
+) -> None:
+    for key, value in study.state.items():  # nothing is asked again
+        study.state[key] = "met" if value == "unread" else value
+    for row, reading in study.reading.items():
+        study.reading[row] = "right" if reading in ("unread", "silent") else reading
+    given = ("-m", name, "--judge", "openai:m", "--base-url", server.url, "-o", "run")
+    dry = cli("score", str(data), *given, "--dry-run")
+    assert dry.code == 0, dry.err
+    assert asked(server) == 0
+    told = re.search(r"about ([\d,]+) judge calls", dry.out + dry.err)
+    assert told, dry.out + dry.err
+    assert cli("score", str(data), *given).code == 0
+    n_match = sum("Right answer:" in prompt for prompt in study.prompts)
+    assert int(told[1]) == asked(server) + n_match
+    page = Path("run/report.html").read_text("utf-8")
+    question = study.items[0].meta["questions" if name == "qa" else "criteria"][0]
+    assert question.get("text") or question["question"] in page
+
+
+def test_agreement_with_people(data: Path, cli: Cli, server: FaultServer) -> None:
+    given = ("--judge", "openai:m", "--base-url", server.url, "-o", "agreed", "--json")
+    done = cli("agree", str(data), "-m", "checklist", "-m", "qa", "--label", "overall", *given)
+    assert done.code == 0, done.err
+    (measure,) = json.loads(done.out)["measures"]
+    found = {one["metric"].partition("(")[0]: one for one in measure["metrics"]}
+    assert found["checklist"]["agreement"] == pytest.approx(1.0)
+    assert (found["qa"]["n"], found["qa"]["agreement"] is None) == (8, False)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_reward_is_the_metric_of_the_rows(name: str, study: Study, server: FaultServer) -> None:
+    items = study.items
+    columns = {field: [i.meta[field] for i in items] for field in ("criteria", "questions")}
+    with closing(reward(name, judge="openai:m", base_url=server.url, guards=())) as made:
+        texts = [item.candidate for item in items]
+        found = asyncio.run(made(["p"] * len(items), texts, **columns))
+    scored = beholder.score(items, metrics=[name], judge="openai:m", base_url=server.url)
+    outcomes = [one for _, one in scored.outcomes(next(iter(scored.summary)))]
+    values = [one.values["accuracy"] if isinstance(one, ItemScore) else None for one in outcomes]
+    assert any(value not in (None, 0.0) for value in values)
+    assert found == pytest.approx(values)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_viewer_shows_each_question_with_its_state(
+    name: str, data: Path, study: Study, server: FaultServer
+) -> None:
+    beholder.score(data, metrics=[name], judge="openai:m", base_url=server.url, out="run")
+    viewer = Viewer([Path("run")])
+    for view in viewer.runs:
+        view.refresh()
+    app = make_viewer(viewer, Settings(rate=1e6, burst=10_000))
+    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000)) as client:
+        listed = html.unescape(client.get("/runs/0/items").text)
+        page = html.unescape(client.get("/runs/0/item/0").text)
+    item = study.items[0]
+    rows = item.meta["questions" if name == "qa" else "criteria"]
+    for row in rows:
+        assert (row.get("text") or row["question"]) in page
+    assert ("not mentioned" if name == "checklist" else "not said") in listed
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_annotators_see_what_the_text_says_with_the_verdicts(
+    name: str, data: Path, cli: Cli, study: Study, server: FaultServer
+) -> None:
+    given = ("-m", name, "--judge", "openai:m", "--base-url", server.url, "-o", "run")
+    assert cli("score", str(data), *given).code == 0
+    made = cli("annotate", "facts", str(data), "-o", "study", "--prefill", "run", "--prepare")
+    assert made.code == 0, made.err
+    with closing(AnnotationStudy.open(Path("study"))) as annotated:
+        positions = annotated.positions()
+        for item in study.items:
+            said = [study.reading[item.id, row["question"]] for row in item.meta["questions"]]
+            if name == "qa" and not {"right", "wrong"} & set(said):
+                assert (
+                    item.id not in positions
+                )  # the text answers nothing: there is nothing to check
+                continue
+            unit = annotated.unit(positions[item.id])
+            proposed = {unit.texts[int(n)]: verdict for n, verdict in unit.prefill.items()}
+            if name == "checklist":
+                expected = {
+                    text: {"met": "true", "contradicted": "false"}[study.state[item.id, text]]
+                    for text in unit.texts
+                    if study.state[item.id, text] in ("met", "contradicted")
+                }
+            else:
+                expected = {
+                    text: {"right": "true", "wrong": "false"}[study.reading[item.id, question]]
+                    for text in unit.texts
+                    for question in [text.partition("?")[0] + "?"]
+                }
+            assert proposed == expected
+
+
+def test_answers_that_change_between_repeats_are_counted(
+    data: Path, cli: Cli, study: Study, server: FaultServer
+) -> None:
+    firm = {key: value for key, value in study.state.items() if value == "met"}
+    shaky = set(sorted(firm)[::3])
+
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        """One repeat of three says something else of some criteria."""
+        other = body.get("seed") == 1  # the second repeat
+        study.state.update(dict.fromkeys(shaky, "not mentioned" if other else "met"))
+        return study(body)
+
+    server.reply = reply
+    judge = "openai('m', replicates=3, temperature=0.7)"
+    given = ("-m", "checklist", "--judge", judge, "--base-url", server.url, "-o", "run")
+    done = cli("score", str(data), *given)
+    assert done.code == 0, done.err
+    study.state.update(firm)
+    run = beholder.Run(Path("run"))
+    for item, found in run.outcomes(next(iter(run.summary))):
+        assert isinstance(found, ItemScore)
+        states = {one["text"]: study.state[item.id, one["text"]] for one in item.meta["criteria"]}
+        rows = [one["text"] for one in item.meta["criteria"] if states[one["text"]] != "unread"]
+        changed = sum((item.id, text) in shaky for text in rows)
+        assert found.values["changed"] == pytest.approx(changed / len(rows))
+    assert "changed" in Path("run/report.html").read_text("utf-8")
+    judged = cli("agree", "run", "--judges")
+    assert "same answer by all" in judged.out
