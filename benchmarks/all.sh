@@ -3,7 +3,7 @@
 # if it does not exist.
 set -euo pipefail
 python=$1 data=$2
-for name in vcs stats classical "narratives --quick" judge_throughput posh_builtin posh_calls perplexity; do
+for name in vcs stats classical "narratives --quick" judge_throughput asked posh_builtin posh_calls perplexity; do
     read -r file options <<<"$name"
     "$python" "benchmarks/$file.py" ${options:+"$options"}
 done
