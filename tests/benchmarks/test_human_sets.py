@@ -15,6 +15,7 @@ from beholder.errors import ConfigError, DataError
 from beholder.kinds.agreement.load import load
 from beholder.kinds.agreement.protocols import PROTOCOLS
 from beholder.kinds.agreement.sets import SETS
+from beholder.options import DataOptions
 
 
 def write(path: Path, content: Any) -> None:
@@ -100,6 +101,39 @@ def test_sugarcrepe_takes_other_captions_as_references(tmp_path: Path) -> None:
     assert second.judgments == {"preferred": 1, "category": "swap_att"}
 
 
+def test_foil_is_a_caption_against_each_of_its_false_versions(tmp_path: Path) -> None:
+    # As in the published file: one id for a caption and its false versions, "foil" for which.
+    rows = [
+        {"id": 4, "image_id": 9, "caption": "A cat. ", "foil": False, "foil_word": "ORIG"},
+        {"id": 4, "image_id": 9, "caption": "A dog.", "foil": True, "foil_word": "dog"},
+        {"id": 4, "image_id": 9, "caption": "A cow.", "foil": True, "foil_word": "cow"},
+        {"id": 5, "image_id": 9, "caption": "A car.", "foil": True},
+    ]
+    images = [{"id": 9, "file_name": "COCO_val2014_000000000009.jpg"}]
+    path = tmp_path / "foilv1.0_test_2017.json"
+    write(path, {"images": images, "annotations": rows})
+    assert [item.references for item in load("foil", str(tmp_path)).items] == [(), ()]
+    captions = [{"image_id": 9, "caption": text} for text in ("A cat.", "A pet.")]
+    write(tmp_path / "captions_val2014.json", {"images": images, "annotations": captions})
+    first, second = load("foil", str(tmp_path)).items
+    assert (first.candidate, first.meta["candidate_b"]) == ("A cat.", "A dog.")
+    assert (first.references, first.judgments) == (("A pet.",), {"preferred": 1})
+    assert (second.meta["candidate_b"], second.images[0]) == ("A cow.", images[0]["file_name"])
+    del rows[0]["foil"]
+    write(path, {"images": images, "annotations": rows[:1]})
+    with pytest.raises(DataError, match=r"no column 'foil'.*image_id, caption.*--map foil=COLUMN"):
+        load("foil", str(tmp_path))
+
+
+def test_columns_of_a_table_can_be_named(tmp_path: Path) -> None:
+    row = {"refs": ["r"], "text": "a", "human_score": 0.75, "file_name": "p"}
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "test.parquet")
+    with pytest.raises(DataError, match=r"no column 'mt'; the row has: refs, text.*--map mt=COL"):
+        load("nebula", str(tmp_path))
+    (item,) = load("nebula", str(tmp_path), DataOptions(map={"mt": "text"})).items
+    assert item.candidate == "a"
+
+
 def test_side_by_side_is_positive_when_the_candidate_is_better(tmp_path: Path) -> None:
     answers = {
         "metrics/Comprehensiveness": "IIW-P5B is marginally better",
@@ -141,6 +175,7 @@ HUB_ROWS = {
     "docent_granular": {"uuid": "u", "model": "m", "generation": "a b", "reference": "r",
                         "mistakes": '[{"start": 0, "end": 1}]', "omissions": "[]"},
     "polaris": {"refs": ["r"], "cand": "a", "human_score": 0.75},
+    "nebula": {"file_name": "p", "refs": ["r"], "mt": "a", "human_score": 0.25},
     "detailcaps": {"image": "p", "source": "s", "GT_Caption_GPT4O": "r", "GT_Caption_GPT4V": "q",
                    "CogVLM": "a", "GPT4_Eval": '{"CogVLM": 4}', "binary": b"picture"},
     "wiki_imagereview": {"id": "p", "genre": "g", **{f"sentence_{i}": f"s{i}" for i in range(1, 6)},
@@ -157,6 +192,7 @@ HUB_JUDGMENTS = {
     },
     "docent_granular": {"mistakes": [[0, 1]], "omissions": []},
     "polaris": {"score": 0.75},
+    "nebula": {"score": 0.25},
     "detailcaps": {"score": 4.0},
     "wiki_imagereview": {"ranks": [-1, -1]},  # people 1 and 3 agree best
 }

@@ -298,8 +298,8 @@ class TestDocciCritique:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"factual": "perhaps"}, "a label is none of"),
-            ({"factual": 3}, "a label is none of"),
+            ({"factual": "perhaps"}, "'perhaps', is none of true"),
+            ({"factual": 3}, "'3', is none of true"),
             ({"sentence": ["A", "b"], "factual": [True]}, "expected a label for each sentence"),
             ({"caption": "Another text."}, "does not hold the sentence 'A9 b1"),
         ],
@@ -310,6 +310,32 @@ class TestDocciCritique:
         lines(tmp_path / "c.jsonl", [SENTENCES[0] | change])
         with pytest.raises(DataError, match=message):
             load("docci_critique", str(tmp_path))
+
+    def test_alignbench_and_haldec_are_sentences_in_columns_of_their_own(
+        self, tmp_path: Path
+    ) -> None:
+        # The columns on the card of AlignBench; those of HalDec-Bench are named by the user.
+        said = [("A cat.", "correct"), ("It flies.", "incorrect"), ("It purrs.", "unknown")]
+        rows = [
+            {"model": "m", "image_name": "i.jpg", "sentence_index": n, "caption": text}
+            | {"annotation": label, "n_correct": 1, "agreement_ratio": 1.0}
+            for n, (text, label) in enumerate(said)
+        ]
+        lines(tmp_path / "halcap_bench.jsonl", rows)
+        (item,) = load("alignbench", str(tmp_path)).items
+        assert item.candidate == "A cat. It flies. It purrs."
+        assert item.judgments == {
+            "mistakes": [(7, 16)],
+            "sentences": [(0, 6), (7, 16)],  # nobody knows of the third
+            "factual_share": 0.5,
+        }
+        with pytest.raises(DataError, match=r"no column 'image'.*image_name.*--map image=COLUMN"):
+            load("haldec_bench", str(tmp_path))
+        named = {"image": "image_name", "sentence": "caption", "factual": "annotation"}
+        assert load("haldec_bench", str(tmp_path), DataOptions(map=named)).items == (item,)
+        lines(tmp_path / "halcap_bench.jsonl", rows[2:])
+        with pytest.raises(DataError, match="holds no row of alignbench"):
+            load("alignbench", str(tmp_path))
 
     def test_figures_of_sentences_by_hand(self, tmp_path: Path) -> None:
         lines(tmp_path / "c.jsonl", SENTENCES)

@@ -72,11 +72,12 @@ def test_vcapsbench(tmp_path: Path) -> None:
 
 def test_capricorn(tmp_path: Path) -> None:
     events = {"main_sbj_evts": ["<man 1> closes a window."], "bg_desc": ["It is night."]}
-    found = criteria_of(one(tmp_path, {"video_id": "9", "duration": 61.5, "events": events}))
-    assert [(c.text, c.dimension) for c in found] == [
-        ("<man 1> closes a window.", "subject_event"),
-        ("It is night.", "background"),
+    item = one(tmp_path, {"video_id": "9", "duration": 120.5, "events": events})
+    assert [(c.text, c.dimension, c.subjects) for c in criteria_of(item)] == [
+        ("<man 1> closes a window.", "subject_event", ("<man 1>",)),
+        ("It is night.", "background", ()),
     ]
+    assert item.group == {"seconds": "up to 300"}
 
 
 @pytest.mark.parametrize(

@@ -62,5 +62,7 @@ MARKED: Mapping[str, MarkProtocol] = {
     "detailverifybench": _TOKENS,
     "detailverifybench_synthetic": _TOKENS,
     "docci_critique": _SENTENCES,
+    "alignbench": _SENTENCES,
+    "haldec_bench": _SENTENCES,
 }
 """Sets whose labels are marks; they have no protocol of item scores."""

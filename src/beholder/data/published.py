@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -138,11 +140,14 @@ _CAPRICORN = {
 def _capricorn(row: Row) -> dict[str, object]:
     criteria = [
         {"text": text, "dimension": name}
+        | ({"subjects": re.findall("<[^<>]+>", text)} if name.startswith("subject") else {})
         for key, name in _CAPRICORN.items()
         for text in row["events"].get(key) or ()
     ]
     video = row["video_id"] if row.get("video_id") is not None else row["video_path"]
-    return {**_rest(row, "events", "video_id"), "id": video, "criteria": criteria}
+    made = {**_rest(row, "events", "video_id"), "id": video, "criteria": criteria}
+    bins = [most for most in (120, 300, 480, 601) if row.get("duration", math.inf) <= most]
+    return made | ({"group": {"seconds": f"up to {bins[0]}"}} if bins else {})
 
 
 _CAPABILITY = {

@@ -106,13 +106,13 @@ def _joined(parts: Iterable[JudgedSet]) -> Iterator[Item]:
 
 def _known_items(known: HumanSet, data: str, columns: Mapping[str, str]) -> Iterator[Item]:
     if data.startswith("hf:"):
-        yield from _from_hub(known)
+        yield from _from_hub(known, columns)
         return
     path = Path(data)
     if not path.is_dir():
         raise DataError(data, "is neither a file nor a folder")
     if known.row is not None:
-        yield from _from_rows(known, parquet_rows(path))
+        yield from _from_rows(known, parquet_rows(path), columns)
         return
     try:
         if known.mapped is not None:
@@ -152,7 +152,7 @@ def _from_file(path: Path, name: str | None, taken: DataOptions) -> JudgedSet:
     return JudgedSet(name, known, tuple(items), tuple(bad))
 
 
-def _from_hub(known: HumanSet) -> Iterator[Item]:
+def _from_hub(known: HumanSet, columns: Mapping[str, str]) -> Iterator[Item]:
     if known.hub is None:
         raise ConfigError(f"{known.name} is not on the hub; it is published as: {known.where}")
     datasets = require("datasets", extra="datasets", purpose=f"{known.name} from the hub")
@@ -160,15 +160,25 @@ def _from_hub(known: HumanSet) -> Iterator[Item]:
     rows = datasets.load_dataset(name, configuration, split=split)
     pictures = [column for column in ("image", "img", "binary") if column in rows.column_names]
     pictures = [column for column in pictures if not isinstance(rows[0][column], str)]
-    yield from _from_rows(known, rows.remove_columns(pictures))
+    yield from _from_rows(known, rows.remove_columns(pictures), columns)
 
 
-def _from_rows(known: HumanSet, rows: Iterable[Mapping[str, Any]]) -> Iterator[Item]:
+def _from_rows(
+    known: HumanSet, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]
+) -> Iterator[Item]:
     assert known.row is not None
     for number, row in enumerate(rows):
+        named = {name: row[column] for name, column in columns.items() if column in row}
         try:
-            yield from known.row(number, row)
-        except (KeyError, ValueError, TypeError) as error:
+            yield from known.row(number, {**row, **named})
+        except KeyError as error:
+            raise DataError(
+                known.name,
+                f"has no column {error}; the row has: {', '.join(row)}; say where it lies with"
+                f" --map {error.args[0]}=COLUMN",
+                line=number + 1,
+            ) from error
+        except (ValueError, TypeError) as error:
             raise DataError(
                 known.name, f"is not in the published form: {error!r}", line=number + 1
             ) from error

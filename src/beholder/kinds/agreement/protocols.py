@@ -188,6 +188,8 @@ PROTOCOLS: Mapping[str, tuple[Measure, ...]] = {
         Measure("pearson, score", "pearson", one("score")),
     ),
     "polaris": (Measure("tau-c, score", "tau-c", one("score")),),
+    "nebula": (Measure("tau-c, score", "tau-c", one("score")),),
+    "foil": (Measure("accuracy", "accuracy", one("preferred"), paired=True),),
     "longcap_arena": (
         Measure("tau-c, descriptiveness", "tau-c", one("descriptiveness"), prefers="recall"),
         Measure("tau-c, relevance", "tau-c", one("relevance"), prefers="precision"),

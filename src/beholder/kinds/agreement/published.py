@@ -14,7 +14,12 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 
-from beholder.kinds.agreement.published_files import read_columns, read_json, read_lines
+from beholder.kinds.agreement.published_files import (
+    read_coco,
+    read_columns,
+    read_json,
+    read_lines,
+)
 from beholder.records import Item
 
 SIDE_BY_SIDE = {
@@ -81,7 +86,7 @@ def composite(folder: Path) -> Iterator[Item]:
         ("coco", "captions_val2014.json"),
     ):
         if (folder / f"{corpus}_correctness.csv").is_file():
-            read = _coco if corpus == "coco" else _token_file
+            read = read_coco if corpus == "coco" else _token_file
             yield from _composite(folder, corpus, read(folder, captions))
 
 
@@ -256,14 +261,4 @@ def _token_file(folder: Path, name: str) -> dict[str, list[str]]:
     references = defaultdict(list)
     for key, text in read_columns(folder, name):
         references[key.partition(".")[0]].append(text.strip())
-    return references
-
-
-def _coco(folder: Path, name: str) -> dict[str, list[str]]:
-    data = read_json(folder, name)
-    files = {picture["id"]: picture["file_name"] for picture in data["images"]}
-    references = defaultdict(list)
-    for annotation in data["annotations"]:
-        file_name = files[annotation["image_id"]]
-        references[file_name.partition(".")[0]].append(annotation["caption"].strip())
     return references

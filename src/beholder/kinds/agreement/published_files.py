@@ -6,6 +6,7 @@ A line ends at a line break and nowhere else: texts may hold other separators, s
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -80,3 +81,43 @@ def parsed(path: Path, parse: Callable[[str], Any]) -> Any:
         raise DataError(str(path), "is missing; the set is published in this file") from None
     except (OSError, ValueError) as error:
         raise DataError(str(path), f"cannot be read as the published form: {error}") from error
+
+
+def check_columns(
+    row: Mapping[str, Any],
+    needed: Mapping[str, str],
+    named: Mapping[str, str],
+    path: str,
+    number: int,
+) -> None:
+    """Refuse a row without a column; says what there is and how to name another.
+
+    Args:
+        row: The row.
+        needed: What each column holds, by our name of it.
+        named: What it is called in the data, by our name.
+        path: File of the row.
+        number: Its number.
+
+    Raises:
+        DataError: A column is missing.
+    """
+    for name, what in needed.items():
+        if named[name] not in row:
+            raise DataError(
+                path,
+                f"has no column {named[name]!r} ({what}); the row has: {', '.join(map(str, row))};"
+                f" say where it lies with --map {name}=COLUMN",
+                line=number,
+            )
+
+
+def read_coco(folder: Path, name: str) -> dict[str, list[str]]:
+    """Captions in the form of COCO, by the name of the picture without its ending."""
+    data = read_json(folder, name)
+    files = {picture["id"]: picture["file_name"] for picture in data["images"]}
+    references: dict[str, list[str]] = defaultdict(list)
+    for annotation in data["annotations"]:
+        file_name = files[annotation["image_id"]]
+        references[file_name.partition(".")[0]].append(annotation["caption"].strip())
+    return references

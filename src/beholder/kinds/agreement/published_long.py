@@ -14,7 +14,13 @@ from typing import Any
 
 from beholder.data.sources import read_rows
 from beholder.errors import DataError
-from beholder.kinds.agreement.published_files import parquet_rows, read_json, read_lines
+from beholder.kinds.agreement.published_files import (
+    check_columns,
+    parquet_rows,
+    read_coco,
+    read_json,
+    read_lines,
+)
 from beholder.records import Item, Span
 
 LONGCAP_QUESTIONS = {"desc": "descriptiveness", "rel": "relevance", "flu": "fluency"}
@@ -146,31 +152,78 @@ def caparena_auto(folder: Path) -> Iterator[Item]:
             )
 
 
-DOCCI_COLUMNS = {
+_SENTENCE_COLUMNS = {
     "image": "id of the picture",
     "model": "model that wrote the caption",
     "sentence": "a sentence of the caption, or the list of all",
     "factual": "whether it is factual (true or false), or what each annotator said; for a list of"
     " sentences a list of these",
 }
-_DOCCI_CAPTION = "caption"
+_ALIGNBENCH = {"image": "image_name", "sentence": "caption", "factual": "annotation"}
+_FOIL_COLUMNS = {
+    "id": "what a caption and its false versions share",
+    "image_id": "the picture",
+    "caption": "the text",
+    "foil": "whether a word of it is false",
+}
+_FOIL, _COCO = "foilv1.0_test_2017.json", "captions_val2014.json"
 _DESCRIPTIONS = "docci_descriptions.jsonlines"
 
 
-def docci_critique(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
+def foil(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
+    """``foilv1.0_test_2017.json``: a caption against the same with one false word.
+
+    Its ``annotations`` have an ``id`` that a caption shares with its false versions. References
+    are the picture's other captions in ``captions_val2014.json``, if that is there.
+
+    Args:
+        folder: With the published files.
+        columns: Which column holds ``id``, ``image_id``, ``caption`` and ``foil``.
+    """
+    data = read_json(folder, _FOIL)
+    files = {image["id"]: image["file_name"] for image in data["images"]}
+    coco = read_coco(folder, _COCO) if (folder / _COCO).is_file() else {}
+    named = {name: columns.get(name, name) for name in _FOIL_COLUMNS}
+    rows = []
+    for number, row in enumerate(data["annotations"], start=1):
+        check_columns(row, _FOIL_COLUMNS, named, _FOIL, number)
+        rows.append({name: row[column] for name, column in named.items()})
+    true = {row["id"]: row["caption"] for row in rows if not row["foil"]}
+    for number, row in enumerate(row for row in rows if row["foil"] and row["id"] in true):
+        image, caption = files[row["image_id"]], true[row["id"]].strip()
+        others = coco.get(image.partition(".")[0], [])
+        yield Item(
+            id=f"{row['id']}/{number}",
+            candidate=caption,
+            references=tuple(text for text in others if text != caption),
+            images=(image,),
+            judgments={"preferred": 1},
+            meta={"candidate_b": row["caption"].strip()},
+        )
+
+
+def alignbench(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
+    """As ``judged_sentences``, with the columns of the card of AlignBench for defaults."""
+    return judged_sentences(folder, _ALIGNBENCH | dict(columns))
+
+
+def judged_sentences(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
     """Sentences of model captions that people called factual or not, as rows of any data file.
 
-    Written by the paper's description; its columns could not be looked up, so they are asked for
+    For DOCCI-Critique and HalDec-Bench, whose columns could not be looked up: they are asked for
     by our names and ``columns`` says where they lie. A sentence is not factual where more
-    annotators say so than say the contrary. With ``caption`` the sentences are found in it, else
-    joined. ``docci_descriptions.jsonlines`` beside them gives the references.
+    annotators say so than say the contrary, and is left out where nobody knows. With a column that
+    is named ``caption`` in ``columns`` the sentences are found in it, else joined.
+    ``docci_descriptions.jsonlines`` beside them gives the references.
 
     Args:
         folder: With the published files.
         columns: Which column holds ``image``, ``model``, ``sentence``, ``factual``, ``caption``.
     """
-    named = {name: columns.get(name, name) for name in (*DOCCI_COLUMNS, _DOCCI_CAPTION)}
-    captions: dict[tuple[str, str], list[tuple[str, bool]]] = {}
+    named = {name: columns.get(name, name) for name in (*_SENTENCE_COLUMNS, "caption")}
+    if named["caption"] == named["sentence"]:
+        named["caption"] = ""
+    captions: dict[tuple[str, str], list[tuple[str, bool | None]]] = {}
     whole: dict[tuple[str, str], str] = {}
     for path in sorted(folder.iterdir()):
         if not path.name.endswith((".jsonl", ".json", ".csv", ".tsv", ".parquet")):
@@ -178,18 +231,20 @@ def docci_critique(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
         for number, row in read_rows(path, str(path)):
             if isinstance(row, DataError):
                 raise row
-            _check_columns(row, named, str(path), number)
+            check_columns(row, _SENTENCE_COLUMNS, named, str(path), number)
             key = (str(row[named["image"]]), str(row[named["model"]]))
             captions.setdefault(key, []).extend(_sentences(row, named, str(path), number))
-            if row.get(named[_DOCCI_CAPTION]):
-                whole[key] = str(row[named[_DOCCI_CAPTION]])
+            if row.get(named["caption"]):
+                whole[key] = str(row[named["caption"]])
     references = _descriptions(folder)
     for (image, model), sentences in captions.items():
         text = whole.get((image, model)) or " ".join(said for said, _ in sentences)
         places = _places(text, [said for said, _ in sentences], f"{image}/{model}")
-        wrong = [
-            place for place, (_, factual) in zip(places, sentences, strict=True) if not factual
-        ]
+        told = [(place, true) for place, (_, true) in zip(places, sentences, strict=True)]
+        judged = [place for place, true in told if true is not None]
+        wrong = [place for place, true in told if true is False]
+        if not judged:
+            continue
         yield Item(
             id=f"{image}/{model}",
             candidate=text,
@@ -198,26 +253,15 @@ def docci_critique(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
             group={"system": model},
             judgments={
                 "mistakes": wrong,
-                "sentences": places,
-                "factual_share": 1 - len(wrong) / len(places),
+                "sentences": judged,
+                "factual_share": 1 - len(wrong) / len(judged),
             },
         )
 
 
-def _check_columns(row: Any, named: Mapping[str, str], path: str, number: int) -> None:
-    for name, what in DOCCI_COLUMNS.items():
-        if named[name] not in row:
-            raise DataError(
-                path,
-                f"has no column {named[name]!r} ({what}); the row has: {', '.join(map(str, row))};"
-                f" say where it lies with --map {name}=COLUMN",
-                line=number,
-            )
-
-
 def _sentences(
     row: Mapping[str, Any], named: Mapping[str, str], path: str, number: int
-) -> Iterator[tuple[str, bool]]:
+) -> Iterator[tuple[str, bool | None]]:
     said, factual = row[named["sentence"]], row[named["factual"]]
     if isinstance(said, str):
         said, factual = [said], [factual]
@@ -227,22 +271,23 @@ def _sentences(
         )
     for sentence, label in zip(said, factual, strict=True):
         votes = label if isinstance(label, list | tuple) else [label]
-        yes = [_is_factual(vote, path, number) for vote in votes]
-        yield str(sentence).strip(), 2 * sum(yes) >= len(yes)
+        told = [_is_factual(vote, path, number) for vote in votes]
+        yes = [vote for vote in told if vote is not None]
+        yield str(sentence).strip(), 2 * sum(yes) >= len(yes) if yes else None
 
 
-def _is_factual(vote: Any, path: str, number: int) -> bool:
-    if isinstance(vote, str):
-        told = {"true": True, "yes": True, "factual": True}
-        told |= {"false": False, "no": False, "non-factual": False, "nonfactual": False}
-        vote = told.get(vote.strip().lower())
-    if vote not in (True, False):
-        raise DataError(
-            path,
-            "a label is none of true, yes, factual, 1 and false, no, non-factual, 0",
-            line=number,
-        )
-    return bool(vote)
+_YES = ("true", "yes", "factual", "correct", "1")
+_NO = ("false", "no", "non-factual", "nonfactual", "incorrect", "0")
+
+
+def _is_factual(vote: Any, path: str, number: int) -> bool | None:
+    word = str(vote).strip().lower().removesuffix(".0")
+    if word == "unknown":
+        return None
+    if word not in (*_YES, *_NO):
+        known = f"{', '.join(_YES)} and {', '.join(_NO)}, unknown"
+        raise DataError(path, f"a label, {word[:40]!r}, is none of {known}", line=number)
+    return word in _YES
 
 
 def _places(text: str, sentences: Iterable[str], name: str) -> list[Span]:

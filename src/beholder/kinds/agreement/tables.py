@@ -82,6 +82,21 @@ def polaris(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     )
 
 
+def nebula(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
+    """Nebula: as Polaris, with pictures beside the captions.
+
+    Published at huggingface.co/datasets/Ka2ukiMatsuda/Nebula with the columns ``file_name``,
+    ``refs``, ``mt`` and ``human_score`` on its card, which names no licence.
+    """
+    yield Item(
+        id=str(number),
+        candidate=row["mt"],
+        references=tuple(row["refs"]),
+        images=(str(row["file_name"]),),
+        judgments={"score": float(row["human_score"])},
+    )
+
+
 def detailcaps(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     """DetailCaps-4870: long captions of three systems with the score that GPT-4 gave each.
 
