@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from beholder.judges.operations.base import PanelOperation, Respondent
-from beholder.judges.operations.numbered import Row, answer_limit, ask_rows, rows_by_id
+from beholder.judges.operations.numbered import put_rows
 from beholder.judges.operations.presence import Question
 from beholder.judges.shapes import nullable, string
 from beholder.records import Span
@@ -40,21 +40,15 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
 
     async def put(self, model: Respondent) -> list[Span | None]:
         """See ``ModelOperation.put``; no request is sent if there are no units."""
-        if not self.questions:
-            return []
-
-        words = nullable("string", self._place, None, longest=_LONGEST)
-
-        async def ask(rows: list[Row]) -> dict[int, Span | None]:
-            return await model.json(
-                model.render({"target": self.target, "statement": rows}),
-                rows_by_id("rows", rows, "instead", words),
-                max_tokens=answer_limit(rows),
-                typical={"rows": [{"id": i, "instead": None} for i, _ in rows]},
-            )
-
-        found = await ask_rows([stated(question) for question in self.questions], ask)
-        return [found.get(i) for i in range(len(self.questions))]
+        found = await put_rows(
+            model,
+            "statement",
+            [stated(question) for question in self.questions],
+            {"instead": nullable("string", self._place, None, longest=_LONGEST)},
+            {"instead": None},
+            texts={"target": self.target},
+        )
+        return [found[i]["instead"] if i in found else None for i in range(len(self.questions))]
 
     def _place(self, value: Any, name: str) -> Span | None:
         """Where the copied words stand, whatever the blanks and the case of letters."""

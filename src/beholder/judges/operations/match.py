@@ -7,15 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from beholder.judges.operations.base import PanelOperation, Respondent
-from beholder.judges.operations.numbered import (
-    Row,
-    answer_limit,
-    ask_rows,
-    language_note,
-    majority,
-    number_of,
-    rows_by_id,
-)
+from beholder.judges.operations.numbered import majority, number_of, put_rows
 from beholder.judges.shapes import Shape, integer, nullable
 
 _NOTHING = ("", "none", "null")
@@ -40,23 +32,19 @@ class MatchStatements(PanelOperation[list[int | None]], name="match"):
 
     async def put(self, model: Respondent) -> list[int | None]:
         """See ``ModelOperation.put``; no request is sent if a side is empty."""
-        if not self.claims or not self.references:
+        if not self.references:
             return [None] * len(self.claims)
-
-        async def ask(rows: list[Row]) -> dict[int, int | None]:
-            return await model.json(
-                model.render(
-                    {"statement": rows, "reference": self.references},
-                    {"language": self.language or ""},
-                    parts=language_note(self.language),
-                ),
-                rows_by_id("matches", rows, "reference", self._one_of_them()),
-                max_tokens=answer_limit(rows),
-                typical={"matches": [{"id": i, "reference": None} for i, _ in rows]},
-            )
-
-        found = await ask_rows(self.claims, ask)
-        return [found.get(i) for i in range(len(self.claims))]
+        found = await put_rows(
+            model,
+            "statement",
+            self.claims,
+            {"reference": self._one_of_them()},
+            {"reference": None},
+            texts={"reference": self.references},
+            language=self.language,
+            field="matches",
+        )
+        return [found[i]["reference"] if i in found else None for i in range(len(self.claims))]
 
     def _one_of_them(self) -> Shape[int | None]:
         ids = number_of(range(len(self.references))).schema.get("enum")

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from beholder.errors import ItemError
 from beholder.judges.operations.base import PanelOperation, Respondent
-from beholder.judges.operations.numbered import (
-    Row,
-    answer_limit,
-    ask_rows,
-    language_note,
-    majority,
-    rows_of,
-)
-from beholder.judges.shapes import Shape, boolean, integer
+from beholder.judges.operations.numbered import majority, put_rows
+from beholder.judges.shapes import boolean, integer
 
 HIGHEST_GRADE = 5
 
@@ -55,34 +47,23 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
         Raises:
             ItemError: The model left out an answer twice.
         """
-        columns: dict[str, Shape[Any]] = {"same": boolean(), "grade": integer(0, HIGHEST_GRADE)}
-
-        async def ask(rows: list[Row]) -> dict[int, Mapping[str, Any]]:
-            return await model.json(
-                model.render(
-                    {"item": rows},
-                    {"language": self.language or ""},
-                    parts=language_note(self.language),
-                ),
-                rows_of("rows", rows, columns),
-                max_tokens=answer_limit(rows),
-                typical={"rows": [{"id": i, "same": True, "grade": 5} for i, _ in rows]},
-            )
-
         lines = ("Question", "Right answer", "Given answer")
-        shown = [
-            "\n".join(
-                f"{name}: {' '.join(said.split())}" for name, said in zip(lines, one, strict=True)
-            )
-            for one in self.answers
-        ]
-        found = await ask_rows(shown, ask) if shown else {}
-        if len(found) < len(shown):
-            raise ItemError(
-                f"{model.asker.backend.name} compared {len(found)} of {len(shown)} answers, also"
-                " when asked again"
-            )
-        return [AnswerMatch(**found[i]) for i in range(len(shown))]
+        found = await put_rows(
+            model,
+            "item",
+            [
+                "\n".join(
+                    f"{line}: {' '.join(said.split())}"
+                    for line, said in zip(lines, one, strict=True)
+                )
+                for one in self.answers
+            ],
+            {"same": boolean(), "grade": integer(0, HIGHEST_GRADE)},
+            {"same": True, "grade": HIGHEST_GRADE},
+            language=self.language,
+            whole=True,
+        )
+        return [AnswerMatch(**found[i]) for i in range(len(self.answers))]
 
     def merge(self, answers: Sequence[list[AnswerMatch]]) -> list[AnswerMatch]:
         """What most judges say, a tie is not the same; the mean of the grades."""

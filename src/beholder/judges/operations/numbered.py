@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
+from beholder.backends import Image
+from beholder.errors import ItemError
+from beholder.judges.fences import Untrusted
+from beholder.judges.operations.base import Respondent
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import Shape, array, integer, obj, only
 
@@ -25,34 +29,16 @@ def language_note(language: str | None) -> dict[str, str | None]:
     return {"language_note": "language" if language else None}
 
 
-def answer_limit(rows: Sequence[Row]) -> int:
-    """Tokens that an answer with a row for each statement may have."""
-    return 128 + 32 * len(rows)
-
-
-def rows_by_id(
-    field: str, asked: Sequence[Row], column: str, shape: Shape[T]
-) -> Shape[dict[int, T]]:
-    """An answer with a row per statement: its number and one column.
+def rows_of(
+    field: str, asked: Sequence[Row], columns: Mapping[str, Shape[Any]]
+) -> Shape[dict[int, Mapping[str, Any]]]:
+    """An answer with a row per statement: its number and several columns.
 
     Args:
         field: What the list of rows is called.
         asked: The statements that were asked about.
-        column: What the column is called.
-        shape: What it holds.
+        columns: What the columns are called, and what they hold.
     """
-    rows = rows_of(field, asked, {column: shape})
-
-    def read(value: Any, name: str) -> dict[int, T]:
-        return {index: row[column] for index, row in rows.read(value, name).items()}
-
-    return Shape(rows.schema, read)
-
-
-def rows_of(
-    field: str, asked: Sequence[Row], columns: Mapping[str, Shape[Any]]
-) -> Shape[dict[int, Mapping[str, Any]]]:
-    """An answer with a row per statement: its number and several columns; see ``rows_by_id``."""
     ids = {number for number, _ in asked}
     shapes: dict[str, Shape[Any]] = {"id": number_of(sorted(ids)), **columns}
     row: Shape[tuple[int, Mapping[str, Any]]] = obj(
@@ -81,15 +67,64 @@ def _by_id(ids: set[int], rows: Iterator[tuple[int, T]]) -> dict[int, T]:
     return found
 
 
-async def ask_rows(
-    statements: Sequence[str], ask: Callable[[list[Row]], Awaitable[Mapping[int, T]]]
-) -> dict[int, T]:
-    """The judge's row for each statement; those it left out are asked once more, alone."""
-    numbered = list(enumerate(statements))
-    found = dict(await ask(numbered))
-    missing = [(i, text) for i, text in numbered if i not in found]
-    if missing:
-        found |= await ask(missing)
+async def put_rows(
+    model: Respondent,
+    name: str,
+    statements: Sequence[str],
+    columns: Mapping[str, Shape[Any]],
+    typical: Mapping[str, object],
+    *,
+    texts: Mapping[str, Untrusted] | None = None,
+    language: str | None = None,
+    parts: Mapping[str, str | None] | None = None,
+    images: Sequence[Image] = (),
+    field: str = "rows",
+    tokens: int = 32,
+    whole: bool = False,
+) -> dict[int, Mapping[str, Any]]:
+    """The judge's row for each statement; those it left out are asked once more, together.
+
+    Args:
+        model: Who is asked; no request is sent if there are no statements.
+        name: What the prompt calls the statements.
+        statements: The statements.
+        columns: What the columns of the answer are called, and what they hold.
+        typical: A likely row.
+        texts: Other texts under judgment, by the name the prompt uses.
+        language: Language of the texts; None if unknown.
+        parts: As of ``Respondent.render``.
+        images: The pictures.
+        field: What the list of rows is called.
+        tokens: That a row may take.
+        whole: Whether each statement must get a row.
+
+    Raises:
+        ItemError: The model left out a statement twice.
+    """
+
+    async def ask(rows: Sequence[Row]) -> dict[int, Mapping[str, Any]]:
+        return await model.json(
+            model.render(
+                {name: rows, **(texts or {})},
+                {"language": language or ""},
+                parts={**language_note(language), **(parts or {})},
+                images=images,
+            ),
+            rows_of(field, rows, columns),
+            max_tokens=128 + tokens * len(rows),
+            typical={field: [{"id": i, **typical} for i, _ in rows]},
+        )
+
+    found: dict[int, Mapping[str, Any]] = {}
+    missing = list(enumerate(statements))
+    for _ in range(2):
+        found |= await ask(missing) if missing else {}
+        missing = [row for row in missing if row[0] not in found]
+    if whole and missing:
+        raise ItemError(
+            f"{model.asker.backend.name} left out statement {missing[0][0]} of {len(statements)} in"
+            f" {model.operation}, also when asked again"
+        )
     return found
 
 

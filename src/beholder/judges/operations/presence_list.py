@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from beholder.errors import ItemError
 from beholder.judges.grades import Grade
 from beholder.judges.operations.answer import locate
 from beholder.judges.operations.base import Respondent
 from beholder.judges.operations.contradict import stated
-from beholder.judges.operations.numbered import Row, ask_rows, rows_of
+from beholder.judges.operations.numbered import put_rows
 from beholder.judges.operations.presence import HIGHEST, LOWEST, Presence
 from beholder.judges.shapes import integer, nullable
 
@@ -38,28 +36,19 @@ class PresenceList(Presence, name="presence_list"):
         Raises:
             ItemError: The judge left out a unit, also when it was asked again.
         """
-        if not self.questions:
-            return []
-        columns = {
-            "grade": integer(LOWEST, HIGHEST),
-            "quote": nullable("string", lambda value, _: value, None, longest=_LONGEST),
-        }
-
-        async def ask(rows: list[Row]) -> dict[int, Mapping[str, Any]]:
-            return await model.json(
-                model.render({"target": self.target, "unit": rows}),
-                rows_of("rows", rows, columns),
-                max_tokens=128 + _TOKENS * len(rows),
-                typical={"rows": [{"id": i, "grade": 1, "quote": None} for i, _ in rows]},
-            )
-
-        found = await ask_rows([stated(question) for question in self.questions], ask)
-        missing = len(self.questions) - len(found)
-        if missing:
-            raise ItemError(
-                f"the judge graded {len(found)} of {len(self.questions)} units, also when asked"
-                f" again; {missing} are missing"
-            )
+        found = await put_rows(
+            model,
+            "unit",
+            [stated(question) for question in self.questions],
+            {
+                "grade": integer(LOWEST, HIGHEST),
+                "quote": nullable("string", lambda value, _: value, None, longest=_LONGEST),
+            },
+            {"grade": 1, "quote": None},
+            texts={"target": self.target},
+            tokens=_TOKENS,
+            whole=True,
+        )
         return [self._grade(**found[i]) for i in range(len(self.questions))]
 
     def _grade(self, grade: int, quote: Any) -> Grade:

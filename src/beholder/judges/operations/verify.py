@@ -8,14 +8,7 @@ from dataclasses import dataclass
 from beholder.backends import Image
 from beholder.errors import ItemError
 from beholder.judges.operations.base import PanelOperation, Respondent
-from beholder.judges.operations.numbered import (
-    Row,
-    answer_limit,
-    ask_rows,
-    language_note,
-    majority,
-    rows_by_id,
-)
+from beholder.judges.operations.numbered import majority, put_rows
 from beholder.judges.shapes import boolean
 
 
@@ -50,34 +43,22 @@ class Verify(PanelOperation[list[bool]], name="verify"):
         Raises:
             ItemError: The model left out a statement twice.
         """
-        if not self.claims:
-            return []
         shown = (
             "reference" if not self.images else "both" if self.reference is not None else "picture"
         )
-        parts = language_note(self.language) | {"evidence_note": shown}
-
-        async def ask(rows: list[Row]) -> dict[int, bool]:
-            return await model.json(
-                model.render(
-                    {"statement": rows, "reference": self.reference or ""},
-                    {"language": self.language or ""},
-                    parts=parts,
-                    images=self.images,
-                ),
-                rows_by_id("rows", rows, "supported", boolean()),
-                max_tokens=answer_limit(rows),
-                typical={"rows": [{"id": i, "supported": True} for i, _ in rows]},
-            )
-
-        found = await ask_rows(self.claims, ask)
-        for i in range(len(self.claims)):
-            if i not in found:
-                raise ItemError(
-                    f"{model.asker.backend.name} left out statement {i} of {len(self.claims)} in"
-                    " verify, also when asked for it alone"
-                )
-        return [found[i] for i in range(len(self.claims))]
+        found = await put_rows(
+            model,
+            "statement",
+            self.claims,
+            {"supported": boolean()},
+            {"supported": True},
+            texts={"reference": self.reference or ""},
+            language=self.language,
+            parts={"evidence_note": shown},
+            images=self.images,
+            whole=True,
+        )
+        return [found[i]["supported"] for i in range(len(self.claims))]
 
     def merge(self, answers: Sequence[list[bool]]) -> list[bool]:
         """What most judges say; a tie is not supported."""
