@@ -34,38 +34,28 @@ def from_published(row: Any) -> Any:
 
 
 def _vaani(row: Row) -> dict[str, object]:
-    rest = {
-        key: value
-        for key, value in row.items()
-        if key not in ("audio", "transcript", "referenceImage", "language", "speakerID", *_SPEAKER)
-        and value is not None
-    }
-    group = {"dataset": "Vaani", "language": row.get("language"), "speaker": row.get("speakerID")}
-    group |= {name: row.get(name) for name in _SPEAKER}
-    return {
-        **rest,
-        "references": [_said(row["transcript"], "transcript")],
-        "images": [row["referenceImage"]],
-        "group": {name: value for name, value in group.items() if value},
-    }
+    made = _spoken(
+        row, "Vaani", "transcript", "referenceImage", "speakerID", "audio", "language", *_SPEAKER
+    )
+    more = {name: row.get(name) for name in ("language", *_SPEAKER)}
+    return made | {"group": {**made["group"], **{k: v for k, v in more.items() if v}}}
 
 
 def _places(row: Row) -> dict[str, object]:
-    rest = {k: v for k, v in row.items() if k not in ("uttid", "asr_text", "image", "speaker")}
-    group = {"dataset": "Places", "speaker": row.get("speaker")}
+    return {**_spoken(row, "Places", "asr_text", "image", "speaker", "uttid"), "id": row["uttid"]}
+
+
+def _spoken(row: Row, dataset: str, text: str, image: str, who: str, *taken: str) -> dict[str, Any]:
+    said = row[text]
+    if said is None or (isinstance(said, str) and not said.strip()):
+        raise RowError("the utterance was not transcribed", text)
+    speaker = {"speaker": row[who]} if row.get(who) else {}
     return {
-        **rest,
-        "id": row["uttid"],
-        "references": [_said(row["asr_text"], "asr_text")],
-        "images": [row["image"]],
-        "group": {name: value for name, value in group.items() if value},
+        **_rest(row, text, image, who, *taken),
+        "references": [said],
+        "images": [row[image]],
+        "group": {"dataset": dataset, **speaker},
     }
-
-
-def _said(text: object, field: str) -> object:
-    if text is None or (isinstance(text, str) and not text.strip()):
-        raise RowError("the utterance was not transcribed", field)
-    return text
 
 
 def _rest(row: Row, *taken: str) -> dict[str, object]:
@@ -74,49 +64,33 @@ def _rest(row: Row, *taken: str) -> dict[str, object]:
 
 def _captionqa(row: Row) -> dict[str, object]:
     """Questions of a picture, or one question a row."""
-    asked = row.get("questions") or [row]
     taken = ("questions", "question", "choices", "answer", "category", "image_paths", "domain")
     made = _rest(row, *taken)
     if "images" not in made and row.get("image_paths"):
         made["images"] = row["image_paths"]
     if row.get("domain"):
         made["group"] = {"domain": row["domain"]}
-    made["questions"] = [
-        {
-            "question": one["question"],
-            "options": list(one["choices"]),
-            "answer": one["answer"],
-            "category": one.get("category") or "",
-        }
-        for one in asked
-    ]
-    return made
+    asked = row.get("questions") or [row]
+    return made | {"questions": [_asked(one) | {"options": [*one["choices"]]} for one in asked]}
+
+
+def _asked(one: Row) -> dict[str, object]:
+    category = one.get("category") or ""
+    return {"question": one["question"], "answer": one["answer"], "category": category}
 
 
 def _vdc_line(row: Row) -> dict[str, object]:
     ((video, asked),) = row.items()
-    return {"id": video, "questions": _open(asked)}
+    return {"id": video, "questions": [_asked(one) for one in asked]}
 
 
 def _vdc_hub(row: Row) -> dict[str, object]:
-    made = _rest(row, "video_name", "caption", "qa_list")
     return {
-        **made,
+        **_rest(row, "video_name", "caption", "qa_list"),
         "id": row["video_name"],
         "references": [row["caption"]],
-        "questions": _open(row["qa_list"]),
+        "questions": [_asked(one) for one in row["qa_list"]],
     }
-
-
-def _open(asked: Sequence[Row]) -> list[dict[str, object]]:
-    return [
-        {
-            "question": one["question"],
-            "answer": one["answer"],
-            "category": one.get("category") or "",
-        }
-        for one in asked
-    ]
 
 
 def _vcapsbench(row: Row) -> dict[str, object]:
@@ -172,11 +146,8 @@ def _capability(row: Row) -> dict[str, object]:
         {"text": form.format(name=name, value=value), "dimension": row["task"]}
         for name, value in pairs
     ]
-    return {
-        **_rest(row, "file_id", "annotation", "task"),
-        "id": row["file_id"],
-        "criteria": criteria,
-    }
+    rest = _rest(row, "file_id", "annotation", "task")
+    return {**rest, "id": row["file_id"], "criteria": criteria}
 
 
 def _dream(row: Row) -> dict[str, object]:
@@ -190,11 +161,8 @@ def _dream(row: Row) -> dict[str, object]:
 
 
 def _carebench(row: Row) -> dict[str, object]:
-    criteria = [
-        {"text": text, "dimension": name}
-        for key, name in (("events", "event"), ("objects", "object"))
-        for text in row[key]
-    ]
+    named = (("events", "event"), ("objects", "object"))
+    criteria = [{"text": text, "dimension": name} for key, name in named for text in row[key]]
     made = _rest(row, "events", "objects", "caption", "idx")
     references = [row["caption"]] if row.get("caption") else []
     video = row["idx"] if row.get("idx") is not None else row["video"]

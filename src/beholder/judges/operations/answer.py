@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from beholder.backends import Image
 from beholder.judges.operations.base import PanelOperation, Respondent
@@ -94,9 +94,8 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
     def _rows(self) -> list[str]:
         """The items as the judge sees them."""
 
-    @abstractmethod
-    def _column(self) -> tuple[str, Shape[Any]]:
-        """Name and shape of the column that holds the answer."""
+    _column: ClassVar[tuple[str, Shape[Any]]]
+    """Name and shape of the column that holds the answer."""
 
     @abstractmethod
     def _read(self, index: int, value: Any) -> str | None:
@@ -106,17 +105,17 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
             BadAnswer: The judge gave no valid value.
         """
 
-    @abstractmethod
     def _needs_quote(self, index: int, state: str | None) -> bool:
         """Whether the state of an item is accepted only with evidence."""
+        return True
 
     @abstractmethod
     def _typical(self, index: int) -> str | None:
         """A likely value in the column."""
 
-    @abstractmethod
     def _doubtful(self, index: int, states: Sequence[str | None]) -> str | None:
         """Which of several states a panel takes that is divided evenly."""
+        return None
 
     async def put(self, model: Respondent) -> list[TextAnswer | None]:
         """See ``ModelOperation.put``; no request is sent if there are no items."""
@@ -130,7 +129,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
     async def _ask(
         self, model: Respondent, rows: list[Row], again: str | None
     ) -> dict[int, TextAnswer]:
-        name, column = self._column()
+        name, column = self._column
         quote = nullable("string", lambda value, _: value, None, longest=_LONGEST)
         given = await model.json(
             model.render(
@@ -215,8 +214,7 @@ class CheckCriteria(FromText, name="check_criteria"):
         note = "Demand on the text itself: "
         return [f"{note * (i in self.demands)}{text}" for i, text in enumerate(self.criteria)]
 
-    def _column(self) -> tuple[str, Shape[Any]]:
-        return "state", one_of(STATES)
+    _column = ("state", one_of(STATES))
 
     def _read(self, index: int, value: Any) -> str | None:
         state = str(value).strip().lower().replace("_", " ")
@@ -275,8 +273,7 @@ class AnswerQuestions(FromText, name="answer_questions"):
             for asked in self.questions
         ]
 
-    def _column(self) -> tuple[str, Shape[Any]]:
-        return "choice", nullable("string", lambda value, _: value, longest=_LONGEST)
+    _column = ("choice", nullable("string", lambda value, _: value, longest=_LONGEST))
 
     def _read(self, index: int, value: Any) -> str | None:
         asked = self.questions[index]
@@ -327,18 +324,11 @@ class NameSubjects(FromText, name="name_subjects"):
     def _rows(self) -> list[str]:
         return [f"{subject} in the statement: {statement}" for subject, statement in self.mentions]
 
-    def _column(self) -> tuple[str, Shape[Any]]:
-        return "entity", nullable("string", lambda value, _: value, longest=_LONGEST)
+    _column = ("entity", nullable("string", lambda value, _: value, longest=_LONGEST))
 
     def _read(self, index: int, value: Any) -> str | None:
         named = " ".join(str(value or "").lower().split())
         return None if named in _NOTHING else named
 
-    def _needs_quote(self, index: int, state: str | None) -> bool:
-        return True
-
     def _typical(self, index: int) -> str | None:
         return "one" if locate(" ".join(self.text.split()[:8]), self.text) else None
-
-    def _doubtful(self, index: int, states: Sequence[str | None]) -> str | None:
-        return None

@@ -13,8 +13,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from beholder.kinds.agreement.published_files import (
+    pair,
     read_coco,
     read_columns,
     read_json,
@@ -120,15 +122,16 @@ def _composite(folder: Path, corpus: str, references: dict[str, list[str]]) -> I
 def pascal50s(folder: Path) -> Iterator[Item]:
     """``pascal_50s.json``: pairs per category, ``label`` 0 where the first was preferred."""
     for category, pairs in read_json(folder, "pascal_50s.json").items():
-        for number, pair in enumerate(pairs):
-            first, second = pair["captions"]
-            yield Item(
-                id=f"{category}/{number}",
-                candidate=first.strip(),
-                references=tuple(text.strip() for text in pair["references"]),
-                images=(Path(pair["image"]).name,),
-                judgments={"preferred": 1 if pair["label"] == 0 else -1, "category": category},
-                meta={"candidate_b": second.strip()},
+        for number, row in enumerate(pairs):
+            first, second = row["captions"]
+            yield pair(
+                f"{category}/{number}",
+                first.strip(),
+                second.strip(),
+                [text.strip() for text in row["references"]],
+                Path(row["image"]).name,
+                preferred=1 if row["label"] == 0 else -1,
+                category=category,
             )
 
 
@@ -183,15 +186,10 @@ def sugarcrepe(folder: Path) -> Iterator[Item]:
         if row["caption"] not in captions[row["filename"]]:
             captions[row["filename"]].append(row["caption"])
     for category, number, row in rows:
-        others = tuple(text for text in captions[row["filename"]] if text != row["caption"])
-        yield Item(
-            id=f"{category}/{number}",
-            candidate=row["caption"],
-            references=others,
-            images=(row["filename"],),
-            judgments={"preferred": 1, "category": category},
-            meta={"candidate_b": row["negative_caption"]},
-        )
+        name, first, image = f"{category}/{number}", row["caption"], row["filename"]
+        others = [text for text in captions[image] if text != first]
+        second = row["negative_caption"]
+        yield pair(name, first, second, others, image, preferred=1, category=category)
 
 
 def iiw400_sxs(folder: Path) -> Iterator[Item]:
@@ -225,14 +223,7 @@ def _side_by_side(
     for label, answer in answers.items():
         size = next((_PREFERENCE[word] for word in answer.split() if word in _PREFERENCE), 0)
         labels[label] = size if answer.startswith(name) else -size
-    return Item(
-        id=key,
-        candidate=candidate,
-        references=(reference,),
-        images=(f"{key}.jpg",),
-        judgments=labels,
-        meta={"candidate_b": reference},
-    )
+    return pair(key, candidate, reference, [reference], f"{key}.jpg", **labels)
 
 
 def caparena(folder: Path) -> Iterator[Item]:
@@ -242,19 +233,22 @@ def caparena(folder: Path) -> Iterator[Item]:
         if "human" in sides:
             continue
         winner = {sides[0]: 1, sides[1]: -1}.get(row["winner"], 0)
-        yield Item(
-            id=str(number),
-            candidate=row["caption1"],
-            references=(row["ref"],) if row.get("ref") else (),
-            images=(str(row["img"]),),
-            judgments={
-                "preferred": winner,
-                "category": str(row.get("cluster", "all")),
-                "model1": sides[0],
-                "model2": sides[1],
-            },
-            meta={"candidate_b": row["caption2"]},
-        )
+        yield battle(str(number), row, winner, row.get("cluster", "all"))
+
+
+def battle(name: str, row: Mapping[str, Any], preferred: int, category: object) -> Item:
+    """A battle of two models' captions, as CapArena has it."""
+    return pair(
+        name,
+        row["caption1"],
+        row["caption2"],
+        [row["ref"]] if row.get("ref") else [],
+        row["img"],
+        preferred=preferred,
+        category=str(category),
+        model1=str(row["source1"]),
+        model2=str(row["source2"]),
+    )
 
 
 def _token_file(folder: Path, name: str) -> dict[str, list[str]]:

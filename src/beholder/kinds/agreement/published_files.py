@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from beholder.errors import DataError
+from beholder.records import Item
 
 
 def read_json(folder: Path, name: str) -> Any:
@@ -67,6 +68,25 @@ def parquet_rows(folder: Path, pattern: str = "*.parquet") -> Iterator[Mapping[s
         ]
         for batch in file.iter_batches(columns=columns):
             yield from batch.to_pylist()
+
+
+def pair(
+    name: str,
+    first: str,
+    second: str,
+    references: Iterable[str],
+    image: object,
+    **judgments: object,
+) -> Item:
+    """Two texts about one picture, with what people said of them."""
+    return Item(
+        id=name,
+        candidate=first,
+        references=tuple(references),
+        images=(str(image),),
+        judgments=judgments,
+        meta={"candidate_b": second},
+    )
 
 
 def parsed(path: Path, parse: Callable[[str], Any]) -> Any:

@@ -14,8 +14,10 @@ from typing import Any
 
 from beholder.data.sources import read_rows
 from beholder.errors import DataError
+from beholder.kinds.agreement.published import battle
 from beholder.kinds.agreement.published_files import (
     check_columns,
+    pair,
     parquet_rows,
     read_coco,
     read_json,
@@ -60,15 +62,7 @@ def detailverifybench(folder: Path) -> Iterator[Item]:
     ``GT_description`` the same caption without mistakes, which is the reference.
     """
     for row in _test_lines(folder, "real_test.jsonl"):
-        caption, marks = _untagged(row["description_tag"], row["filename"])
-        yield Item(
-            id=row["filename"],
-            candidate=caption,
-            references=(row["GT_description"],),
-            images=(f"{row['category']}/{row['filename']}",),
-            group={"category": row["category"]},
-            judgments={"mistakes": marks},
-        )
+        yield _marked(row, row["filename"], row["GT_description"])
 
 
 def detailverifybench_synthetic(folder: Path) -> Iterator[Item]:
@@ -77,16 +71,19 @@ def detailverifybench_synthetic(folder: Path) -> Iterator[Item]:
     ``original_description``, before that, is the reference. No person marked anything.
     """
     for row in _test_lines(folder, "synthetic_test.jsonl"):
-        caption, marks = _untagged(row["description_tag"], row["image_path"])
-        image = Path(row["image_path"]).name
-        yield Item(
-            id=image,
-            candidate=caption,
-            references=(row["original_description"],),
-            images=(f"{row['category']}/{image}",),
-            group={"category": row["category"]},
-            judgments={"mistakes": marks},
-        )
+        yield _marked(row, Path(row["image_path"]).name, row["original_description"])
+
+
+def _marked(row: Mapping[str, Any], image: str, reference: str) -> Item:
+    caption, marks = _untagged(row["description_tag"], image)
+    return Item(
+        id=image,
+        candidate=caption,
+        references=(reference,),
+        images=(f"{row['category']}/{image}",),
+        group={"category": row["category"]},
+        judgments={"mistakes": marks},
+    )
 
 
 def _test_lines(folder: Path, name: str) -> Any:
@@ -137,19 +134,7 @@ def caparena_auto(folder: Path) -> Iterator[Item]:
             said = _SAYS.get(str(row.get("judge", "")).removesuffix("."))
             if said is None:
                 continue
-            yield Item(
-                id=f"{path.stem}/{row['img']}",
-                candidate=row["caption1"],
-                references=(row["ref"],) if row.get("ref") else (),
-                images=(str(row["img"]),),
-                judgments={
-                    "preferred": said,
-                    "category": str(row["ref_model"]),
-                    "model1": str(row["source1"]),
-                    "model2": str(row["source2"]),
-                },
-                meta={"candidate_b": row["caption2"]},
-            )
+            yield battle(f"{path.stem}/{row['img']}", row, said, row["ref_model"])
 
 
 _SENTENCE_COLUMNS = {
@@ -191,15 +176,9 @@ def foil(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
     true = {row["id"]: row["caption"] for row in rows if not row["foil"]}
     for number, row in enumerate(row for row in rows if row["foil"] and row["id"] in true):
         image, caption = files[row["image_id"]], true[row["id"]].strip()
-        others = coco.get(image.partition(".")[0], [])
-        yield Item(
-            id=f"{row['id']}/{number}",
-            candidate=caption,
-            references=tuple(text for text in others if text != caption),
-            images=(image,),
-            judgments={"preferred": 1},
-            meta={"candidate_b": row["caption"].strip()},
-        )
+        others = [t for t in coco.get(image.partition(".")[0], []) if t != caption]
+        second = row["caption"].strip()
+        yield pair(f"{row['id']}/{number}", caption, second, others, image, preferred=1)
 
 
 def alignbench(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:

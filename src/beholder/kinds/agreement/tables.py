@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from beholder.data.reviews import reviews_from_row
+from beholder.kinds.agreement.published_files import pair
 from beholder.records import Item
 from beholder.stats.annotator_pairs import best_pairs, complete
 
@@ -34,13 +36,15 @@ def docent_coarse(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
         question: 2 - DOCENT_LABELS.index(row[question])
         for question in ("mistakes", "omissions", "overall_quality")
     }
-    yield Item(
-        id=str(number),
-        candidate=row["model1_generation"],
-        references=(row["reference"],),
-        images=(str(row["uuid"]),),
-        judgments={**labels, "model1": row["model1"], "model2": row["model2"]},
-        meta={"candidate_b": row["model2_generation"]},
+    yield pair(
+        str(number),
+        row["model1_generation"],
+        row["model2_generation"],
+        [row["reference"]],
+        row["uuid"],
+        model1=row["model1"],
+        model2=row["model2"],
+        **labels,
     )
 
 
@@ -88,13 +92,8 @@ def nebula(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     Published at huggingface.co/datasets/Ka2ukiMatsuda/Nebula with the columns ``file_name``,
     ``refs``, ``mt`` and ``human_score`` on its card, which names no licence.
     """
-    yield Item(
-        id=str(number),
-        candidate=row["mt"],
-        references=tuple(row["refs"]),
-        images=(str(row["file_name"]),),
-        judgments={"score": float(row["human_score"])},
-    )
+    (found,) = polaris(number, {**row, "cand": row["mt"]})
+    yield replace(found, images=(str(row["file_name"]),), group={})
 
 
 def detailcaps(number: int, row: Mapping[str, Any]) -> Iterator[Item]:

@@ -34,16 +34,6 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     weight: float = 1.0
     source: str = "human"
 
-    @property
-    def label(self) -> str:
-        """Its text."""
-        raise NotImplementedError
-
-    @property
-    def group(self) -> str:
-        """What it is about."""
-        raise NotImplementedError
-
 
 class Criterion(Asked, frozen=True, kw_only=True):
     """A statement, or a demand on the text.

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from beholder.errors import ConfigError, ItemError
 from beholder.judges.operations import Operation, TextAnswer
 from beholder.judges.operations.answer import CONTRADICTED, MET
-from beholder.metrics.asked.rows import Asked
+from beholder.metrics.asked.rows import Criterion, QuestionRow
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.tools import Tools
 from beholder.records import Side, Unit
@@ -25,7 +25,7 @@ _SAID = {MET: True, RIGHT: True, CONTRADICTED: False, WRONG: False}
 """Whether what the text says is right, by state; silence is neither."""
 
 E = TypeVar("E")
-R = TypeVar("R", bound=Asked)
+R = TypeVar("R", Criterion, QuestionRow)
 
 
 @dataclass(frozen=True, slots=True)
