@@ -26,13 +26,13 @@ OPTIONS = {
         "--workers -m -o"
     ),
     "report": "--figures --out -o",
-    "compare": "--allow-different --html --json --markdown --tables",
+    "compare": "--allow-different --html --json --label --labels --markdown --tables",
     "agree": (
         "--base-url --key-env --cache --control --data --dry-run --embedder --json --judge --judges --kind "
-        "--label --limit --map --markdown --max-cost --media-root --metric --no-figures --out "
+        "--label --labels --limit --map --markdown --max-cost --media-root --metric --no-figures --out "
         "--resamples --suite --tables --workers -m -o"
     ),
-    "leaderboard": "--json",
+    "leaderboard": "--json --label --labels",
     "rank": (
         "--ablate --allow-failed --base-url --key-env --cache --concurrency --dry-run --embedder "
         "--images --json --judge --language --max-cost --out --resamples --scorer "

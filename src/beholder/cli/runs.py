@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from beholder.terminal.groups import AsJson, Markdown, Out, TablesGroup, ViewerGroup
+from beholder.terminal.groups import AsJson, LabelGroup, Markdown, Out, TablesGroup, ViewerGroup
 from beholder.terminal.printing import say, tell, tell_result, tell_summary
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from beholder.run.store import Store
     from beholder.tables import Table
 
 
@@ -108,10 +111,11 @@ def compare(
     allow_different: bool = False,
     html: Path | None = None,
     media_root: Path | None = None,
+    people: LabelGroup = LabelGroup(),
     markdown: Markdown = None,
     tables: TablesGroup = TablesGroup(),
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """Paired difference of two runs per value: second minus first, with interval and test.
 
     Of two runs over narratives also how their judges agree, how they rank sources, and their cost.
@@ -137,6 +141,7 @@ def compare(
     plain: dict[str, Any] = {}
     found: list[Table] = []
     fallen: list[Table] = []
+    problems: list[str] = []
     with Store.read(run_a) as a, Store.read(run_b) as b:
         kind = kind_of(run_a)
         beside = kind.beside if kind_of(run_b) == kind else ""
@@ -144,6 +149,10 @@ def compare(
             comparison = compare_runs(a, b, allow_different=allow_different)
             plain = asdict(comparison)
             found.append(differences(comparison, str(run_a), str(run_b)))
+            each = ([str(run)] * store.n_subjects() for run, store in ((run_a, a), (run_b, b)))
+            corrected, problems = _corrected([a, b], list(each), people)
+            found += corrected
+            plain |= {"corrected": corrected[0].rows} if corrected else {}
             if markdown is not None:
                 fallen += moved_tables(a, b, comparison)
             if html is not None:
@@ -163,11 +172,39 @@ def compare(
     tables.write(found)
     if html is not None:
         say(f"page: {html}")
+    for problem in problems:
+        say(problem)
+    return int(bool(problems))
+
+
+def _corrected(
+    runs: Sequence[Store], systems: Sequence[Sequence[str]], people: LabelGroup
+) -> tuple[list[Table], list[str]]:
+    """The means of systems and their differences, corrected by labels; and what is missing."""
+    from beholder.run import manifest
+    from beholder.run.corrected import corrected_table
+
+    logs = [manifest.read(run.folder) for run in runs]
+    scored = {
+        name: asker.values
+        for name, asker in logs[0].askers.items()
+        if all(name in log.askers for log in logs)
+    }
+    wanted = people.targets(scored)
+    if not wanted:
+        return [], []
+    table, problems = corrected_table(runs, systems, wanted)
+    return [table] if table.rows else [], problems
 
 
 def leaderboard(
-    runs: list[Path], /, *, tables: TablesGroup = TablesGroup(), as_json: AsJson = False
-) -> None:
+    runs: list[Path],
+    /,
+    *,
+    people: LabelGroup = LabelGroup(),
+    tables: TablesGroup = TablesGroup(),
+    as_json: AsJson = False,
+) -> int:
     """Rank systems by every metric of the runs, with intervals and the ranks the data allow.
 
     Systems are compared on the pictures that all of them have a score for.
@@ -179,10 +216,19 @@ def leaderboard(
     """
     from beholder.report.tables import leaderboard_tables
     from beholder.run.leaderboard import leaderboard as rank
+    from beholder.run.leaderboard import systems_of
     from beholder.run.store import Store
 
     with ExitStack() as stack:
-        boards = rank([stack.enter_context(Store.read(run)) for run in runs])
-    found = leaderboard_tables(boards)
-    tell_result([asdict(board) for board in boards], found, as_json)
+        stores = [stack.enter_context(Store.read(run)) for run in runs]
+        boards = rank(stores)
+        corrected, problems = _corrected(stores, systems_of(stores), people)
+    found = [*leaderboard_tables(boards), *corrected]
+    plain: object = [asdict(board) for board in boards]
+    if corrected:
+        plain = {"boards": plain, "corrected": corrected[0].rows}
+    tell_result(plain, found, as_json)
     tables.write(found)
+    for problem in problems:
+        say(problem)
+    return int(bool(problems))

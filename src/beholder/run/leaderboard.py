@@ -111,7 +111,7 @@ def leaderboard(stores: Sequence[Store], *, seed: int = SEED) -> list[Board]:
     shared = [name for name in logs[0].askers if all(name in log.askers for log in logs)]
     if not shared:
         raise ConfigError("the runs share no metric")
-    systems = _systems(stores)
+    systems = systems_of(stores)
     sources = [store.sources(store.n_subjects()) for store in stores]
     boards = []
     for name in shared:
@@ -140,8 +140,8 @@ def leaderboard(stores: Sequence[Store], *, seed: int = SEED) -> list[Board]:
     return boards
 
 
-def _systems(stores: Sequence[Store]) -> list[list[str]]:
-    """Per run, the system of each item."""
+def systems_of(stores: Sequence[Store]) -> list[list[str]]:
+    """Per run, the system of each item; the name of the run for items without one."""
     given = [[item.group.get("system") for _, item in store.items()] for store in stores]
     named = {system for of in given for system in of if system is not None}
     names = _names([store.folder for store in stores], named)

@@ -32,6 +32,10 @@ class CorrectedMean:
         corrected: Mean of the labels plus what the judge says the other texts add.
         corrected_interval: See ``corrected``.
         weight: How much the judge counts, 0 to 1; 0 if it does not agree with the labels.
+        p_value: Of the corrected mean being 0; for differences.
+        p_alike: Of the judge's means being as far apart if the labelled pictures are a random
+            sample.
+        n: Texts.
         n_labels: Labelled texts.
         n_pictures: Labelled pictures.
         n_effective: Number of labels whose mean alone would have the corrected variance.
@@ -43,6 +47,9 @@ class CorrectedMean:
     corrected: float
     corrected_interval: Interval
     weight: float
+    p_value: float
+    p_alike: float
+    n: int
     n_labels: int
     n_pictures: int
     n_effective: float
@@ -96,9 +103,10 @@ def corrected_mean(
     weight = float(np.clip(covariance / ((1 + k / further) * pooled), 0, 1)) if pooled else 0.0
     alone = of_labels @ of_labels / (k - 1) / k
     residual = of_labels - weight * of_judge
-    variance = residual @ residual / (k - 1) / k
-    variance += weight**2 * (of_rest @ of_rest) / (further - 1) / further
-    estimate = float(y.mean() + weight * (rest.mean() - f.mean()))
+    of_others = of_rest @ of_rest / (further - 1) / further
+    variance = residual @ residual / (k - 1) / k + weight**2 * of_others
+    apart = float(rest.mean() - f.mean())
+    estimate = float(y.mean() + weight * apart)
     quantile = float(sps.t.ppf((1 + level) / 2, k - 1))
 
     def around(mean: float, squared: float) -> Interval:
@@ -112,10 +120,22 @@ def corrected_mean(
         corrected=estimate,
         corrected_interval=around(estimate, float(variance)),
         weight=weight,
+        p_value=_chance(estimate, float(variance), k - 1),
+        p_alike=_chance(
+            apart, float(of_judge @ of_judge / (k - 1) / k + of_others), min(k, further) - 1
+        ),
+        n=len(y) + len(rest),
         n_labels=len(y),
         n_pictures=k,
         n_effective=len(y) * float(alone / variance) if variance else math.inf,
     )
+
+
+def _chance(value: float, variance: float, df: int) -> float:
+    """Two-sided p of Student's t."""
+    if variance <= 0:
+        return float(value == 0)
+    return float(2 * sps.t.sf(abs(value) / math.sqrt(variance), df))
 
 
 def _influence(values: Floats, codes: Ints) -> Floats:

@@ -45,6 +45,8 @@ class JudgmentGroup:
 
     Attributes:
         data: Folder or file of a known set; hf: fetches it from the hub.
+        labels: Data file with judgments of some rows of your data, found by id; repeatable. They
+            also correct the means of the metrics.
         label: A judgment of your own data; repeatable. By default all that fit --kind.
         kind: The correlation with labels of your own; or ``verdicts``, for labels true and false.
         control: Partial the length out of correlations.
@@ -58,6 +60,7 @@ class JudgmentGroup:
     """
 
     data: str | None = None
+    labels: tuple[Path, ...] = ()
     label: tuple[str, ...] = ()
     kind: Literal["spearman", "pearson", "tau-b", "tau-c", "verdicts"] = "spearman"
     control: Literal["length"] | None = None
@@ -113,10 +116,16 @@ def agree(
     """
     metric = listed(metric)
     if judgments.suite is not None:
-        if source is not None or judgments.judges or judgments.label or judgments.data:
+        if (
+            source is not None
+            or judgments.judges
+            or judgments.label
+            or judgments.data
+            or judgments.labels
+        ):
             raise ConfigError(
                 "--suite takes every set of its folder by the set's own protocol, so"
-                " name no set, --data, --label or --judges beside it"
+                " name no set, --data, --label, --labels or --judges beside it"
             )
         suite = _configure(
             judgments.suite,
@@ -147,10 +156,13 @@ def agree(
     from beholder.report.markdown import summed_up
     from beholder.report.pages import no_figures
     from beholder.run import SCORES, kind
+    from beholder.run.corrected import bias_table, corrected_table
+    from beholder.run.labels import targets
     from beholder.run.scores import ScoreConfig
+    from beholder.run.store import Store
     from beholder.terminal.progress import TerminalProgress
 
-    judged = load(source, judgments.data, rows)
+    judged = load(source, judgments.data, rows, judgments.labels)
     say_left_out(judged.bad_rows)
     pictures = rows.media_root or _folder(judgments.data or source)
     config = ScoreConfig(
@@ -167,6 +179,11 @@ def agree(
     label = judgments.label or None
     measures = protocol(judged.name) if own else generic(judged.items, label, judgments.kind)
     metrics = [benchmark.asked(name, **tools.named()) for name in metric]
+    problems: list[str] = []
+    wanted = []
+    if judgments.labels:
+        named = {one.metric.name: [one.info] for one in metrics}
+        wanted = targets(judgments.labels, judgments.label, named, problems)
     if tell.dry_run:
         run = benchmark.scoring(config, benchmark.with_length(metrics))
         return tell_plan(
@@ -183,6 +200,11 @@ def agree(
             n_resamples=judgments.resamples,
         )
     found = agreement_tables(report)
+    if wanted:
+        with Store.read(config.out) as store:
+            table, reasons = corrected_table([store], [[""] * store.n_subjects()], wanted)
+            found += [*([table] if table.rows else []), bias_table(store, wanted)]
+        problems += reasons
     title = f"Agreement: {judged.name}"
     tell_summary(
         msgspec.to_builtins(report.result),
@@ -191,6 +213,8 @@ def agree(
         drawing.markdown,
         lambda: summed_up(title, found),
     )
+    for problem in problems:
+        say(problem)
     say_failures(Run(config.out).summary)
     drawing.write(found)
     lacking = no_figures()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from beholder.kinds.agreement.sets import SETS, HumanSet
 from beholder.optional import require
 from beholder.options import DataOptions
 from beholder.records import Item
+from beholder.run.labels import with_labels
 
 LONG_SETS = ("iiw400_sxs", "docci_test_sxs")
 """JudgedSet together under the name ``long_sxs``: each alone is small."""
@@ -38,7 +39,12 @@ class JudgedSet:
     bad_rows: tuple[DataError, ...] = ()
 
 
-def load(source: str, data: str | None = None, rows: DataOptions | None = None) -> JudgedSet:
+def load(
+    source: str,
+    data: str | None = None,
+    rows: DataOptions | None = None,
+    labels: Sequence[Path] = (),
+) -> JudgedSet:
     """Load judged items.
 
     Args:
@@ -48,23 +54,28 @@ def load(source: str, data: str | None = None, rows: DataOptions | None = None) 
             data file, or ``hf:`` to fetch it from the hub (extra ``datasets``).
         rows: Which items are taken, and where columns lie that a reader asks for; wrong rows can
             be left out of data files alone, because published files are taken whole.
+        labels: Files with judgments of some rows of a data file.
 
     Raises:
         ConfigError: No such set or file; the message says where the set is published.
         DataError: The files cannot be read, hold no judgments, or hold wrong rows.
     """
     taken = rows or DataOptions()
-    found = _load(source, data, replace(taken, limit=None))
+    if labels and not Path(source).is_file():
+        raise ConfigError(f"--labels adds judgments to a data file, and {source!r} is none")
+    found = _load(source, data, replace(taken, limit=None), labels)
     return replace(found, items=found.items[: taken.limit])
 
 
-def _load(source: str, data: str | None, taken: DataOptions) -> JudgedSet:
+def _load(
+    source: str, data: str | None, taken: DataOptions, labels: Sequence[Path] = ()
+) -> JudgedSet:
     if source == "long_sxs":
         parts = [_load(name, data, taken) for name in LONG_SETS]
         bad = tuple(row for part in parts for row in part.bad_rows)
         return JudgedSet(source, True, tuple(_joined(parts)), bad)
     if Path(source).is_file():
-        return _from_file(Path(source), None, taken)
+        return _from_file(Path(source), None, taken, labels)
     if source not in SETS:
         raise ConfigError(
             f"{source!r} is neither a file nor a known set; known are:"
@@ -127,10 +138,12 @@ def _known_items(known: HumanSet, data: str, columns: Mapping[str, str]) -> Iter
         ) from error
 
 
-def _from_file(path: Path, name: str | None, taken: DataOptions) -> JudgedSet:
+def _from_file(
+    path: Path, name: str | None, taken: DataOptions, labels: Sequence[Path] = ()
+) -> JudgedSet:
     bad: list[DataError] = []
     read = read_items(path, taken)
-    items = list(good_rows(read, taken, bad, name=str(path)))
+    items = with_labels(list(good_rows(read, taken, bad, name=str(path))), labels)
     if not any(item.judgments for item in items):
         numbers = {k for item in items for k, v in item.meta.items() if _is_number(v)}
         hint = (

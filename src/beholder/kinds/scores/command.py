@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from beholder.terminal.groups import Data, EngineGroup, ItemRunGroup, Markdown, RunOut, ToolGroup
+from beholder.terminal.groups import (
+    Data,
+    EngineGroup,
+    ItemRunGroup,
+    LabelGroup,
+    Markdown,
+    RunOut,
+    ToolGroup,
+)
 from beholder.terminal.printing import close, say, say_left_out, tell_plan, tell_summary
 
 if TYPE_CHECKING:
@@ -31,8 +39,6 @@ class TestGroup:
         worse_than: Run of the same items; exit code 1 if this one is worse by a metric.
         margin: Difference that --worse-than does not count.
         gates: Write what gates found, with the items concerned: FILE.xml (JUnit) or FILE.sarif.
-        labels: Data file with human judgments of some of the rows, found by id: they correct means.
-        label: Which of its judgments; on the scale of the metric's first value.
         until: Score pictures in random order and stop when the interval of a mean is narrow:
             accord=0.01 stops at 0.01 on either side.
     """
@@ -42,8 +48,6 @@ class TestGroup:
     worse_than: Path | None = None
     margin: float = 0.0
     gates: Path | None = None
-    labels: Path | None = None
-    label: str | None = None
     until: str | None = None
 
 
@@ -55,6 +59,7 @@ def score(
     out: RunOut = None,
     tools: ToolGroup = ToolGroup(),
     test: TestGroup = TestGroup(),
+    people: LabelGroup = LabelGroup(),
     no_report: bool = False,
     markdown: Markdown = None,
     run: ItemRunGroup = ItemRunGroup(),
@@ -74,7 +79,6 @@ def score(
     from beholder import metrics
     from beholder.api import Run
     from beholder.errors import ConfigError
-    from beholder.kinds.scores.corrected import bias_table, corrected_table, read_labels
     from beholder.kinds.scores.gate_reports import check_format, results, write_results
     from beholder.kinds.scores.gates import (
         check,
@@ -91,8 +95,10 @@ def score(
     from beholder.report import summary_table
     from beholder.report.markdown import run_tables, together
     from beholder.run import kind, manifest
+    from beholder.run.corrected import bias_table, corrected_table
     from beholder.run.scores import ScoreConfig, fitting_metric
     from beholder.run.session import default_out
+    from beholder.run.store import Store
     from beholder.spec import listed
     from beholder.terminal.progress import TerminalProgress
 
@@ -111,7 +117,7 @@ def score(
         check_format(test.gates)
         if not gates and test.worse_than is None:
             raise ConfigError("--gates has nothing to write: add --fail-under or --worse-than")
-    known = None if test.labels is None else read_labels(test.labels, test.label, scored)
+    wanted = people.targets({one.name: one.values for one in scored})
     engine = where.named()
     config = ScoreConfig(
         data,
@@ -148,9 +154,10 @@ def score(
         )
 
     added = [] if goal is None else [until_table(config.out, goal)]
-    if known is not None:
-        table, reasons = corrected_table(config.out, known, scored)
-        added = [*added, *([table] if table.rows else []), bias_table(config.out, known, scored)]
+    if wanted:
+        with Store.read(config.out) as store:
+            table, reasons = corrected_table([store], [[""] * store.n_subjects()], wanted)
+            added = [*added, *([table] if table.rows else []), bias_table(store, wanted)]
         problems += reasons
 
     def summary() -> str:
