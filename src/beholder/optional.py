@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from beholder.errors import MissingExtraError
+
+_IMPORTED = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 
 
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:
@@ -61,20 +65,24 @@ def load(part: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-def loader(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package that imports a module when one of its names is used.
+def offered(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a package whose names load on use.
+
+    Its stub, ``__init__.pyi``, has the names for type checkers, and for this function.
 
     Args:
         package: ``__name__`` of the package.
-        homes: Module of the package -> the public names in it, separated by spaces.
     """
-    module_of = {name: module for module, names in homes.items() for name in names.split()}
+    stub = Path(str(sys.modules[package].__file__)).with_name("__init__.pyi")
+    module_of = {
+        name: module for module, name in _IMPORTED.findall(stub.read_text(encoding="utf-8"))
+    }
 
     def attribute(name: str) -> Any:
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = load(f"{package}.{module_of[name]}:{name}")
+        value = load(f"{module_of[name]}:{name}")
         setattr(sys.modules[package], name, value)
         return value
 
-    return attribute
+    return attribute, lambda: sorted(module_of), sorted(module_of)
