@@ -86,6 +86,8 @@ class RunKind(Generic[C, G, R]):
         figures: ``(run_folder, folder) -> list[Path]``: write the figures of a run.
         section: ``(store) -> PageSection | None``: what this kind adds to the page of a run of
             scores.
+        groups: ``(store) -> {column: {subject id: value}}``: what else the viewer groups the items
+            of a run of scores by.
         subject_pages: Per kind of subject, the ``web.subject_pages.Draw`` of the viewer.
         beside: ``(run_a, run_b) -> Beside``: what ``compare`` shows besides differences.
         has_systems: Whether its runs score texts of systems, which ``leaderboard`` ranks.
@@ -102,6 +104,7 @@ class RunKind(Generic[C, G, R]):
     page: Part = ""
     figures: Part = ""
     section: Part = ""
+    groups: Part = ""
     subject_pages: Mapping[str, Part] = field(default_factory=lambda: _NONE)
     beside: Part = ""
     has_systems: bool = False

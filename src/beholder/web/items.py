@@ -24,14 +24,16 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from beholder.errors import BeholderError, RunError
+from beholder.optional import load
 from beholder.records import ItemScore, MetricResult
 from beholder.run import manifest
 from beholder.run.columns import read_columns
 from beholder.run.export import UNITS
+from beholder.run.kind import kinds
 from beholder.run.manifest import ValueLog
 from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
-from beholder.run.subjects import KINDS, SubjectKind
+from beholder.run.subjects import ITEM, KINDS, SubjectKind
 from beholder.run.tables_parquet import PARTS
 
 OPEN, SCORED, FAILED = 0, 1, 2
@@ -182,6 +184,7 @@ class RunView:
 
     def _read(self, store: Store, log: manifest.RunLog) -> Snapshot:
         entries = log.askers
+        more = [load(kind.groups)(store) for kind in kinds() if kind.groups]
         results = manifest.results(log)
         askers = [one for one in store.askers() if one.kind in KINDS]
         subjects = {
@@ -189,6 +192,8 @@ class RunView:
             for name in dict.fromkeys([one.kind for one in askers] or list(KINDS))
             if store.n_subjects(KINDS[name])
         }
+        if ITEM.name in subjects:
+            subjects[ITEM.name] = _grouped(subjects[ITEM.name], more)
         whole = log.status == "complete"
         before = {one.name: one for one in self._known(log).asked}
         asked = []
@@ -247,6 +252,19 @@ class RunView:
         texts.add(words())
         groups = {name: (tuple(codes), column) for name, (codes, column) in columns.items()}
         return SubjectColumns(kind, ids, groups, texts)
+
+
+def _grouped(
+    subjects: SubjectColumns, more: Sequence[Mapping[str, Mapping[str, str]]]
+) -> SubjectColumns:
+    """Subjects with further group columns, given as values by id."""
+    groups = dict(subjects.groups)
+    for name, value_of in (column for columns in more for column in columns.items()):
+        values = sorted(set(value_of.values()))
+        codes = {value: code for code, value in enumerate(values)}
+        found = [codes.get(value_of.get(one, ""), -1) for one in subjects.ids]
+        groups[name] = values, np.array(found, dtype=np.int32)
+    return replace(subjects, groups=groups)
 
 
 def _with_outcomes(store: Store, columns: AskedColumns) -> AskedColumns:

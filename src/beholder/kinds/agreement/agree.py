@@ -151,6 +151,7 @@ class MeasureSection:
     @property
     def result(self) -> StoredMeasure:
         """The measure as the run stores it."""
+        verdicts = self.data.measure.kind == "kappa"
         return StoredMeasure(
             name=self.data.name,
             metrics=records(self.rows, self.clusters),
@@ -161,6 +162,7 @@ class MeasureSection:
                 self.data.second,
                 _numbers(self.data.gold),
                 tuple(map(_numbers, self.scores)),
+                tuple(_numbers(used(self.data, x)) for x in self.scores if verdicts),
             ),
         )
 

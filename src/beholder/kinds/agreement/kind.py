@@ -5,6 +5,7 @@ from beholder.run.kind import Command, RunKind
 KIND: RunKind[None, None, None] = RunKind(
     name="agreement",
     section="beholder.kinds.agreement.people:section",
+    groups="beholder.kinds.agreement.people:confused",
     commands=(
         Command("agree", "beholder.kinds.agreement.command:agree", place=6),
         Command("graph-check", "beholder.kinds.agreement.judge_check:graph_check", place=19),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from beholder.files import safe_name
@@ -13,6 +14,8 @@ from beholder.kinds.agreement.results import (
     MeasureResult,
     MetricAgreement,
     MetricDifference,
+    StoredMeasure,
+    cell,
 )
 from beholder.report.numbers import show_p, show_signed
 from beholder.tables import Column, Table, interval_cells
@@ -108,12 +111,38 @@ def _difference(found: MetricDifference | None) -> str:
     return f"{show_signed(found.difference)}, p {p}"
 
 
+def confusion_of(measure: StoredMeasure) -> Table | None:
+    """How often people and each metric said yes and no; None of labels that are no verdicts."""
+    if not measure.data.said:
+        return None
+    cells = [cell(label, said) for label in (True, False) for said in (True, False)]
+    rows = []
+    for row, verdicts in zip(measure.metrics, measure.data.said, strict=True):
+        counts = Counter(
+            cell(gold == 1, said == 1)
+            for gold, said in zip(measure.data.gold, verdicts, strict=True)
+            if said is not None
+        )
+        rows.append({"metric": row.label, **{name: counts[name] for name in cells}})
+    return Table(
+        name=f"confusion-{safe_name(measure.name)}",
+        title=f"What people said, and the metric: {measure.name.partition(', ')[2]}",
+        columns=(
+            Column("metric", "metric", "text"),
+            *(Column(name, f"people {name}", "count") for name in cells),
+        ),
+        rows=tuple(rows),
+        notes=("`beholder view` lists the texts of each cell.",),
+    )
+
+
 def agreement_tables(report: Report) -> list[Table]:
     """Per measure its table and the matrix of differences; then figures without intervals."""
-    found = report.result
+    found = report.stored
     tables: list[Table] = []
     for measure in found.measures:
-        tables += [table for table in (agreement_of(found, measure), matrix_of(measure)) if table]
+        made = (agreement_of(found, measure), matrix_of(measure), confusion_of(measure))
+        tables += [table for table in made if table]
     if found.extra:
         tables.append(_extra(found.extra))
     return tables

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from beholder.kinds.agreement.results import (
     MeasureData,
     MetricAgreement,
     StoredMeasure,
+    cell,
 )
 from beholder.report.numbers import show_tick, ticks
 from beholder.report.sections import PageSection
@@ -140,6 +142,30 @@ def section(store: Store) -> PageSection | None:
         values={"people": drawn},
         positions=drawn.positions,
     )
+
+
+def confused(store: Store) -> dict[str, dict[str, str]]:
+    """Per metric and label the cell of the confusion table that each text is in.
+
+    A text that several people judged is in the cell of their mean, from one half on of yes.
+    """
+    found = results.read(store.folder)
+    columns: dict[str, dict[str, str]] = {}
+    for measure in found.measures if found else ():
+        label = measure.name.partition(", ")[2].rpartition(" (")[0]
+        data = measure.data
+        for row, said in zip(measure.metrics, data.said, strict=False):
+            by_text: dict[str, list[float]] = {}
+            verdicts = {}
+            for text, gold, verdict in zip(data.first, data.gold, said, strict=True):
+                if verdict is not None and gold is not None:
+                    by_text.setdefault(text, []).append(gold)
+                    verdicts[text] = verdict
+            columns[f"{label}: people, {row.label}"] = {
+                text: cell(fmean(by_text[text]) >= 0.5, verdict == 1)
+                for text, verdict in verdicts.items()
+            }
+    return columns
 
 
 def people(store: Store, found: AgreementResult[StoredMeasure]) -> People:

@@ -88,12 +88,14 @@ class MeasureData(Struct, frozen=True):
         second: Ids of the texts they are compared with, or "".
         gold: Human labels.
         scores: Per metric its scores, higher is better; None for a datum without a score.
+        said: Per metric its verdicts, 1 or 0, beside labels that are verdicts; else empty.
     """
 
     first: tuple[str, ...]
     second: tuple[str, ...]
     gold: tuple[float | None, ...]
     scores: tuple[tuple[float | None, ...], ...]
+    said: tuple[tuple[float | None, ...], ...] = ()
 
 
 class StoredMeasure(MeasureResult, frozen=True, kw_only=True):
@@ -101,6 +103,11 @@ class StoredMeasure(MeasureResult, frozen=True, kw_only=True):
 
     paired: bool = False
     data: MeasureData
+
+
+def cell(label: bool, said: bool) -> str:
+    """Name of a cell of the confusion table."""
+    return f"{'yes' if label else 'no'}, metric {'yes' if said else 'no'}"
 
 
 M = TypeVar("M", bound=MeasureResult)
@@ -183,6 +190,8 @@ def _check_lengths(path: Path, where: str, measure: StoredMeasure) -> None:
                 ("second", len(data.second), n),
                 ("scores", len(data.scores), len(measure.metrics)),
                 *((f"scores[{i}]", len(column), n) for i, column in enumerate(data.scores)),
+                ("said", len(data.said), len(data.said) and len(measure.metrics)),
+                *((f"said[{i}]", len(column), n) for i, column in enumerate(data.said)),
             )
             if length != expected
         ),

@@ -1,0 +1,184 @@
+"""``--labels``: means of systems, their difference, rates, and what is refused; by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from beholder.metrics import METRICS
+from beholder.web import Settings
+from beholder.web.viewer import Viewer, make_viewer
+from toy.command import Cli, runner
+from toy.metric import WordCount
+
+if "word_count" not in METRICS.names():
+    METRICS.register("word_count")(WordCount)
+
+LABELLED_DIFFERENCES = [0, 2, 1, 3, 0, 0]
+JUDGED_DIFFERENCES = [0, 4, 0, 4, 0, 4, *[4] * 10, *[0] * 4]
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "250")
+    return runner(monkeypatch, capsys)
+
+
+def write(name: str, rows: Sequence[object]) -> str:
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return name
+
+
+def texts(name: str, counts: Sequence[int], **more: Any) -> list[dict[str, Any]]:
+    """A text of so many words about each picture."""
+    rows = [
+        {"id": str(i), "image": f"{i}.jpg", "candidate": "w " * n, "references": ["w"], **more}
+        for i, n in enumerate(counts)
+    ]
+    write(name, rows)
+    return rows
+
+
+def labelled(name: str, rows: Sequence[dict[str, Any]], labels: Sequence[object]) -> str:
+    found = [
+        {"id": row["id"], "candidate": row["candidate"], "judgments": {"words": label}}
+        for row, label in zip(rows, labels, strict=False)
+    ]
+    return write(name, found)
+
+
+def two_systems(cli: Cli) -> None:
+    """Runs and labels of two systems; the second's texts are longer by one and the differences."""
+    base = [10 + i % 3 for i in range(20)]
+    a = texts("a.jsonl", base)
+    b = texts("b.jsonl", [n + 1 + more for n, more in zip(base, JUDGED_DIFFERENCES, strict=True)])
+    for name in ("a", "b"):
+        done = cli("score", f"{name}.jsonl", "-m", "word_count", "-o", name, "--no-report")
+        assert done.code == 0, done.err
+    labelled("la.jsonl", a, [10] * 6)
+    labelled("lb.jsonl", b, [10 + more for more in LABELLED_DIFFERENCES])
+
+
+# Differences of the labels 0 2 1 3 0 0: mean 1. The judge's, less one: labelled mean 2, others 40 / 14.
+# Covariance 8 / 5; pooled variance (24 + 45.714286) / 18; weight 1.6 / (20 / 14 * 3.873016) =
+# .289180. Corrected: 1 + .289180 * (40 / 14 - 2) = 1.247869.
+CORRECTED = 1.247869
+
+
+@pytest.mark.parametrize("command", ["compare", "leaderboard"])
+def test_the_difference_of_two_systems_is_corrected(cli: Cli, command: str) -> None:
+    two_systems(cli)
+    files = ("--labels", "la.jsonl", "--labels", "lb.jsonl")
+    done = cli(command, "a", "b", *files, "--json")
+    assert done.code == 0, done.err
+    rows = {row["of"]: row for row in json.loads(done.out)["corrected"]}
+    assert list(rows) == ["a", "b", "b - a"]
+    found = rows["b - a"]
+    assert found["labels"] == 1
+    assert found["judge"] == pytest.approx(1 + 52 / 20)
+    assert found["corrected"] == pytest.approx(CORRECTED, abs=1e-6)
+    assert (found["n"], found["n_labels"]) == (20, 6)
+    # Residuals -.42164 .42164 .57836 1.42164 -.42164 -1.57836: variance .179337, with that of the
+    # others .200342; t(5) is 2.570582. A t of 2.788 lies between those of .04 and .03 (2.757, 3.003).
+    assert found["corrected_low"] == pytest.approx(CORRECTED - 2.570582 * 0.447596, abs=1e-5)
+    assert 0.03 < found["p"] < 0.04
+    assert rows["a"]["labels"] == 10
+    assert rows["a"]["p"] is None
+
+
+def test_labels_of_other_words_belong_to_no_text(cli: Cli) -> None:
+    two_systems(cli)
+    done = cli("compare", "a", "b", "--labels", "la.jsonl")
+    assert done.code == 1
+    assert "word_count.words of b is not corrected: 0 pictures have labels" in done.err
+    labelled("lb.jsonl", texts("other.jsonl", [7] * 20), [5] * 6)
+    done = cli("compare", "a", "b", "--labels", "la.jsonl", "--labels", "lb.jsonl")
+    assert "6 labels belong to no scored text: another id or other words" in done.out
+
+
+def test_labels_of_the_hard_pictures_alone_are_refused(cli: Cli) -> None:
+    rows = texts("a.jsonl", [*[2, 3, 2, 3, 2, 3, 2, 3], *[20, 21] * 6])
+    labels = labelled("l.jsonl", rows, [2] * 8)
+    done = cli("score", "a.jsonl", "-m", "word_count", "-o", "a", "--labels", labels)
+    assert done.code == 1
+    assert "the judge's mean is 2.5 with a label and 20.5 without one" in done.err
+    assert "label a random sample" in done.err
+
+
+def test_rates_are_corrected_by_marks_of_annotators(cli: Cli) -> None:
+    # Two of four words are marked by anna, none by ben: a rate of 1/4 for each text.
+    sample = [
+        {
+            "id": str(i),
+            "image": f"{i}.jpg",
+            "candidate": "A red dog runs.",
+            "references": ["A dog."],
+        }
+        for i in range(12)
+    ]
+    write("d.jsonl", sample)
+    marks = [
+        {**row, "id": f"{row['id']}/{who}", "annotator": who, "dataset": "docent_granular"}
+        | {"judgments": {"mistakes": spans, "omissions": []}}
+        for row in sample[:6]
+        for who, spans in (("anna", [[2, 9]]), ("ben", []))
+    ]
+    write("marks.jsonl", marks)
+    given = ("score", "d.jsonl", "-m", "posh", "-o", "run", "--labels", "marks.jsonl")
+    done = cli(*given, "--label", "posh.unstated_rate=mistakes", "--markdown", "-")
+    assert done.code == 0, done.err
+    table = done.out[done.out.index("Corrected by labels") :].replace("&#46;", ".")
+    row = next(line for line in table.splitlines() if "unstated" in line)
+    assert "| 0.250 " in row
+    done = cli(*given, "--label", "posh.no_such=mistakes")
+    assert (done.code, "there is no such value" in done.err) == (2, True)
+
+
+def test_agree_takes_labels_of_another_file(cli: Cli) -> None:
+    rows = texts("d.jsonl", [5, 9, 7, 6, 8, 10, 5, 9, 7, 6])
+    labels = labelled("l.jsonl", rows, [1, 5, 3, 2, 4, 5])
+    given = ("agree", "d.jsonl", "-m", "word_count", "--resamples", "0", "--no-report", "-o", "run")
+    assert cli(*given).code == 2  # no judgments
+    done = cli(*given, "--labels", labels, "--label", "words", "--no-figures", "--markdown", "-")
+    assert done.code == 0, done.err
+    said = done.out.replace("&#46;", ".")
+    # Ranks 1 5 3 2 4 6 of the scores, 1 5.5 3 2 4 5.5 of the labels.
+    assert re.search(r"\| word\S*count \| words \| 0.986 ", said)
+    row = next(line for line in said.splitlines() if "word" in line and "&#91;" in line)
+    assert " 3.333 " in row  # of the labels 1 5 3 2 4 5
+    assert cli("agree", "pascal50s", "-m", "word_count", "--labels", labels).code == 2
+
+
+def test_cells_of_the_confusion_table_are_lists_in_the_viewer(cli: Cli) -> None:
+    # Long texts are right but for one, short ones are wrong but for one.
+    counts = [20] * 13 + [2] * 11
+    right = [True] * 12 + [False] + [True] + [False] * 10
+    rows = texts("d.jsonl", counts)
+    given = [row | {"judgments": {"right": label}} for row, label in zip(rows, right, strict=True)]
+    write("d.jsonl", given)
+    command = ("agree", "d.jsonl", "-m", "word_count", "--label", "right", "--kind", "verdicts")
+    done = cli(*command, "--resamples", "0", "--no-figures", "-o", "run", "--tables", "tables")
+    assert done.code == 0, done.err
+    (file,) = Path("tables").glob("confusion*.json")
+    row = json.loads(file.read_text("utf-8"))["rows"][0]
+    cells = ["yes, metric yes", "yes, metric no", "no, metric yes", "no, metric no"]
+    assert [row[name] for name in cells] == [12, 1, 1, 10]
+
+    viewer = Viewer([Path("run")])
+    for view in viewer.runs:
+        view.refresh()
+    app = make_viewer(viewer, Settings(rate=1e6, burst=10_000))
+    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000)) as client:
+        page = client.get("/runs/0").text
+        links = re.findall(r'href="([^"]*group=[^"]*)"><bdi>no, metric yes<', page)
+        assert links
+        listed = client.get(links[0].replace("&amp;", "&")).text
+        assert re.findall(r"/runs/0/item/(\d+)", listed)[0] == "12"
+        assert len(set(re.findall(r"/runs/0/item/(\d+)\?", listed))) == 1
