@@ -184,7 +184,7 @@ class RunView:
 
     def _read(self, store: Store, log: manifest.RunLog) -> Snapshot:
         entries = log.askers
-        more = [load(kind.groups)(store) for kind in kinds() if kind.groups]
+        more = [found for kind in kinds() if kind.groups and (found := load(kind.groups)(store))]
         results = manifest.results(log)
         askers = [one for one in store.askers() if one.kind in KINDS]
         subjects = {
@@ -192,7 +192,7 @@ class RunView:
             for name in dict.fromkeys([one.kind for one in askers] or list(KINDS))
             if store.n_subjects(KINDS[name])
         }
-        if ITEM.name in subjects:
+        if more and ITEM.name in subjects:
             subjects[ITEM.name] = _grouped(subjects[ITEM.name], more)
         whole = log.status == "complete"
         before = {one.name: one for one in self._known(log).asked}

@@ -80,7 +80,7 @@ class MeasureResult(Struct, frozen=True, kw_only=True):
     differences: tuple[MetricDifference, ...]
 
 
-class MeasureData(Struct, frozen=True):
+class MeasureData(Struct, frozen=True, omit_defaults=True):
     """The data behind one measure; all tuples but ``scores`` have one entry per datum.
 
     Attributes:
