@@ -128,7 +128,7 @@ def test_a_study_from_zero_to_the_table_by_clicks(
             page = enter(watched, address, token)
             if who == "anna":  # the pages of both look the same
                 faults += watched.axe()
-            page.get_by_role("link", name="Begin").click()
+            page.get_by_role("link", name="Start").click()
             for place in range(1, len(study.assigned("anna")) + 1):
                 page.locator(f"[data-ready][data-url='/units/{place}/acts']").wait_for()
                 CLICKS[task](page)
@@ -478,7 +478,7 @@ def test_a_server_that_is_killed_loses_nothing(tmp_path: Path, watch: Callable[[
     page = watch().page
     with serving(tmp_path / "study", port) as process:
         page.goto(f"http://127.0.0.1:{port}/?token={token}")
-        page.get_by_role("link", name="Begin").click()
+        page.get_by_role("link", name="Start").click()
         page.locator("[data-ready]").wait_for()
         page.keyboard.press("3")
         saved(page)

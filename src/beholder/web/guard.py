@@ -26,6 +26,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from beholder.errors import ConfigError
 from beholder.visible import visible
 from beholder.web.settings import OWNER, Settings
 
@@ -144,12 +145,21 @@ class Guard:
         # Someone's browsers share an address; each token has its own rate.
         token = cookies.get(self._settings.access_cookie, "")
         who = self._settings.who(token) if token else None
-        offered = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token")
+        query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
+        offered = query.get("token")
         named = None if offered is None else self._settings.who(offered)
         if not self._pace.take(token if who else offered if named and offered else address):
             return _text(429, "too many requests at once; wait a moment", {"retry-after": "1"})
         if scope["method"] not in _ALLOWED:
             return _text(405, f"expected GET or POST, got {scope['method']}")
+        if offered is None and scope["method"] in _SAFE:
+            try:
+                offered = self._settings.invited(query)
+            except ConfigError as error:
+                return _text(403, str(error))
+            if offered is not None:
+                named = self._settings.who(offered)
+                scope["query_string"] = urlencode({"token": offered}).encode()
         if offered is not None and scope["method"] in _SAFE:
             if named is None:
                 return self._unknown(address)

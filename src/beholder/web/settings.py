@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import ipaddress
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from beholder.errors import ConfigError
@@ -29,7 +29,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _nobody(_: str) -> str | None:
+def _nobody(_: object) -> str | None:
     return None
 
 
@@ -44,6 +44,8 @@ class Settings:
             elsewhere one is made if none is given.
         names: Names besides addresses by which browsers may call the server from other machines.
         people: Gives the name of whoever holds a personal token, or None: annotators' links.
+        invited: Gives a personal token for the parameters of a link that everybody may open; None
+            for other links.
         secret: Key of the marks against forged posts. One that is kept lets a page that was open
             before a restart continue.
         max_body: Bytes of a request at most.
@@ -59,6 +61,7 @@ class Settings:
     token: str | None = None
     names: tuple[str, ...] = ()
     people: Callable[[str], str | None] = _nobody
+    invited: Callable[[Mapping[str, str]], str | None] = _nobody
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     max_body: int = 5_000_000
     body_seconds: float = 30.0

@@ -235,7 +235,14 @@ def test_agreement_is_told(cli: Cli, judge: Judge) -> None:
     )
     judge("sequences", {"anna": anna, "ben": ben})
     found = shown(cli, "annotate", "agreement", "study")
-    assert found["progress"][0] == {"annotator": "anna", "assigned": 3, "begun": 0, "done": 3}
+    assert found["progress"][0] == {
+        "annotator": "anna",
+        "assigned": 3,
+        "begun": 0,
+        "done": 3,
+        "cannot": 0,
+        "participant": None,
+    }
     values = {one["name"]: one["value"] for one in found["agreement"][0]["coefficients"]}
     assert values["ICC(2,1)"] == pytest.approx(12 / (13 - 1 / 3))
     told = cli("annotate", "agreement", "study")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from beholder.kinds.annotation.records import AnnotationUnit
 from beholder.kinds.annotation.tasks import Task
 from beholder.options import check_count, check_distinct
 
+_CODE = re.compile(r"[A-Za-z0-9_-]{1,40}")
 MAX_NAME = 100
 """Characters of an annotator's name."""
 
@@ -38,23 +40,34 @@ class AnnotationDesign:
         annotators: Their names.
         overlap: How many annotators judge each unit; None for all.
         seed: Seed of the assignment and of all orders.
+        adjudicator: Who decides where finished judgments of a unit differ.
+        participants: Whether whoever opens the join link takes the next annotator's place.
+        completion_code: What participants see at the end; None for a code of each one's own.
 
     Raises:
-        ConfigError: There is no annotator, or a name or the overlap is wrong.
+        ConfigError: There is no annotator, or a name, the overlap or the code is wrong.
     """
 
     annotators: tuple[str, ...]
     overlap: int | None = None
     seed: int = 0
+    adjudicator: str | None = None
+    participants: bool = False
+    completion_code: str | None = None
 
     def __post_init__(self) -> None:
-        check_distinct("annotator", self.annotators)
+        third = () if self.adjudicator is None else (self.adjudicator,)
+        check_distinct("annotator", (*self.annotators, *third))
+        if not _CODE.fullmatch(self.completion_code or "-"):
+            raise ConfigError(
+                f"completion code {self.completion_code!r}: expected 1 to 40 letters and digits"
+            )
         check_count(
             "overlap", self.overlap, "leave it out to have every annotator judge every unit"
         )
         if not self.annotators:
             raise ConfigError("a study needs an annotator; name one with --annotators")
-        for name in self.annotators:
+        for name in (*self.annotators, *third):
             check_name(name)
 
 
@@ -94,10 +107,11 @@ def assign_units(
     items = [
         _Item(unit.id, unit.source if task.together else (unit.id,), position)
         for position, unit in enumerate(units)
+        if unit.gold is None
     ]
     texts: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {}
     if not task.together:
-        texts = {(unit.id,): _texts(task, unit) for unit in units}
+        texts = {(unit.id,): _texts(task, unit) for unit in units if unit.gold is None}
     n = len(design.annotators)
     shares = assign(items, n, design.overlap or n, design.seed, apart=texts)
     twice = set()
@@ -108,7 +122,23 @@ def assign_units(
                 if text in seen:
                     twice |= {item.id, seen[text]}
                 seen[text] = item.id
-    return Assignment(tuple(tuple(item.position for item in share) for share in shares), len(twice))
+    whole = [
+        _with_gold([item.position for item in share], units, design.seed, name)
+        for name, share in zip(design.annotators, shares, strict=True)
+    ]
+    return Assignment(tuple(whole), len(twice))
+
+
+def _with_gold(
+    share: list[int], units: Sequence[AnnotationUnit], seed: int, annotator: str
+) -> tuple[int, ...]:
+    """A share with the training units first, and the other gold units at even distances."""
+    known = [(at, unit.gold.use) for at, unit in enumerate(units) if unit.gold is not None]
+    spread = [at for at, use in known if use != "training"]
+    found = list(share)
+    for n, place in enumerate(order_of(len(spread), seed, annotator, "gold")):
+        found.insert((n + 1) * len(share) // (len(spread) + 1) + n, spread[place])
+    return (*(at for at, use in known if use == "training"), *found)
 
 
 def _texts(task: Task, unit: AnnotationUnit) -> tuple[tuple[str, ...], ...]:

@@ -45,11 +45,19 @@ class PeopleGroup:
         annotators: Their names, separated by commas, or their number.
         overlap: How many annotators judge each unit; all by default.
         seed: Seed of the assignment and of all orders.
+        adjudicator: A further person who decides where finished judgments differ.
+        gold: JSONL file of units with the right judgment: training, gold units, attention checks.
+        participants: One link for all: whoever opens it gets the next free place.
+        completion_code: Code that participants see at the end; by default each has another.
     """
 
     annotators: str = "1"
     overlap: int | None = None
     seed: int = 0
+    adjudicator: str | None = None
+    gold: Path | None = None
+    participants: Annotated[bool, Parameter(negative="")] = False
+    completion_code: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,16 +99,21 @@ def annotate(
     """
     from beholder.kinds.annotation.assignment import AnnotationDesign
     from beholder.kinds.annotation.load import media_folder, units_of
+    from beholder.kinds.annotation.quality import with_gold
     from beholder.kinds.annotation.study import AnnotationStudy
 
     asked = task_named(task)
     units, bad = units_of(asked, data, rows, pictures=pictures, run=prefill)
     say_left_out(bad)
+    if people.gold is not None:
+        units = with_gold(asked, units, people.gold)
+    given = asdict(people) | {"annotators": people.names}
+    given.pop("gold")
     study = AnnotationStudy.make(
         out,
         asked,
         units,
-        AnnotationDesign(people.names, people.overlap, people.seed),
+        AnnotationDesign(**given),
         media=media_folder(data, rows, pictures),
         database=database,
     )
@@ -163,7 +176,7 @@ def export(
     opened = AnnotationStudy.open(study, database)
     text = exported(opened, form)
     files.write_text(out, text)
-    judged = opened.judged()
+    judged = opened.settled()
     n = sum(len(one.by) for one in judged)
     if form == "results":
         n_rows = text.count("\n")
@@ -206,25 +219,30 @@ def agreement(study: Path, /, *, database: Database = None, as_json: AsJson = Fa
         study: Folder of the study.
     """
     from beholder.kinds.annotation.agreement import agreement_of
+    from beholder.kinds.annotation.quality import competence
     from beholder.kinds.annotation.study import AnnotationStudy
     from beholder.report.reliability import reliability_table
 
     opened = AnnotationStudy.open(study, database)
     progress = opened.progress()
-    found = agreement_of(opened.task, opened.judged(), tuple(opened.annotators()))
+    names, judged = tuple(opened.annotators()), opened.judged()
+    found = agreement_of(opened.task, judged, names)
+    known = competence(opened.task, judged, opened.judged(gold=True), names)
     opened.close()
-    plain = {"progress": list(map(asdict, progress)), "agreement": list(map(asdict, found))}
+    given = {"progress": progress, "agreement": found, "competence": known}
+    plain = {name: list(map(asdict, own)) for name, own in given.items()}
     if not as_json:
         for one in progress:
-            tell(f"{one.annotator}: {one.done} of {one.assigned} done, {one.begun} begun")
-    tell_result(plain, map(reliability_table, found), as_json)
+            cannot = f" ({one.cannot} cannot be judged)" if one.cannot else ""
+            tell(f"{one.annotator}: {one.done} of {one.assigned} done{cannot}, {one.begun} begun")
+    tell_result(plain, map(reliability_table, [*found, *known]), as_json)
     if not found:
         say("no agreement yet: two annotators must have finished the same unit")
 
 
 def _serve(study: AnnotationStudy, server: ServerGroup, prepare: bool) -> None:
     """Print the links and serve until interrupted."""
-    from beholder.kinds.annotation.pages import study_routes, study_settings
+    from beholder.kinds.annotation.pages import join_link, study_routes, study_settings
     from beholder.web import make_app
     from beholder.web.app import serve as listen
 
@@ -238,6 +256,8 @@ def _serve(study: AnnotationStudy, server: ServerGroup, prepare: bool) -> None:
     def listening(address: str) -> None:
         tell(f"you: {address}")
         base = address.partition("?")[0]
+        if link := join_link(study, base):
+            tell(f"participants: {link}")
         for name, token in study.annotators().items():
             tell(f"{name}: {base}?token={token}")
 

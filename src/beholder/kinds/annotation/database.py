@@ -71,6 +71,13 @@ def tables() -> MetaData:
         text("token", 64, **needed, unique=True),
     )
     table(
+        "participants",
+        text("study", 64, **key),
+        text("participant", 64, **key),
+        text("annotator", 200, **needed),
+        sa.UniqueConstraint("study", "annotator"),
+    )
+    table(
         "assignments",
         text("study", 64, **key),
         text("annotator", 200, **key),

@@ -74,7 +74,7 @@ def label_studio(study: AnnotationStudy) -> Iterator[_StudioTask]:
 
     The data of a task have the texts as ``text1``, ``text2``, ... and the pictures likewise.
     """
-    for one in study.judged():
+    for one in study.settled():
         unit = one.unit
         texts = {f"text{n}": text for n, text in enumerate(unit.texts, start=1)}
         pictures = {f"picture{n}": own.image for n, own in enumerate(unit.pictures, start=1)}
@@ -177,7 +177,7 @@ def _checked(
         state = {**study.task.parts_of(unit, given), **remark, DONE: True}
     for part, value in state.items():
         study.task.check(unit, part, value)
-    missing = study.task.missing(unit, state) if state.get(DONE) else None
+    missing = study.task.unfinished(unit, state) if state.get(DONE) else None
     if missing is not None:
         raise ItemError(f"done is true, but: {missing}")
     return state
@@ -194,6 +194,6 @@ def exported(study: AnnotationStudy, form: str) -> str:
     if form == "label-studio":
         tasks = msgspec.to_builtins(list(label_studio(study)))
         return json.dumps(tasks, ensure_ascii=False, indent=1) + "\n"
-    rows = study.task.results(study.judged()) if form == "results" else judgment_rows(study)
+    rows = study.task.results(study.settled()) if form == "results" else judgment_rows(study)
     plain = map(msgspec.to_builtins, rows)
     return "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in plain)

@@ -14,7 +14,7 @@ from jinja2 import ChoiceLoader, FileSystemLoader
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -22,7 +22,8 @@ from beholder.errors import ItemError
 from beholder.kinds.annotation.agreement import agreement_of
 from beholder.kinds.annotation.assignment import order_of
 from beholder.kinds.annotation.exchange import EXPORTS, exported
-from beholder.kinds.annotation.records import DONE, Act, AnnotationUnit, read_as
+from beholder.kinds.annotation.quality import answers_shown, competence, disputed
+from beholder.kinds.annotation.records import Act, AnnotationUnit, read_as
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.text.tokenize import words
 from beholder.web.pages import TEMPLATE, page
@@ -32,6 +33,9 @@ from beholder.web.settings import OWNER, Settings
 PAGE_KEY = "x-page-key"
 """Header in which an act names the page that sent it."""
 
+PARTICIPANT = ("PROLIFIC_PID", "participant", "workerId")
+"""Parameters of a join link that name the participant."""
+
 _MAX_PART = 64
 
 
@@ -40,6 +44,12 @@ def study_settings(
 ) -> Settings:
     """Access for the owner and the annotators, each by a personal link."""
     known: dict[str, str] = {}
+
+    def invited(query: Mapping[str, str]) -> str | None:
+        given = query.get("join", "").encode()
+        if study.join is None or not hmac.compare_digest(given, study.join.encode()):
+            return None
+        return study.claim(next((query[name] for name in PARTICIPANT if name in query), ""))
 
     def who(token: str) -> str | None:
         name = known.get(token) or study.annotator_of(token)
@@ -53,8 +63,16 @@ def study_settings(
         token=study.token,
         names=tuple(names),
         people=who,
+        invited=invited,
         secret=bytes.fromhex(study.secret),
     )
+
+
+def join_link(study: AnnotationStudy, base: str) -> str | None:
+    """The link for all participants, as Prolific takes it; None if they are invited by name."""
+    names = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
+    ids = "&".join(f"{name}={{{{%{name}%}}}}" for name in names)
+    return None if study.join is None else f"{base}?join={study.join}&{ids}"
 
 
 def study_routes(study: AnnotationStudy) -> list[Route | Mount]:
@@ -113,25 +131,45 @@ class _Pages:
         who = request.state.who
         if who == OWNER:
             return self._overview(request)
+        third = who == self.study.adjudicator
+        if third:
+            self.study.admit(who, disputed(self.study))
         assigned, done = self.study.assigned(who), self.study.done(who)
         next_place = next((n for n, at in enumerate(assigned, start=1) if at not in done), None)
-        facts = {"n": len(assigned), "n_done": len(done), "next_place": next_place, "who": who}
+        facts = {
+            "n": len(assigned),
+            "n_done": len(done),
+            "n_training": self._n_training(assigned),
+            "next_place": next_place,
+            "who": who,
+            "third": third,
+            "code": None if third or next_place else self.study.code(who),
+            "prolific": self.study.fixed_code and self.study.join,
+        }
         return self._page(request, "start", facts)
 
     def unit(self, request: Request) -> Response:
         """A unit to judge."""
         who, place, unit, position = self._asked(request)
         task, state = self.study.task, self.study.state(who, position)
+        share, done = self._shares[who], self.study.done(who)
+        n_training = self._n_training(share)
+        first = next((n for n in range(1, n_training + 1) if share[n - 1] not in done), place)
+        if place > first:  # training comes first
+            return RedirectResponse(f"/units/{first}", 303)
         n = task.n_shuffled(unit)
         order = [*order_of(n, self.study.seed, who, unit.id), *range(n, len(unit.texts))]
         context = {
             "place": place,
-            "n": len(self._shares[who]),
+            "n": len(share),
+            "n_training": n_training,
+            "left": len(share) - len(done),
             "state": state,
             "prefill": unit.prefill,
             "key": self._key(who, position),
             "who": who,
-            "done": bool(state.get(DONE)),
+            "done": position in done,
+            "shown": answers_shown(self.study, who, position, state),
             "texts": [_Shown(at, unit.texts[at]) for at in order],
             "pictures": unit.pictures,
         }
@@ -151,12 +189,16 @@ class _Pages:
         ):  # someone else has signed in since the page was opened
             error = "the page that sent this belongs to another annotator or another unit"
             return JSONResponse({"error": error, "who": who}, 412)
+        third, state = who == self.study.adjudicator, self.study.state(who, position)
         try:
+            shown = () if third else answers_shown(self.study, who, position, state)
+            if shown and act.number > self.study.last(who, act.client):
+                raise ItemError("the right answer was shown, so this one can no longer be changed")
             saved = self.study.save(who, position, act)
         except ItemError as error:
-            state = self.study.state(who, position)
             return JSONResponse({"error": str(error), "state": state}, 422)
-        answer = {"last": saved.last, "state": saved.state}
+        shown = () if third else answers_shown(self.study, who, position, saved.state)
+        answer = {"last": saved.last, "state": saved.state} | ({"shown": shown} if shown else {})
         return JSONResponse(answer, 200 if saved.accepted else 409)
 
     def picture(self, request: Request) -> Response:
@@ -167,7 +209,8 @@ class _Pages:
         if image is None or self._pictures is None:
             raise HTTPException(404, "there is no such picture")
         try:
-            return self._pictures.response(request, image, 1200)
+            side = 3600 if "large" in request.query_params else 1200
+            return self._pictures.response(request, image, side)
         except ItemError as error:
             raise HTTPException(404, f"the picture cannot be shown: {error}") from error
 
@@ -188,12 +231,20 @@ class _Pages:
 
     def _overview(self, request: Request) -> Response:
         study = self.study
+        if study.adjudicator is not None:
+            study.admit(study.adjudicator, disputed(study))
         judged = study.judged()
         tokens = study.annotators()
         context = {
             "progress": study.progress(),
             "links": {name: f"{request.base_url}?token={token}" for name, token in tokens.items()},
-            "agreement": agreement_of(study.task, judged, tuple(tokens)),
+            "join": join_link(study, str(request.base_url)),
+            "codes": {name: study.code(name) for name in tokens if name != study.adjudicator},
+            "third": study.adjudicator,
+            "agreement": [
+                *agreement_of(study.task, judged, tuple(tokens)),
+                *competence(study.task, judged, study.judged(gold=True), tuple(tokens)),
+            ],
             "n_units": study.n_units(),
             "n_judged": len(judged),
             "n_seen_twice": study.n_seen_twice,
@@ -219,6 +270,10 @@ class _Pages:
         if not 1 <= place <= len(assigned):
             raise HTTPException(404, f"your share has {len(assigned)} units")
         return who, place, self.study.unit(assigned[place - 1]), assigned[place - 1]
+
+    def _n_training(self, share: Sequence[int]) -> int:
+        golds = [self.study.unit(position).gold for position in share]
+        return sum(gold is not None and gold.use == "training" for gold in golds)
 
     def _share(self, who: str, place: int) -> list[int]:
         assigned = self._shares.get(who, [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -20,6 +20,9 @@ Row: TypeAlias = Mapping[str, Any]
 
 DONE = "done"
 """The part by which an annotator finishes a judgment."""
+
+CANNOT = "cannot"
+"""The part by which an annotator says that a unit cannot be judged; it needs no other part."""
 
 REMARK = "remark"
 """The part that holds an annotator's free text; every task has it."""
@@ -39,6 +42,22 @@ class ShownPicture:
 
 
 @dataclass(frozen=True, slots=True)
+class Gold:
+    """The right judgment of a unit that every annotator gets.
+
+    Attributes:
+        judgment: Its parts.
+        use: ``training`` (first, with feedback), ``gold`` (in between, with feedback) or
+            ``attention`` (in between, without).
+        feedback: Why it is right, for annotators.
+    """
+
+    judgment: State
+    use: Literal["training", "gold", "attention"] = "gold"
+    feedback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AnnotationUnit:
     """What an annotator judges on one page.
 
@@ -49,6 +68,7 @@ class AnnotationUnit:
         pictures: The pictures in order.
         row: The rows of the data that it was made from, for results.
         prefill: Parts that a judge proposes; may be empty.
+        gold: The right judgment; None if it is not known.
     """
 
     id: str
@@ -57,6 +77,7 @@ class AnnotationUnit:
     pictures: tuple[ShownPicture, ...] = ()
     row: Row = field(default_factory=dict)
     prefill: State = field(default_factory=dict)
+    gold: Gold | None = None
 
 
 class Act(msgspec.Struct, frozen=True):

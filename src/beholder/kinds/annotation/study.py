@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import re
-import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,16 @@ import msgspec
 from beholder import files
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.assignment import AnnotationDesign, assign_units
-from beholder.kinds.annotation.database import TASK_LENGTH, SharedCommits, engine_of, sql, tables
+from beholder.kinds.annotation.database import SharedCommits, engine_of, sql, tables
+from beholder.kinds.annotation.making import (
+    assign_further,
+    check_units,
+    digest_of,
+    insert_annotator,
+    insert_study,
+)
 from beholder.kinds.annotation.records import (
+    CANNOT,
     DONE,
     Act,
     AnnotationUnit,
@@ -34,6 +42,7 @@ ABOUT = "study.json"
 _FORMAT = 1
 _CLIENT = re.compile(r"[\w:.-]{1,64}", re.ASCII)
 _KEPT_UNITS = 5_000
+_PARTICIPANT = re.compile(r"[\w-]{1,64}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +69,16 @@ class AnnotatorProgress:
         assigned: Units to be judged.
         begun: Units with an act that are not finished.
         done: Finished units.
+        cannot: Finished units that the annotator could not judge.
+        participant: Who took the place by the join link.
     """
 
     annotator: str
     assigned: int
     begun: int
     done: int
+    cannot: int
+    participant: str | None
 
 
 class _About(msgspec.Struct, frozen=True):
@@ -82,6 +95,9 @@ class _Settings(msgspec.Struct, frozen=True):
 
     seed: int
     n_seen_twice: int
+    adjudicator: str | None = None
+    participants: bool = False
+    completion_code: str | None = None
 
 
 class AnnotationStudy:
@@ -95,7 +111,10 @@ class AnnotationStudy:
         digest: Hash of the task, the units and the design.
         secret: Key of what its pages sign.
         token: Token of its owner's link.
+        fixed_code: The completion code of all participants, if they share one.
+        join: Key of the link for participants; None if annotators are invited by name.
         seed: Seed of all orders.
+        adjudicator: Who decides where judgments differ, if anyone.
         n_seen_twice: Units of which an annotator sees a text in another unit, though none should.
     """
 
@@ -125,6 +144,8 @@ class AnnotationStudy:
         self.secret: str = found.secret
         self.token: str = found.token
         self.seed, self.n_seen_twice = settings.seed, settings.n_seen_twice
+        self.adjudicator, self.fixed_code = settings.adjudicator, settings.completion_code
+        self.join = self._signed("join")[:32] if settings.participants else None
         self.unit = lru_cache(_KEPT_UNITS)(self._unit)
         self.positions = cache(self._positions)
 
@@ -153,7 +174,7 @@ class AnnotationStudy:
             ConfigError: The design is not possible, or two units have the same id.
             RunError: The folder holds another study, or the database cannot be used.
         """
-        digest = _digest([task.full_name, [asdict(unit) for unit in units], asdict(design)])
+        digest = digest_of(task, units, design)
         if (folder / ABOUT).is_file():
             study = cls.open(folder, database)
             if study.digest != digest:
@@ -163,30 +184,12 @@ class AnnotationStudy:
                     " or design); choose another folder with -o, or repeat the first command"
                 )
             return study
-        _check(task, units)
+        check_units(task, units)
         assignment = assign_units(task, units, design)
         files.make_folder(folder, mode=0o700)
         engine = engine_of(folder, database)
-        held = tables().tables
-        study_id = secrets.token_hex(16)
-        settings = {**asdict(design), "n_seen_twice": assignment.n_seen_twice}
-        row = {"id": study_id, "task": task.full_name, "digest": digest}
-        row |= {"settings": json.dumps(settings), "secret": secrets.token_hex(32)}
-        bodies = (json.dumps(asdict(unit), ensure_ascii=False) for unit in units)
-        ids = (json.dumps(unit.id) for unit in units)  # PostgreSQL rejects texts with a NUL
-        named = zip(ids, bodies, strict=True)
         with engine.begin() as db:
-            db.execute(held["beholder_studies"].insert(), {**row, "token": _token()})
-            rows = [
-                {"study": study_id, "position": at, "id": unit_id, "body": body}
-                for at, (unit_id, body) in enumerate(named)
-            ]
-            _insert(db, held["beholder_units"], rows)
-            for place, (name, share) in enumerate(
-                zip(design.annotators, assignment.shares, strict=True)
-            ):
-                _insert(db, held["beholder_annotators"], [_annotator(study_id, name, place)])
-                _insert(db, held["beholder_assignments"], _assigned(study_id, name, share))
+            study_id = insert_study(db, task, units, design, assignment, digest)
         engine.dispose()
         about = _About(
             _FORMAT,
@@ -263,7 +266,7 @@ class AnnotationStudy:
             state = self._state(db, annotator, position)
             if act.number != last + 1:
                 return SavedAct(act.number <= last, last, state)
-            missing = self.task.missing(unit, state) if act.part == DONE and act.value else None
+            missing = self.task.unfinished(unit, state) if act.part == DONE and act.value else None
             if missing is not None:
                 raise ItemError(missing)
             row = {**msgspec.structs.asdict(act), "annotator": annotator, "unit": position}
@@ -282,12 +285,14 @@ class AnnotationStudy:
 
     def progress(self) -> list[AnnotatorProgress]:
         """Each annotator's progress, in the order of the design."""
-        states = self._states()
+        states, known = self._states(), self._participants()
         found = []
         for name in self.annotators():
-            own = [self._is_done(at, state) for (who, at), state in states.items() if who == name]
-            assigned = len(self.assigned(name))
-            found.append(AnnotatorProgress(name, assigned, len(own) - sum(own), sum(own)))
+            own = {at: state for (who, at), state in states.items() if who == name}
+            done = [state for at, state in own.items() if self._is_done(at, state)]
+            cannot = sum(bool(state.get(CANNOT)) for state in done)
+            counts = len(self.assigned(name)), len(own) - len(done), len(done), cannot
+            found.append(AnnotatorProgress(name, *counts, known.get(name)))
         return found
 
     def done(self, annotator: str) -> set[int]:
@@ -302,13 +307,60 @@ class AnnotationStudy:
         for who, at in sorted(states, key=lambda key: (key[1], places[key[0]])):
             yield self.unit(at), who, states[who, at]
 
-    def judged(self) -> list[Judgments]:
-        """Units with finished judgments, in the order of the data."""
-        by_unit: dict[str, tuple[AnnotationUnit, dict[str, State]]] = {}
-        for unit, who, state in self.judgments():
-            if self._is_done(self.positions()[unit.id], state):
-                by_unit.setdefault(unit.id, (unit, {}))[1][who] = state
-        return [Judgments(unit, by) for unit, by in by_unit.values()]
+    def judged(self, *, gold: bool = False) -> list[Judgments]:
+        """Units with finished judgments of annotators, in the order of the data.
+
+        Judgments that say that a unit cannot be judged are left out.
+
+        Args:
+            gold: Whether to return the units whose right judgment is known, or all others.
+        """
+        return [
+            Judgments(unit, by)
+            for unit, finished in self._finished()
+            if (unit.gold is not None) == gold
+            and (by := {who: s for who, s in finished.items() if who != self.adjudicator})
+        ]
+
+    def settled(self) -> list[Judgments]:
+        """Like ``judged``; an adjudicator's judgment replaces those of the annotators."""
+        third = self.adjudicator
+        return [
+            Judgments(unit, {third: by[third]} if third in by else by)
+            for unit, by in self._finished()
+            if unit.gold is None
+        ]
+
+    def claim(self, participant: str) -> str:
+        """The token of the place that a participant has or now takes.
+
+        Raises:
+            ConfigError: The id has another form, or all places are taken.
+        """
+        if not _PARTICIPANT.fullmatch(participant):
+            raise ConfigError("a participant's id has 1 to 64 letters, digits, - and _")
+        table = self._tables["beholder_participants"]
+        while True:
+            known = self._participants()
+            own = next((name for name, who in known.items() if who == participant), None)
+            tokens = self.annotators()
+            if own is not None:
+                return tokens[own]
+            free = [name for name in tokens if name not in known and name != self.adjudicator]
+            if not free:
+                raise ConfigError("all places of this study are taken; thank you for your interest")
+            row = {"study": self.id, "participant": participant, "annotator": free[0]}
+            try:
+                with self._db.begin() as db:
+                    db.execute(table.insert(), row)
+            except sql().exc.IntegrityError:  # somebody took the place meanwhile
+                continue
+
+    def code(self, annotator: str) -> str | None:
+        """What an annotator sees when everything is done; None if the study gives no codes."""
+        if self.fixed_code is None and self.join is None:
+            return None
+        return self.fixed_code or self._signed(f"code {annotator}")[:8].upper()
 
     def admit(self, annotator: str, positions: Sequence[int]) -> None:
         """Assign further units to an annotator; a new annotator gets a personal link."""
@@ -316,17 +368,34 @@ class AnnotationStudy:
         new = [at for at in dict.fromkeys(positions) if at not in set(has)]
         with self._db.begin() as db:
             if annotator not in known:
-                row = _annotator(self.id, annotator, len(known))
-                db.execute(self._tables["beholder_annotators"].insert(), row)
-            rows = _assigned(self.id, annotator, new, len(has))
-            _insert(db, self._tables["beholder_assignments"], rows)
+                insert_annotator(db, self.id, annotator, len(known))
+            assign_further(db, self.id, annotator, new, len(has))
 
     def close(self) -> None:
         """Close all connections."""
         self._db.dispose()
 
+    def _finished(self) -> list[tuple[AnnotationUnit, dict[str, State]]]:
+        """All finished judgments by unit.
+
+        Of units without a known answer, judgments that say that it cannot be judged are left out.
+        """
+        found: dict[str, tuple[AnnotationUnit, dict[str, State]]] = {}
+        for unit, who, state in self.judgments():
+            counts = unit.gold is not None or not state.get(CANNOT)
+            if counts and self._is_done(self.positions()[unit.id], state):
+                found.setdefault(unit.id, (unit, {}))[1][who] = state
+        return list(found.values())
+
+    def _participants(self) -> dict[str, str]:
+        """Who took each annotator's place by the join link."""
+        return {row.annotator: row.participant for row in self._rows("participants", "annotator")}
+
+    def _signed(self, text: str) -> str:
+        return hmac.new(bytes.fromhex(self.secret), text.encode(), hashlib.sha256).hexdigest()
+
     def _is_done(self, position: int, state: State) -> bool:
-        return bool(state.get(DONE)) and self.task.missing(self.unit(position), state) is None
+        return bool(state.get(DONE)) and self.task.unfinished(self.unit(position), state) is None
 
     def _unit(self, position: int) -> AnnotationUnit:
         for row in self._rows("units", "position", position=position):
@@ -380,42 +449,3 @@ def _act(row: Any) -> Act:
 
 def _text_of(value: Any) -> str | None:
     return None if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _annotator(study: str, name: str, place: int) -> Mapping[str, object]:
-    return {"study": study, "annotator": name, "place": place, "token": _token()}
-
-
-def _assigned(
-    study: str, name: str, units: Iterable[int], first: int = 0
-) -> Iterator[Mapping[str, object]]:
-    for place, unit in enumerate(units, start=first):
-        yield {"study": study, "annotator": name, "place": place, "unit": unit}
-
-
-def _token() -> str:
-    return secrets.token_urlsafe(24)
-
-
-def _digest(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
-def _insert(db: Any, table: Any, rows: Iterable[Mapping[str, object]]) -> None:
-    found = list(rows)
-    if found:
-        db.execute(table.insert(), found)
-
-
-def _check(task: Task, units: Sequence[AnnotationUnit]) -> None:
-    if len(task.full_name) > TASK_LENGTH:
-        raise ConfigError(
-            f"the name {task.full_name!r} of the task has more than {TASK_LENGTH} characters;"
-            " give its package or its entry point a shorter one"
-        )
-    seen: set[str] = set()
-    for unit in units:
-        if unit.id in seen:
-            raise ConfigError(f"two units of the study have the id {unit.id!r}; ids must differ")
-        seen.add(unit.id)

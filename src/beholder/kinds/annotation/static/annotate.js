@@ -55,6 +55,14 @@ function block(words, way) {
   complain(words, way);
 }
 
+// Other judgments that the page shows: the right one after Done, or all of them to an adjudicator.
+let shown = JSON.parse(root.dataset.shown);
+const shownListeners = [];
+export function onShown(listener) {
+  shownListeners.push(listener);
+  listener(shown);
+}
+
 export const prefill = JSON.parse(root.dataset.prefill);
 
 // The judgment with unsaved acts; an undo shows when the server has confirmed it.
@@ -137,6 +145,11 @@ function settle(name, entry, { status, told }) {
     blocked = "";
     drop(name);
     saved = told.state;
+    if (told.shown) {
+      leaving = false;
+      shown = told.shown;
+      shownListeners.forEach((listener) => listener(shown));
+    }
     return true;
   }
   if (status === 409) {
@@ -195,6 +208,11 @@ export function finish() {
 
 function pressDone() {
   if (leaving) return;
+  if (shown.some((one) => one.feedback !== undefined)) {
+    window.location.assign(root.dataset.next);
+    return;
+  }
+  keepRemark();
   finish();
 }
 
@@ -277,6 +295,15 @@ const brush = (letter) => {
 
 document.addEventListener("keydown", (event) => {
   const within = event.target.closest("textarea, select, button, a, summary");
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    if (!event.repeat) pressDone();
+    return;
+  }
+  if (event.key === "Escape" && event.target.closest("textarea, .words, .ranking, .zoom")) {
+    document.getElementById("finish").focus();
+    return;
+  }
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Enter") {
     if (within) return;
@@ -288,6 +315,7 @@ document.addEventListener("keydown", (event) => {
   if (!shortcuts.checked || within?.matches("textarea, select")) return;
   const letter = event.key.toLowerCase();
   if (letter === "u") act(null, null);
+  else if (letter === "c") press(root.querySelector("[data-part=cannot]"));
   else if (!answer(letter) && !brush(letter)) return;
   event.preventDefault();
 });
@@ -304,6 +332,37 @@ window.addEventListener("beforeunload", (event) => {
   setTimeout(forget, 2 * PATIENCE_MS); // if the page stays open after all
 });
 
+// A sign at each answer of another judgment, and what the owner of the study says about it.
+function reveal(others) {
+  root.querySelectorAll(".given").forEach((one) => one.remove());
+  others.forEach(({ label, judgment: own }) => {
+    root.querySelectorAll("[data-part]").forEach((input) => {
+      const { part, field, value } = input.dataset;
+      const given = own[part] ?? null;
+      const chosen = given !== null && field ? given[field] : given;
+      const here = Array.isArray(chosen) ? chosen.includes(JSON.parse(value)) : same(chosen, JSON.parse(value));
+      if (here) badge(input.nextElementSibling, label);
+    });
+  });
+  const answer = others.find((one) => one.feedback !== undefined);
+  if (!answer) return;
+  const feedback = document.getElementById("feedback");
+  const right = answer.wrong.length === 0;
+  const words = right ? "Right." : `Not quite: ${answer.wrong.join(", ")}.`;
+  feedback.replaceChildren(`${words} ${answer.feedback}`.trim());
+  feedback.dataset.right = right;
+  feedback.hidden = false;
+  document.getElementById("finish").firstChild.textContent = "Continue ";
+}
+
+export function badge(place, words) {
+  const made = document.createElement("small");
+  made.className = "given";
+  made.textContent = words;
+  place.append(made);
+}
+
 onChange(show);
+onShown(reveal);
 root.dataset.ready = task;
 send();

@@ -1,6 +1,6 @@
 // Marks in texts: select words with the mouse or the keyboard, then mark them.
 
-import { act, judgment, onChange, prefill } from "/annotate/annotate.js";
+import { act, badge, judgment, onChange, onShown, prefill } from "/annotate/annotate.js";
 
 const KINDS = [...document.querySelectorAll("[name=kind]")].map((input) => input.value);
 const SEVERITIES = [...document.querySelectorAll("[name=severity]")].map((input) => input.value);
@@ -42,7 +42,7 @@ boxes.forEach((box) => {
     draw(box, true);
   });
   box.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") {
+    if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
       if (!event.repeat) mark();
       event.preventDefault();
       return;
@@ -100,6 +100,17 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
   }
 });
+
+onShown((others) => others.forEach(({ label, judgment: own }) => boxes.forEach((box) => {
+  const list = document.querySelector(`[data-marks="${box.dataset.label}"]`);
+  Object.entries(own).forEach(([part, value]) => {
+    const [, side, start, end] = PART.exec(part) || [];
+    if (side !== box.dataset.label) return;
+    const words = wordsOf(box).filter((w) => +w.dataset.start < +end && +w.dataset.end > +start);
+    const severity = value.severity ? `, ${value.severity}` : "";
+    badge(list.parentElement, `${label}: ${words.map((w) => w.textContent).join(" ")} (${value.kind}${severity})`);
+  });
+})));
 
 function select(name, options, value, label, change) {
   const made = document.createElement("select");

@@ -1,6 +1,6 @@
 // A ranking: texts move by dragging, buttons or keys; every move is an act.
 
-import { act, judgment, onChange } from "/annotate/annotate.js";
+import { act, badge, judgment, onChange, onShown } from "/annotate/annotate.js";
 
 const list = document.getElementById("ranking");
 const statusLine = document.getElementById("status");
@@ -75,6 +75,12 @@ const right = document.getElementById("order-right");
 right.addEventListener("click", () => {
   if (!("order" in judgment())) act("order", order());
 });
+
+onShown((others) => others.forEach(({ label, judgment: own }) => {
+  (own.order || []).forEach((place, at) => {
+    badge(list.querySelector(`[data-place="${place}"] .read`), `${label}: place ${at + 1}`);
+  });
+}));
 
 onChange((state) => {
   draw(state.order || given);

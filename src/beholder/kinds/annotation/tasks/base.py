@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from beholder.errors import DataError, ItemError
 from beholder.kinds.annotation.label_studio import Field, Region, parts_from, regions_of
 from beholder.kinds.annotation.records import (
+    CANNOT,
     DONE,
     REMARK,
     AnnotationUnit,
@@ -159,9 +160,27 @@ class Task(ABC):
         left = [one.words for one in self.parts(unit) if not self.is_whole(state.get(one.name))]
         return f"{self.unanswered}: {', '.join(left)}" if left else None
 
+    def unfinished(self, unit: AnnotationUnit, state: State) -> str | None:
+        """Like ``missing``; None, too, for a unit that cannot be judged."""
+        return None if state.get(CANNOT) else self.missing(unit, state)
+
     def is_whole(self, value: Any) -> bool:
         """Whether the value of a part answers it."""
         return value is not None
+
+    def close(self, given: Any, expected: Any) -> bool:
+        """Whether two values of a part count as the same answer."""
+        return bool(given == expected)
+
+    def differences(self, unit: AnnotationUnit, state: State, expected: State) -> list[str]:
+        """The parts in which two judgments differ, in words; empty if they agree."""
+        if state.get(CANNOT) or expected.get(CANNOT):
+            return [] if state.get(CANNOT) == expected.get(CANNOT) else ["whether it can be judged"]
+        return [
+            one.words
+            for one in self.parts(unit)
+            if one.name in expected and not self.close(state.get(one.name), expected[one.name])
+        ]
 
     @abstractmethod
     def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
@@ -200,7 +219,7 @@ class Task(ABC):
 
         Args:
             unit: The unit.
-            name: Name of the part; every task has ``remark`` and ``done``.
+            name: Name of the part; every task has ``remark``, ``cannot`` and ``done``.
             value: A JSON value from a browser or a file; None removes the part.
 
         Raises:
@@ -208,9 +227,9 @@ class Task(ABC):
         """
         if name == REMARK:
             _check_remark(value)
-        elif name == DONE:
+        elif name in (DONE, CANNOT):
             if value is not True and value is not None:
-                raise ItemError(f"done: expected true or null, got {str(value)[:60]!r}")
+                raise ItemError(f"{name}: expected true or null, got {str(value)[:60]!r}")
         else:
             part = self.part(unit, name)
             if value is not None:

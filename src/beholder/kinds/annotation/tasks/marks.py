@@ -13,7 +13,14 @@ from beholder.data.row import shorten
 from beholder.errors import ItemError
 from beholder.kinds.annotation.agreement import of_spans
 from beholder.kinds.annotation.label_studio import Region, one_value, region
-from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row, State, read_as
+from beholder.kinds.annotation.records import (
+    CANNOT,
+    AnnotationUnit,
+    Judged,
+    Row,
+    State,
+    read_as,
+)
 from beholder.kinds.annotation.tasks.base import MAX_PARTS, JudgmentPart, Task, unit_of
 from beholder.records import Item, ItemScore, Span
 from beholder.run.reliability import Reliability
@@ -98,6 +105,20 @@ class MarkTask(Task):
         """Only too many marks make a judgment incomplete."""
         n = len(_marks(state))
         return f"{n} marks are more than {MAX_PARTS:,}" if n > MAX_PARTS else None
+
+    def differences(self, unit: AnnotationUnit, state: State, expected: State) -> list[str]:
+        """Marks of either judgment of which no mark of the other covers half of the words."""
+        if state.get(CANNOT) or expected.get(CANNOT):
+            return super().differences(unit, state, expected)
+        found = {}
+        for own, other in ((state, expected), (expected, state)):
+            for _, label, _, span, text in _marked(unit, own):
+                whole = unit.texts[_TEXTS[label][0]]
+                others = _tokens(whole, _spans(other, label))
+                ((start, end),) = _tokens(whole, [span])
+                if not any(2 * (min(end, b) - max(start, a)) >= end - start for a, b in others):
+                    found[f'{label}: "{text}"'] = None
+        return list(found)
 
     def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
         """Span F1 of each pair of annotators, for mistakes and for omissions."""

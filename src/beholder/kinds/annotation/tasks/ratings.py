@@ -37,6 +37,10 @@ class RatingTask(Task):
             )
         ]
 
+    def close(self, given: int | None, expected: int) -> bool:
+        """Whether two ratings are at most one level apart."""
+        return given is not None and abs(given - expected) <= 1
+
     def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
         """The scale."""
         return {"ratings": range(LOWEST, HIGHEST + 1)}

@@ -124,6 +124,12 @@ class StepTask(_SequenceTask):
         """Whether a step has a rating."""
         return isinstance(value, Mapping) and value[RATING] is not None
 
+    def close(self, given: Mapping[str, Any] | None, expected: Mapping[str, Any]) -> bool:
+        """Whether the same breaks are named, and the ratings are at most one level apart."""
+        if given is None or set(given["breaks"]) != set(expected["breaks"]):
+            return False
+        return abs(given[RATING] - expected[RATING]) <= 1
+
     def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
         """The scale, and the kinds of break with their keys."""
         keys = dict(zip(BREAK_KINDS, "lthp", strict=True))
