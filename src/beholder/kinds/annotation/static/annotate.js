@@ -348,7 +348,8 @@ function reveal(others) {
   if (!answer) return;
   const feedback = document.getElementById("feedback");
   const right = answer.wrong.length === 0;
-  const words = right ? "Right." : `Not quite: ${answer.wrong.join(", ")}.`;
+  const which = questions.length === 1 ? "" : `: ${answer.wrong.join(", ")}`;
+  const words = right ? "Right." : `Not quite${which}.`;
   feedback.replaceChildren(`${words} ${answer.feedback}`.trim());
   feedback.dataset.right = right;
   feedback.hidden = false;
