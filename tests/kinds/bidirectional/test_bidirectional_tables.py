@@ -78,6 +78,15 @@ def test_scores_state_distribution_failures_and_the_best_system() -> None:
     assert (b["n_failed"], b["best"]) == (1, False)
     assert b["mean"] == pytest.approx(0.6)
     assert b["mean_failed_0"] == pytest.approx(3.0 / 6)
+    last = table.shown_columns()[-1]
+    assert last.key == "mean_failed_0"
+    assert "the last column counts them as 0" in table.notes[-1]
+
+
+def test_scores_without_failures_say_nothing_of_them() -> None:
+    table = score_table(scored({"a": A, "b": B}), "")
+    assert table.shown_columns()[-1].key == "q3"
+    assert table.notes[-1] == "Intervals resample pictures."
     assert row(table, direction="mar", value="f1", system="a")["mean"] is None
 
 

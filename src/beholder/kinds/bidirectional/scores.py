@@ -40,6 +40,10 @@ _WELCH = (
 
 def score_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Distribution of each value per direction and system; the best mean is marked."""
+    rows = grouped(
+        pairs, (sets, each("value", VALUES), directions, _systems_and_best), _distribution
+    )
+    with_0 = any(row["mean_failed_0"] is not None for row in rows)
     return Table(
         "scores",
         "Scores by system and direction",
@@ -58,12 +62,12 @@ def score_table(pairs: Sequence[TextPair], note: str) -> Table:
             Column("q3", "Quartile 3"),
             Column("mean_failed_0", "Mean, failed as 0"),
         ),
-        grouped(pairs, (sets, each("value", VALUES), directions, _systems_and_best), _distribution),
+        rows,
         (
             note,
             "HAR: the model's text is tested against the human one; MAR: the other way round.",
-            "Intervals resample pictures. Failed texts are left out of the mean; if there are any,"
-            ' the column "Mean, failed as 0" includes them.',
+            "Intervals resample pictures."
+            + " Failed texts are left out of the mean; the last column counts them as 0." * with_0,
         ),
     )
 
