@@ -277,7 +277,9 @@ def test_pictures_are_evidence_beside_the_text(picture: str) -> None:
 
 def test_a_judge_that_cannot_see_is_refused_before_it_is_asked(picture: str) -> None:
     model = FactModel(images=False)
-    with pytest.raises(ConfigError, match=r"does not see.*verify='reference'"):
+    with pytest.raises(
+        ConfigError, match=r"cannot see.* a red and a blue square.*verify='reference'"
+    ):
         DCScore(judge="scripted:x").score_text(CANDIDATE, REFERENCE, [picture], tools=model.tools())
     assert not model.requests
     items = [Item("a", CANDIDATE, (REFERENCE,)), Item("b", CANDIDATE, (REFERENCE,), (picture,))]

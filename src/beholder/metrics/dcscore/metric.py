@@ -201,7 +201,8 @@ class DCScore(Metric[DCScoreEvidence]):
             if not await judge.accepts_images():
                 raise self._cannot_see()
             images = await tools.pictures.read(item.images)
-        texts = [self._cleaned(text) for text in (item.candidate, *item.references)]
+        clean = without_marks if self.clean == "speech" else str
+        texts = [clean(text) for text in (item.candidate, *item.references)]
         language = language_named(item.language) if self.language == "row" else self.language
         facts = await asyncio.gather(*(judge.ask(Decompose(t, language)) for t in texts))
         candidate, references = facts[0], facts[1:]
@@ -333,14 +334,11 @@ class DCScore(Metric[DCScoreEvidence]):
     def _looks_at(self, item: Item) -> bool:
         return bool(item.images) and self.verify != "reference"
 
-    def _cleaned(self, text: str) -> str:
-        return without_marks(text) if self.clean == "speech" else text
-
     def _cannot_see(self) -> ConfigError:
         return ConfigError(
-            f"the judge {self.judge} does not see the images (beholder doctor --judge tests a model"
-            " with a red and a blue square); choose one that does, or verify by the texts alone:"
-            " dcscore(verify='reference')"
+            f"the judge {self.judge} cannot see (a model on a server: it refused a red and a blue"
+            " square, or answered alike to both), and there are images; choose one that can"
+            " (judge='openai:MODEL'), or verify by the texts alone: dcscore(verify='reference')"
         )
 
 
