@@ -93,7 +93,7 @@ def test_an_alias_beside_the_field_itself_stays_in_meta() -> None:
         ({"id": "1", "candidate": "x", "images": "../secret.png"}, "images[0]: '../secret.png' leaves"),
         ({"id": "1", "candidate": "x", "images": "/etc/passwd"}, "images[0]: '/etc/passwd' leaves"),
         ({"id": "1", "candidate": "x", "images": "C:\\a.png"}, "leaves the folder"),
-        ({"id": "1", "candidate": "x", "group": "model-a"}, "group: expected an object of named values"),
+        ({"id": "1", "candidate": "x", "group": "model-a"}, "got a text 'model-a'; map a column to FIELD.NAME"),
         ({"id": "1", "candidate": "x", "group": {"a": [1]}}, "group.a: expected a text, got a list"),
         ({"id": "1", "candidate": "x", "judgments": {"a": float("nan")}}, "judgments.a: cannot be kept"),
         ({"id": "1", "generation": "x", "prediction": "y"}, "both 'generation' and 'prediction'"),

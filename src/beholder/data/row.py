@@ -239,7 +239,9 @@ def _leads_into(folder: Path, text: str) -> bool:
 
 def _mapping(value: object) -> dict[str, object]:
     if not isinstance(value, Mapping):
-        raise RowError(f"expected an object of named values, got {shorten(value)}")
+        raise RowError(
+            f"expected an object of named values, got {shorten(value)}; map a column to FIELD.NAME"
+        )
     found = {}
     for key, element in value.items():
         name = plain_text(str(key))
