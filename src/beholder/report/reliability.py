@@ -6,18 +6,17 @@ from beholder.files import safe_name
 from beholder.run.reliability import Reliability
 from beholder.tables import Column, Table, interval_cells
 
-_LEAST = 20
-_FEW = f"With fewer than {_LEAST} items, coefficients say little and intervals are too narrow."
+FEW_ITEMS = 20
+"""A convention: bootstrap intervals of fewer items are too narrow."""
 
 
 def reliability_table(reliability: Reliability) -> Table:
     """Coefficients of agreement between raters."""
-    counts = f"{len(reliability.raters)} raters, {reliability.n_items:,} items"
-    if reliability.n_left_out:
-        counts += f", {reliability.n_left_out:,} left out for a missing score"
+    n, n_left_out = reliability.n_items, reliability.n_left_out
+    left_out = f", {n_left_out:,} left out for a missing score" * bool(n_left_out)
     return Table(
         name=f"reliability-{safe_name(reliability.what)}",
-        title=f"{reliability.what}: {counts}",
+        title=f"{reliability.what}: {len(reliability.raters)} raters, {n:,} items{left_out}",
         columns=(
             Column("coefficient", "coefficient", "text"),
             Column("found", "value", interval=True),
@@ -33,7 +32,7 @@ def reliability_table(reliability: Reliability) -> Table:
             for found in reliability.coefficients
         ),
         notes=(
-            f"raters: {', '.join(reliability.raters)}",
-            *([_FEW] if reliability.n_items < _LEAST else []),
+            f"Raters: {', '.join(reliability.raters)}.",
+            *[f"Intervals of fewer than {FEW_ITEMS} items are too narrow."] * (n < FEW_ITEMS),
         ),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,13 +117,10 @@ def of_panels(folder: Path) -> list[Reliability]:
         that not all judges answered are left out and counted. The first coefficient is the share
         of questions that all judges, or all repeats of one, answer the same.
     """
-    file = AnswerFile(folder / FILE_NAME)
-    try:
-        tables: dict[str, dict[str, dict[str, float]]] = {}
+    tables: dict[str, dict[str, dict[str, float]]] = {}
+    with closing(AnswerFile(folder / FILE_NAME)) as file:
         for operation, question, judge, value in file.ratings():
             tables.setdefault(operation, {}).setdefault(question, {})[judge] = value
-    finally:
-        file.close()
     found = []
     for operation, rows in sorted(tables.items()):
         judges = tuple(sorted({judge for row in rows.values() for judge in row}))

@@ -18,6 +18,8 @@ from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import TASKS
 from beholder.metrics import METRICS, Metric, Tools, ValueInfo
 from beholder.records import Item, ItemScore, Unit
+from beholder.report.reliability import reliability_table
+from beholder.run.reliability import Reliability
 from beholder.text.tokenize import words
 from toy.command import Cli, runner
 
@@ -248,6 +250,21 @@ def test_agreement_is_told(cli: Cli, judge: Judge) -> None:
     told = cli("annotate", "agreement", "study")
     assert "ben: 3 of 3 done" in told.out
     assert "0.947" in told.out
+    assert "Raters: anna, ben." in told.out
+    assert "Intervals of fewer than 20 items are too narrow." in told.out
+
+
+def test_only_few_items_bring_a_caution() -> None:
+    notes = [reliability_table(Reliability("x", ("a", "b"), n, 0, ())).notes for n in (19, 20)]
+    assert [len(own) for own in notes] == [2, 1]
+
+
+def test_a_file_without_rows_has_no_next_step(cli: Cli, judge: Judge) -> None:
+    judge("ratings", {"anna": {"harbour-north/reference": {"rating": 8}}})
+    done = cli("annotate", "export", "study", "-o", "said.jsonl")
+    assert "1 finished judgments of 1 units, in 0 rows" in done.err
+    assert "1 ratings of references are left out" in done.err
+    assert "next:" not in done.err
 
 
 def test_judgments_go_from_study_to_study(cli: Cli, judge: Judge) -> None:

@@ -49,15 +49,15 @@ def _kept_share(judged: Judged) -> Coefficient:
 
     A share near 1 means that the judge is right, or that annotators followed it.
     """
-    values, clusters = [], []
-    for one in judged:
-        for state in one.by.values():
-            for part, value in one.unit.prefill.items():
-                values.append(float(state.get(part) == value))
-                clusters.append(one.unit.source)
-    if not values:
+    kept = [
+        (float(state.get(part) == value), one.unit.source)
+        for one in judged
+        for state in one.by.values()
+        for part, value in one.unit.prefill.items()
+    ]
+    if not kept:
         return Coefficient("proposals kept", None, None, "no finished unit had proposals")
-    mean = mean_interval(values, clusters=clusters)
+    mean = mean_interval([v for v, _ in kept], clusters=[source for _, source in kept])
     return Coefficient("proposals kept", mean.mean, mean.interval)
 
 

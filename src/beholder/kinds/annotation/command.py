@@ -183,7 +183,7 @@ def export(
         say(f"{n:,} finished judgments of {len(judged):,} units, in {n_rows:,} rows: {out}")
         if left_out := opened.task.left_out(judged):
             say(left_out)
-        if next_command := opened.task.next_command(judged):
+        if n_rows and (next_command := opened.task.next_command(judged)):
             say(f"next: {next_command.format(file=out)}")
     else:
         say(f"{n:,} finished judgments: {out}")
