@@ -107,7 +107,7 @@ class OpenAI(Backend):
         batch_poll: float = 30.0,
         **limits: Any,
     ) -> None:
-        if key_env is not None and not _is_variable(key_env):
+        if key_env is not None and not _VARIABLE.fullmatch(str(key_env)):
             raise ConfigError(  # what it is stays unsaid: it may be the key
                 f"openai:{model}: key_env is the name of an environment variable, in capitals, such"
                 " as OPENAI_API_KEY; the key itself stands nowhere but in that variable"
@@ -403,10 +403,6 @@ class OpenAI(Backend):
         self._dialect = self._dialect if kept is None else kept
         known = self._dialect
         return known if known is not None and _complete(known, schema, images) else None
-
-
-def _is_variable(name: object) -> bool:
-    return isinstance(name, str) and _VARIABLE.fullmatch(name) is not None
 
 
 async def _make_lock() -> AsyncGenerator[asyncio.Lock, None]:

@@ -210,14 +210,10 @@ def area(high: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> float:
     return float(((high[:, None] > low).mean() + (high[:, None] >= low).mean()) / 2)
 
 
-def _tenths(grades: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
-    return np.minimum((grades - 1) / 4 * _BINS, _BINS - 1).astype(np.intp)
-
-
 def _reliability(
     grades: npt.NDArray[np.float64], there: npt.NDArray[np.bool_]
 ) -> list[tuple[float, float, int]]:
-    tenths = _tenths(grades)
+    tenths = np.minimum((grades - 1) / 4 * _BINS, _BINS - 1).astype(np.intp)
     rows = []
     for tenth in np.unique(tenths):
         here = tenths == tenth

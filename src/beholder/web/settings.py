@@ -29,10 +29,6 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _nobody(_: object) -> str | None:
-    return None
-
-
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """How pages are served.
@@ -60,8 +56,7 @@ class Settings:
     port: int = 0
     token: str | None = None
     names: tuple[str, ...] = ()
-    people: Callable[[str], str | None] = _nobody
-    invited: Callable[[Mapping[str, str]], str | None] = _nobody
+    people: Callable[[str], str | None] = lambda _: None
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     max_body: int = 5_000_000
     body_seconds: float = 30.0

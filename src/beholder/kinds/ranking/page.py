@@ -198,7 +198,8 @@ def _render(folder: Path, ranking: Ranking, log: manifest.RunLog) -> str:
     drawn = matrices(ranking, folder)
     shown = drawn[:MAX_IMAGES]
     pictures = "".join(
-        f'.i{m.position} {{ background-image: url("{_uri(folder, m.position)}"); }}\n'
+        f".i{m.position} {{ background-image:"
+        f' url("{jpeg_uri(thumb(folder, m.position).read_bytes())}"); }}\n'
         for m in shown
         if m.thumb
     )
@@ -218,7 +219,3 @@ def _render(folder: Path, ranking: Ranking, log: manifest.RunLog) -> str:
         matrices=shown,
         n_more=len(drawn) - len(shown),
     )
-
-
-def _uri(folder: Path, position: int) -> str:
-    return jpeg_uri(thumb(folder, position).read_bytes())
