@@ -75,7 +75,7 @@ def test_numbers_that_may_differ_are_not_mixed_and_the_message_says_what_to_do(
     said = (
         r"run holds scores of cosine made by beholder 0\.1\.0, and this is beholder .*, whose"
         r" numbers may differ \(.*v was 0\.1\.0, now .*\); scores made in two ways are not"
-        r" mixed\. .*-o: .*install beholder==0\.1\.0\. 'beholder report .*run' .* still read it"
+        r" mixed\. .*-o: .*install beholder 0\.1\.0\. 'beholder report .*run' .* still read it"
     )
     with pytest.raises(RunError, match=said):
         score(ROWS, ["cosine"], out=run)

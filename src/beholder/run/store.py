@@ -403,7 +403,7 @@ def _made_otherwise(folder: Path, name: str, made: str, now: str) -> str:
             f"by beholder {was.get(VERSION)}, and this is beholder {will.get(VERSION)}, whose"
             f" numbers may differ ({'; '.join(changes)})"
         )
-        finish = f" To finish this run, install beholder=={was.get(VERSION)}."
+        finish = f" To finish this run, install beholder {was.get(VERSION)}."
     return (
         f"{folder} holds scores of {name} made {how}; scores made in two ways are not mixed. To"
         " score again, choose another run directory with -o: answers that are in the cache are not"
