@@ -14,7 +14,6 @@ from beholder.errors import ConfigError
 OWNER = "owner"
 """Who comes with the token of the server, or over loopback if none is asked for."""
 
-
 ACCESS = "beholder_access"
 """What the name of the cookie begins with that holds a token."""
 
@@ -57,6 +56,7 @@ class Settings:
     token: str | None = None
     names: tuple[str, ...] = ()
     people: Callable[[str], str | None] = lambda _: None
+    invited: Callable[[Mapping[str, str]], str | None] = lambda _: None
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     max_body: int = 5_000_000
     body_seconds: float = 30.0
