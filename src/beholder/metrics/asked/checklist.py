@@ -24,6 +24,7 @@ from beholder.metrics.asked.scoring import (
     f1,
     opened,
     shares,
+    sums_of,
     unit_of,
 )
 from beholder.metrics.base import ValueInfo
@@ -136,9 +137,6 @@ class Checklist(AskingMetric[Checked]):
         criteria = criteria_of(item)
         if self.rules == "capricorn":
             criteria = list({one.text: one for one in reversed(criteria)}.values())[::-1]
-        if not item.candidate.strip():
-            silent = TextAnswer(NOT_MENTIONED)
-            return Checked([Found(one, silent, NOT_MENTIONED) for one in criteria], {}, identities)
         judge, language = tools.judge(self.judge), language_named(item.language)
         any_of = {one.group for one in criteria if self.rules == "capability"} & _NAMES_ANY.keys()
         extra = [Criterion(text=_NAMES_ANY[name], kind="rule") for name in sorted(any_of)]
@@ -148,12 +146,12 @@ class Checklist(AskingMetric[Checked]):
             texts = [one.text for one in part]
             return judge.ask(CheckCriteria(texts, item.candidate, rules, language))
 
-        answers = await in_parts([*criteria, *extra], self.at_once, ask)
-        named = {
-            name
-            for name, answer in zip(sorted(any_of), answers[len(criteria) :], strict=True)
-            if answer and answer.state == MET
-        }
+        asked = [*criteria, *extra]
+        answers: list[TextAnswer | None] = [TextAnswer(NOT_MENTIONED)] * len(asked)
+        if item.candidate.strip():
+            answers = await in_parts(asked, self.at_once, ask)
+        any_named = zip(sorted(any_of), answers[len(criteria) :], strict=True)
+        named = {name for name, answer in any_named if answer and answer.state == MET}
         found = [
             Found(one, answer, self._state(one, answer, named))
             for one, answer in zip(criteria, answers, strict=False)
@@ -210,12 +208,7 @@ class Checklist(AskingMetric[Checked]):
         }
 
     def _sums(self, facts: Sequence[Found[Criterion]]) -> list[float]:
-        """The weight in each state."""
-        plain = self.rules != "own"
-        return [
-            sum((1.0 if plain else one.row.weight) for one in facts if one.state == state)
-            for state in _STATES
-        ]
+        return sums_of(facts, _STATES, plain=self.rules != "own")
 
     def _shares(self, sums: Sequence[float]) -> dict[str, float]:
         """The values of sums by state; what is not defined is left out."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -34,6 +34,7 @@ from beholder.metrics.asked.scoring import (
     detailed,
     opened,
     shares,
+    sums_of,
     unit_of,
 )
 from beholder.metrics.base import ValueInfo
@@ -76,11 +77,7 @@ _POOLED: Mapping[str, tuple[ValueInfo, ...]] = {
     "captionqa": (
         ValueInfo("captionqa_pooled", "mean over all questions of the set"),
         ValueInfo("accuracy_pooled", "right answers, of all questions of the set"),
-        ValueInfo(
-            "cannot_pooled",
-            "questions of the set that the texts do not answer",
-            higher_is_better=False,
-        ),
+        ValueInfo("cannot_pooled", "questions not answered, of all", higher_is_better=False),
     ),
     "vcapsbench": tuple(
         ValueInfo(f"{v.name}_pooled", f"{v.help}; of the set", higher_is_better=v.higher_is_better)
@@ -157,35 +154,29 @@ class QA(AskingMetric[Answered]):
     async def gather(self, item: Item, tools: Tools) -> Answered:
         """Ask the judge, a part of the questions at a time; nothing about an empty candidate."""
         identities = self.identities(tools)
-        every = questions_of(item)
+        every, judge = questions_of(item), tools.judge(self.judge)
         rows = [row for row in every if self._knows(row)]
-        n_other = len(every) - len(rows)
-        if not item.candidate.strip():
-            silent = [_found(row, TextAnswer(None), None) for row in rows]
-            silent = [one if self._third(one.row) else replace(one, state=WRONG) for one in silent]
-            return Answered(silent, n_other, identities)
-        judge, language = tools.judge(self.judge), language_named(item.language)
+        language = language_named(item.language)
 
         def ask(part: Sequence[TextQuestion]) -> Awaitable[Sequence[TextAnswer | None]]:
             return judge.ask(AnswerQuestions(part, item.candidate, language))
 
-        answers = await in_parts([self._shown(item, row) for row in rows], self.at_once, ask)
-        given = {
-            i: GivenAnswer(row.question, str(row.answer), answer.state)
-            for i, (row, answer) in enumerate(zip(rows, answers, strict=True))
-            if not row.options and answer and answer.state
-        }
-
         def match(part: Sequence[GivenAnswer]) -> Awaitable[Sequence[AnswerMatch]]:
             return judge.ask(MatchAnswers(part, language))
 
-        matches = await in_parts(list(given.values()), self.at_once, match)
-        matched = dict(zip(given, matches, strict=True))
-        found = [
-            _found(row, answer, matched.get(i))
-            for i, (row, answer) in enumerate(zip(rows, answers, strict=True))
+        answers: list[TextAnswer | None] = [TextAnswer(None)] * len(rows)
+        if item.candidate.strip():
+            answers = await in_parts([self._shown(item, row) for row in rows], self.at_once, ask)
+        given = [
+            GivenAnswer(row.question, str(row.answer), answer.state)
+            for row, answer in zip(rows, answers, strict=True)
+            if not row.options and answer and answer.state
         ]
-        return Answered(found, n_other, identities)
+        matches = iter(await in_parts(given, self.at_once, match))
+        found = [
+            self._found(row, answer, matches) for row, answer in zip(rows, answers, strict=True)
+        ]
+        return Answered(found, len(every) - len(rows), identities)
 
     def score_item(self, item: Item, evidence: Answered) -> ItemScore:
         """Turn states into shares.
@@ -200,13 +191,12 @@ class QA(AskingMetric[Answered]):
                 f"the judge gave no usable answer to {left[UNREAD]:.0%} of the questions, also when"
                 " asked again; rules='vdc' leaves such a text out"
             )
-        sums = _sums(found)
+        sums = sums_of(found, _STATES)
         detail = detailed(found, _STATES) | {
             "left_out": evidence.n_other,
             "by_category": {
-                name: values
+                name: shares(sums_of(some, _STATES), "answered")
                 for name, some in by_group(found).items()
-                if (values := shares(_sums(some), "answered"))
             },
         }
         published: dict[str, float] = {}
@@ -260,6 +250,20 @@ class QA(AskingMetric[Answered]):
         order.shuffle(options)
         return TextQuestion(row.question, tuple(options), third)
 
+    def _found(
+        self, row: QuestionRow, answer: TextAnswer | None, matches: Iterator[AnswerMatch]
+    ) -> Found[QuestionRow]:
+        """The state of an answer; that to an open question takes the next match."""
+        if answer is None:
+            return Found(row, None, UNREAD)
+        if answer.state is None or (row.options and answer.state == CANNOT):
+            grade = None if row.options else 0.0
+            return Found(row, answer, NOT_SAID if self._third(row) else WRONG, grade)
+        if row.options:
+            return Found(row, answer, RIGHT if answer.state == row.answer else WRONG)
+        same, grade = next(matches)
+        return Found(row, answer, RIGHT if same else WRONG, grade)
+
     def _credit(self, one: Found[QuestionRow]) -> float:
         silent = 1 / len(one.row.options) + _BONUS
         return {RIGHT: 1.0, NOT_SAID: silent}.get(one.state, 0.0)
@@ -270,23 +274,6 @@ def _is_yes_no(row: QuestionRow) -> bool:
     options = [option.lower() for option in row.options]
     both = all(any(word in option for option in options) for word in ("yes", "no"))
     return both or _YES_NO.match(row.question.lower()) is not None
-
-
-def _found(
-    row: QuestionRow, answer: TextAnswer | None, match: AnswerMatch | None
-) -> Found[QuestionRow]:
-    if answer is None:
-        return Found(row, None, UNREAD)
-    grade = None if row.options else match.grade if match else 0.0
-    if answer.state is None or (row.options and answer.state == CANNOT):
-        return Found(row, answer, NOT_SAID, grade)
-    right = match.same if match else answer.state == row.answer
-    return Found(row, answer, RIGHT if right else WRONG, grade)
-
-
-def _sums(found: Sequence[Found[QuestionRow]]) -> list[float]:
-    """The weight in each state."""
-    return [sum(one.row.weight for one in found if one.state == state) for state in _STATES]
 
 
 def _vcapsbench(sums: Sequence[float]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
@@ -81,6 +82,16 @@ def opened(found: Sequence[Found[R]], what: str) -> dict[str, float]:
     return values | ({CHANGED.name: sum(told) / len(told)} if told else {})
 
 
+def sums_of(
+    found: Iterable[Found[R]], states: Iterable[str], *, plain: bool = False
+) -> list[float]:
+    """The weight in each state, or the number if ``plain``."""
+    counts: dict[str, float] = defaultdict(float)
+    for one in found:
+        counts[one.state] += 1.0 if plain else one.row.weight
+    return [counts[state] for state in states]
+
+
 def shares(sums: Sequence[float], spoken: str) -> dict[str, float]:
     """Shares of what a text says rightly, wrongly and not at all; undefined ones are left out."""
     right, wrong, silent = sums
@@ -110,11 +121,10 @@ def detailed(found: Sequence[Found[R]], states: Iterable[str]) -> dict[str, Any]
 
 def by_group(found: Iterable[Found[R]]) -> Mapping[str, list[Found[R]]]:
     """What is about the same, by name; the names are sorted."""
-    groups: dict[str, list[Found[R]]] = {}
+    groups: dict[str, list[Found[R]]] = defaultdict(list)
     for one in found:
-        if one.row.group:
-            groups.setdefault(one.row.group, []).append(one)
-    return dict(sorted(groups.items()))
+        groups[one.row.group].append(one)
+    return {name: groups[name] for name in sorted(groups) if name}
 
 
 def unit_of(kind: str, one: Found[R], side: Side | None = None, **detail: object) -> Unit:
@@ -126,19 +136,16 @@ def unit_of(kind: str, one: Found[R], side: Side | None = None, **detail: object
         side: Where it was taken from, if that is one of the texts; its words are in the other.
         detail: More of its detail.
     """
-    answer, said = one.answer, _SAID.get(one.state)
-    flags = {
-        "verified": said,  # what annotation proposes
-        "tied": (answer is not None and answer.tied) or None,
-        CHANGED.name: (answer is not None and answer.changed) or None,
-        "group": one.row.group or None,
-    }
-    kept = {name: value for name, value in flags.items() if value is not None}
+    answer, said = one.answer or TextAnswer(None), _SAID.get(one.state)
+    flags = {"tied": answer.tied, CHANGED.name: answer.changed, "group": one.row.group}
+    kept: dict[str, object] = {name: value for name, value in flags.items() if value}
+    if said is not None:
+        kept["verified"] = said  # what annotation proposes
     return Unit(
         kind,
         one.row.label,
         side or "candidate",
-        answer.spans if answer and side is None else (),
+        answer.spans if side is None else (),
         None if one.state == UNREAD else float(said or False),
         one.state.replace(" ", "_"),
         0 if side == "reference" else None,
