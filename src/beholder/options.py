@@ -92,7 +92,7 @@ class DataOptions:
     Attributes:
         limit: Only the first so many rows, from 1.
         skip_bad_rows: Leave out rows that are wrong, and count them.
-        media_root: Folder that image paths may reach; by default that of the data.
+        media_root: Folder of the pictures; by default that of the data.
         map: Which column holds a field: candidate, references, images, id ...
         references_from: Data whose texts are the references, found by id (or COCO's image_id).
         frames: Pictures of the video for rows without any: so many, evenly spaced, or cues: one

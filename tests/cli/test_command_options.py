@@ -16,60 +16,60 @@ from toy.command import Cli, runner
 ROOT = Path(__file__).parents[2]
 
 OPTIONS = {
-    "demo": "--out -o",
+    "demo": "--output -o",
     "score": (
         "--address --allow-failed --base-url --key-env --batch --cache --concurrency --dry-run --embedder "
         "--engine --fail-under --frames --gate-on --gates --json --judge --label --labels --limit --map --margin --markdown "
         "--max-cost --until --worse-than "
         "--media-root --metric "
-        "--no-report --out --parts --prompts --references-from --skip-bad-rows --temperature "
+        "--no-report --output --parts --prompts --references-from --skip-bad-rows --temperature "
         "--workers -m -o"
     ),
-    "report": "--figures --out -o",
+    "report": "--figures --output -o",
     "compare": "--allow-different --html --json --label --labels --markdown --tables",
     "agree": (
         "--base-url --key-env --cache --control --data --dry-run --embedder --json --judge --judges --kind "
-        "--label --labels --limit --map --markdown --max-cost --media-root --metric --no-figures --out "
+        "--label --labels --limit --map --markdown --max-cost --media-root --metric --no-figures --output "
         "--resamples --suite --tables --workers -m -o"
     ),
     "leaderboard": "--json --label --labels",
     "rank": (
         "--ablate --allow-failed --base-url --key-env --cache --concurrency --dry-run --embedder "
-        "--images --json --judge --language --max-cost --out --resamples --scorer "
+        "--media-root --json --judge --language --max-cost --output --resamples --scorer "
         "--skip-bad-rows --threshold --workers -o -s"
     ),
     "review": (
-        "--allow-failed --base-url --key-env --cache --concurrency --images --judge --language "
-        "--max-cost --out --skip-bad-rows --temperature --words -o"
+        "--allow-failed --base-url --key-env --cache --concurrency --media-root --judge --language "
+        "--max-cost --output --skip-bad-rows --temperature --words -o"
     ),
     "caption": (
         "--allow-failed --base-url --key-env --batch --cache --concurrency --context --dataset --dry-run "
-        "--judge --language --limit --max-cost --media-root --out --prompts "
+        "--judge --language --limit --max-cost --media-root --output --prompts "
         "--skip-bad-rows --system-column --temperature --words -o"
     ),
     "classify": (
         "--allow-failed --base-url --key-env --batch --by --cache --categories --column "
-        "--concurrency --dry-run --judge --limit --max-cost --media-root --out --prompts "
+        "--concurrency --dry-run --judge --limit --max-cost --media-root --output --prompts "
         "--skip-bad-rows --temperature -o"
     ),
     "translate": (
         "--allow-failed --base-url --key-env --batch --cache --column --concurrency --dry-run "
-        "--from --judge --limit --max-cost --media-root --out --prompts --skip-bad-rows "
+        "--from --judge --limit --max-cost --media-root --output --prompts --skip-bad-rows "
         "--temperature --to -o"
     ),
     "bidirectional": (
-        "--category --cuts --dataset --human-rating --json --language --metric --out "
+        "--category --cuts --dataset --human-rating --json --language --metric --output "
         "--random --rating --system -m -o"
     ),
-    "steps": "--metric --out -m -o",
+    "steps": "--metric --output -m -o",
     "suite comparison": (
         "--base-url --key-env --batch --cache --concurrency --embedder --json --judge --limit --max-cost "
-        "--media-root --metric --out --prompts --resamples --seed --skip-bad-rows --temperature "
+        "--media-root --metric --output --prompts --resamples --seed --skip-bad-rows --temperature "
         "--workers --writer -m -o"
     ),
     "suite authors": (
         "--author --base-url --key-env --batch --cache --concurrency --embedder --json --judge --limit "
-        "--max-cost --media-root --metric --others --out --prompts --resamples --seed "
+        "--max-cost --media-root --metric --others --output --prompts --resamples --seed "
         "--skip-bad-rows --temperature --workers -m -o"
     ),
     "metrics": "",
@@ -87,26 +87,26 @@ OPTIONS = {
     "cache prune": "--cache --days",
     "cache verify": "--cache",
     "narrate extract": (
-        "--alternatives --column --cover --days --embedder --images --jsd --like --method "
-        "--min-difference --near-duplicate --out --replications --scale --seed "
+        "--alternatives --map --cover --days --embedder --media-root --jsd --like --method "
+        "--min-difference --near-duplicate --output --replications --scale --seed "
         "--skip-bad-rows --skip-undated --source --spread-dates --target --topics --window --year -k -o"
     ),
     "narrate judge": (
-        "--allow-failed --anchors --base-url --key-env --by --cache --captioner --column "
-        "--concurrency --context --dry-run --images --json --judge --judges --max-cost "
-        "--max-side --out --pictures --rule --share --skip-bad-rows --temperature "
+        "--allow-failed --anchors --base-url --key-env --by --cache --captioner --map "
+        "--concurrency --context --dry-run --media-root --json --judge --judges --max-cost "
+        "--max-side --output --pictures --rule --share --skip-bad-rows --temperature "
         "--weight --year -K -o"
     ),
     "narrate transitions": (
-        "--allow-failed --base-url --key-env --by --cache --captioner --column --concurrency "
-        "--context --dry-run --embedder --human --images --jsd --json --judge --judges "
-        "--max-cost --max-side --out --pictures --scale --skip-bad-rows --temperature "
+        "--allow-failed --base-url --key-env --by --cache --captioner --map --concurrency "
+        "--context --dry-run --embedder --human --media-root --jsd --json --judge --judges "
+        "--max-cost --max-side --output --pictures --scale --skip-bad-rows --temperature "
         "--topics --year -K -o"
     ),
     "narrate compare": (
-        "--allow-failed --anchors --base-url --key-env --by --cache --captioner --column "
-        "--concurrency --context --dry-run --embedder --human --images --jsd --json "
-        "--judge --judges --max-cost --max-side --out --pictures --rule --scale --share "
+        "--allow-failed --anchors --base-url --key-env --by --cache --captioner --map "
+        "--concurrency --context --dry-run --embedder --human --media-root --jsd --json "
+        "--judge --judges --max-cost --max-side --output --pictures --rule --scale --share "
         "--skip-bad-rows --steps-by --temperature --topics --weight --year -K -o"
     ),
 }
@@ -294,3 +294,33 @@ def test_commands_of_the_pages_can_be_given(line: str) -> None:
     command, bound, _ = app.parse_args(arguments)
     assert command.__module__.startswith(("beholder.cli.", "beholder.kinds.", "beholder.lint."))
     assert bound.signature
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("score no.jsonl --out runs/a", "--output"),
+        ("score no.jsonl --out=runs/a", "--output"),
+        ("rank no.jsonl --images p", "--media-root"),
+        ("narrate judge no.jsonl --judge openai:m --column date=d", "--map"),
+        ("annotate export no -o f --form judgments", "--format"),
+    ],
+)
+def test_old_names_of_options_work_with_a_note(cli: Cli, old: str, new: str) -> None:
+    done = cli(*old.split())
+    name = next(word for word in reversed(old.split()) if word.startswith("--")).partition("=")[0]
+    assert f"{name} is now {new}; the next version no longer takes {name}" in done.err
+    renamed = old.replace(name, new)
+    assert done.err.splitlines()[1:] == cli(*renamed.split()).err.splitlines()
+
+
+def test_a_column_of_texts_keeps_its_name(cli: Cli) -> None:
+    done = cli("translate", "no.jsonl", "-o", "o", "--from", "de", "--to", "en", "--column", "c")
+    assert "is now" not in done.err
+
+
+@pytest.mark.parametrize("command", [name for name in OPTIONS if name != "plan"])
+def test_no_first_panel_has_more_than_twelve_options(cli: Cli, command: str) -> None:
+    panel = cli(*command.split(), "--help").out.split("─ Parameters ─")
+    rows = panel[-1].split("╰─")[0].splitlines() if len(panel) > 1 else []
+    assert sum(bool(_ROW.match(row)) for row in rows) <= 12

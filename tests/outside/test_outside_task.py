@@ -146,7 +146,7 @@ def test_its_judgments_leave_and_come_back(
 ) -> None:
     finish(study, "anna", "t1", {"tone": "warm"})
     file = "out.jsonl" if form == "judgments" else "out.json"
-    assert cli("annotate", "export", "study", "-o", file, "--form", form).code == 0
+    assert cli("annotate", "export", "study", "-o", file, "--format", form).code == 0
     if form == "label-studio":
         (task,) = json.loads((tmp_path / file).read_text())
         assert task["annotations"][0]["result"][0]["value"] == {"choices": ["warm"]}

@@ -229,7 +229,7 @@ def _study(folder: Path, run: Callable[[str], object]) -> None:
     for annotator in ("anna", "ben"):
         finish(study, annotator, "harbour-north", {"mistakes:2-6": MARK})
     study.close()
-    run("annotate export studies/marks --form judgments -o others.jsonl")
+    run("annotate export studies/marks --format judgments -o others.jsonl")
 
 
 def _cache(folder: Path) -> None:

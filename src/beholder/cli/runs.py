@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from beholder.terminal.groups import AsJson, LabelGroup, Markdown, Out, TablesGroup, ViewerGroup
+from beholder.terminal.groups import (
+    AsJson,
+    LabelGroup,
+    Markdown,
+    Out,
+    OutFile,
+    TablesGroup,
+    ViewerGroup,
+)
 from beholder.terminal.printing import say, tell, tell_result, tell_summary
 
 if TYPE_CHECKING:
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
     from beholder.tables import Table
 
 
-def demo(*, out: Annotated[Path, Parameter(alias="-o")] = Path("runs/demo")) -> int:
+def demo(*, out: OutFile = Path("runs/demo")) -> int:
     """Score the bundled sample with Accord and VCS, built in; no key, no download.
 
     Example: `beholder demo`

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from beholder.lint.rules import PROFILES, Format, Profile
-from beholder.terminal.groups import Out
+from beholder.terminal.groups import RESULTS, Out
 from beholder.terminal.printing import say, say_left_out, tell
 
 
@@ -39,7 +39,7 @@ class RuleGroup:
     map: Annotated[tuple[str, ...], Parameter(name="--map")] = ()
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=RESULTS)
 @dataclass(frozen=True)
 class OutcomeGroup:
     """What is written, and what counts as a failure.

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from beholder.errors import ConfigError
 from beholder.optional import load
@@ -39,9 +39,18 @@ def _no_option(kind: Any, value: str) -> None:
 Data: TypeAlias = Annotated[str, Parameter(allow_leading_hyphen=True, validator=_no_option)]
 """A file, a folder or a name; - is standard input."""
 
-Out: TypeAlias = Annotated[Path | None, Parameter(alias="-o")]
+ROWS, JUDGES, WORK, RESULTS, SERVER = (
+    Group(name, sort_key=place)
+    for place, name in enumerate(
+        ("Rows of the data", "Judges and embedders", "Work and cost", "Results", "Server"), start=1
+    )
+)
+"""Panels of a help page, after the one of the command's own options."""
 
-OutFile: TypeAlias = Annotated[Path, Parameter(alias="-o")]
+OUTPUT = ("--output", "-o")
+Out: TypeAlias = Annotated[Path | None, Parameter(name=OUTPUT)]
+
+OutFile: TypeAlias = Annotated[Path, Parameter(name=OUTPUT)]
 
 
 def _for_a_run(kind: Any, value: Path | None) -> None:
@@ -52,7 +61,7 @@ def _for_a_run(kind: Any, value: Path | None) -> None:
         check_folder(value)
 
 
-RunOut: TypeAlias = Annotated[Path | None, Parameter(alias="-o", validator=_for_a_run)]
+RunOut: TypeAlias = Annotated[Path | None, Parameter(name=OUTPUT, validator=_for_a_run)]
 """A run directory."""
 
 
@@ -84,7 +93,7 @@ def _field_and_column(given: str) -> tuple[str, str]:
     return name.strip(), column.strip()
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=ROWS)
 @dataclass(frozen=True)
 class DataGroup(DataOptions):
     """Which rows of the data a command takes that reads no items."""
@@ -94,7 +103,7 @@ class DataGroup(DataOptions):
     frames: Annotated[Frames | None, Parameter(parse=False)] = None
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=ROWS)
 @dataclass(frozen=True)
 class ItemDataGroup(DataOptions):
     """Which rows of the data a command takes, and where their fields lie."""
@@ -114,7 +123,7 @@ class ItemDataGroup(DataOptions):
             object.__setattr__(self, "map", dict(pairs))
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=JUDGES)
 @dataclass(frozen=True)
 class JudgeGroup(JudgeOptions):
     """How judges are asked; a spec holds what is in ``extra``, as ``openai('m', timeout=9)``."""
@@ -122,7 +131,7 @@ class JudgeGroup(JudgeOptions):
     extra: Annotated[Mapping[str, object], Parameter(parse=False)] = field(default_factory=dict)
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=WORK)
 @dataclass(frozen=True)
 class WorkGroup(WorkOptions):
     """How much a command does at once, what it keeps, and what it may spend."""
@@ -140,7 +149,7 @@ class WorkGroup(WorkOptions):
         return WorkOptions(self.workers, self.concurrency, cache_at(self.cache), self.max_cost)
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=JUDGES)
 @dataclass(frozen=True)
 class ToolGroup:
     """What metrics take that name none themselves.
@@ -159,7 +168,7 @@ class ToolGroup:
         return {kind: spec for kind, spec in given.items() if spec}
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=WORK)
 @dataclass(frozen=True)
 class EngineGroup:
     """Where a run is worked on.
@@ -191,7 +200,7 @@ class EngineGroup:
         return None
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=RESULTS)
 @dataclass(frozen=True)
 class TellGroup:
     """What a command prints.
@@ -204,7 +213,7 @@ class TellGroup:
     dry_run: bool = False
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=RESULTS)
 @dataclass(frozen=True)
 class FinishGroup(TellGroup):
     """What a command does at its end.
@@ -243,22 +252,7 @@ class ItemRunGroup:
     finish: FinishGroup = field(default_factory=FinishGroup)
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
-class StorylineDataGroup(DataGroup):
-    """Which rows are taken."""
-
-    media_root: Annotated[
-        Path | None,
-        Parameter(
-            name=["--images", "--media-root"],
-            help="Folder that image paths are relative to, where it is another than that of the"
-            " data.",
-        ),
-    ] = None
-
-
-@Parameter(name="*")
+@Parameter(name="*", group=JUDGES)
 @dataclass(frozen=True)
 class VoteJudgeGroup(JudgeGroup):
     """How judges are asked; ratings have a temperature of their own."""
@@ -271,13 +265,13 @@ class VoteJudgeGroup(JudgeGroup):
 class StorylineRunGroup:
     """Options of every run over storylines, as ``Run``."""
 
-    rows: StorylineDataGroup = field(default_factory=StorylineDataGroup)
+    rows: DataGroup = field(default_factory=DataGroup)
     judging: VoteJudgeGroup = field(default_factory=VoteJudgeGroup)
     work: WorkGroup = field(default_factory=WorkGroup)
     finish: FinishGroup = field(default_factory=FinishGroup)
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=SERVER)
 @dataclass(frozen=True)
 class ServerGroup:
     """Where the pages are served.
@@ -294,7 +288,7 @@ class ServerGroup:
     name: tuple[str, ...] = ()
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=SERVER)
 @dataclass(frozen=True)
 class ViewerGroup(ServerGroup):
     """Where the pages of a viewer are served.
@@ -311,7 +305,7 @@ class ViewerGroup(ServerGroup):
     token: str | None = None
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=RESULTS)
 @dataclass(frozen=True)
 class TablesGroup:
     """Where tables go besides the terminal.

@@ -69,7 +69,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_a_metric_that_counts_words_is_right_once(tmp_path: Path, cli: Cli) -> None:
     path = write(tmp_path, [json.dumps(row) for row in ROWS])
     ran = cli(
-        "suite", "minimal-pairs", str(path), "-m", "token_f1", "--out", str(tmp_path / "run"),
+        "suite", "minimal-pairs", str(path), "-m", "token_f1", "--output", str(tmp_path / "run"),
         "--json",
     )  # fmt: skip
     assert ran.code == 0, ran.err

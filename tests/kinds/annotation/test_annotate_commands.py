@@ -269,7 +269,7 @@ def test_a_file_without_rows_has_no_next_step(cli: Cli, judge: Judge) -> None:
 
 def test_judgments_go_from_study_to_study(cli: Cli, judge: Judge) -> None:
     judge("sequences", {"anna": {"walk": {"rating": 8}}})
-    assert cli("annotate", "export", "study", "-o", "j.jsonl", "--form", "judgments").code == 0
+    assert cli("annotate", "export", "study", "-o", "j.jsonl", "--format", "judgments").code == 0
     made = cli("annotate", "sequences", "storylines.jsonl", "-o", "other", "--prepare")
     assert made.code == 0, made.err
     taken = cli("annotate", "import", "other", "j.jsonl")

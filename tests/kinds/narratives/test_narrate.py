@@ -198,7 +198,7 @@ def test_bad_rows_of_the_collection_are_told_with_those_to_follow(cli: Cli) -> N
         (["-k", "99"], "k=99: from the first picture to the last one there are 40 pictures"),
         (["-k", "4", "--topics", "labels:mood"], "no picture has that label; there are: category"),
         (["-k", "4", "--embedder", "npz:none.npz"], "none.npz: cannot be read"),
-        (["-k", "4", "--column", "date"], "expected FIELD=COLUMN"),
+        (["-k", "4", "--map", "date"], "expected FIELD=COLUMN"),
         (["-k", "4", "--scale", "big"], 'Choose from: "raw", "minmax"'),
     ],
 )
@@ -422,10 +422,10 @@ def test_a_wrong_picture_folder_is_told_where_no_score_needs_the_pictures(cli: C
     Path("elsewhere").mkdir()
     done = cli(
         "compare", "s.jsonl", "--pictures", "data/index.csv", "--embedder", "npz:data/vectors.npz",
-        "--images", "elsewhere",
+        "--media-root", "elsewhere",
     )  # fmt: skip
     assert done.code == 0, done.err
-    assert "pictures could not be read (is --images right?); the first: p0" in done.err
+    assert "pictures could not be read (is --media-root right?); the first: p0" in done.err
 
 
 def test_unusable_answers_are_failures_with_the_judges_words(cli: Cli) -> None:

@@ -387,7 +387,7 @@ def test_review_writes_sets_that_rank_reads(cli: Cli) -> None:
     ranked = cli(
         "rank",
         str(run / "reviews.jsonl"),
-        "--images",
+        "--media-root",
         "img",
         "-s",
         "response(judge='reviewer:m')",

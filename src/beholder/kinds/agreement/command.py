@@ -53,7 +53,7 @@ class JudgmentGroup:
         resamples: Bootstrap resamples over sources; 0 for no intervals.
         judges: Reliability between the metrics of a run, or of raters.
         suite: Folder with many sets; all metrics are compared with each by its own protocol.
-            Scores are stored in --out, one run per set.
+            Scores are stored in --output, one run per set.
 
     Raises:
         ConfigError: The number of resamples is negative.

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from cyclopts import App, Parameter
+from cyclopts import App, Group, Parameter
 
 from beholder.errors import ConfigError
 from beholder.kinds.annotation.tasks import TASKS, task_named
-from beholder.terminal.groups import AsJson, Data, ItemDataGroup, ServerGroup
+from beholder.terminal.groups import AsJson, Data, ItemDataGroup, OutFile, ServerGroup
 from beholder.terminal.printing import say, say_left_out, tell, tell_result
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ app = App(
 )
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=Group("Annotators", sort_key=0))
 @dataclass(frozen=True)
 class PeopleGroup:
     """Who judges.
@@ -76,7 +76,7 @@ def annotate(
     data: Data,
     /,
     *,
-    out: Annotated[Path, Parameter(alias="-o")],
+    out: OutFile,
     people: PeopleGroup = PeopleGroup(),
     prefill: Path | None = None,
     pictures: str | None = None,
@@ -155,8 +155,8 @@ def export(
     study: Path,
     /,
     *,
-    out: Annotated[Path, Parameter(alias="-o")],
-    form: Form = "results",
+    out: OutFile,
+    form: Annotated[Form, Parameter(name="--format")] = "results",
     database: Database = None,
 ) -> None:
     """Write the judgments to a file.

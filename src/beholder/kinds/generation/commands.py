@@ -238,7 +238,6 @@ def review(
     out: RunOut = None,
     language: tuple[str, ...] = ("en",),
     words: int = 80,
-    images: Path | None = None,
     run: RunGroup = RunGroup(),
 ) -> int:
     """Write five kinds of reviews per picture, and the page of instructions for ranking them.
@@ -251,7 +250,6 @@ def review(
         out: Run directory; by default runs/review-NAME.
         language: Language to write in; repeatable.
         words: Words per review, about.
-        images: Folder that image paths are relative to, if not that of the data.
     """
     from beholder.files import write_text
     from beholder.kinds.generation.instructions import INSTRUCTIONS, annotation_instructions
@@ -267,7 +265,7 @@ def review(
         judge,
         language,
         words,
-        images,
+        run.rows.media_root,
         rows=run.rows,
         judging=run.judging,
         work=run.work.found(),
@@ -282,7 +280,7 @@ def review(
     announce = say if run.finish.as_json else tell
     announce(f"{written.n_written} sets of {len(KINDS)} reviews: {written.path}")
     say(f"instructions for annotators: {config.out}/instructions-en.html, -ja.html")
-    say(f"rank them: beholder rank {written.path} --images {config.folder}")
+    say(f"rank them: beholder rank {written.path} --media-root {config.folder}")
     return _close_made(written, config.out, progress, run.finish)
 
 

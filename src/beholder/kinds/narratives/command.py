@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App, Group, Parameter
 
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import (
@@ -18,7 +18,7 @@ from beholder.kinds.narratives.config import (
     Part,
 )
 from beholder.kinds.narratives.settings import Extraction, Method, Voting
-from beholder.terminal.groups import Data, OutFile, RunOut, StorylineDataGroup, StorylineRunGroup
+from beholder.terminal.groups import Data, DataGroup, OutFile, RunOut, StorylineRunGroup
 from beholder.terminal.printing import (
     close,
     say,
@@ -37,12 +37,21 @@ app = App(
     help="Sequences of pictures: extract storylines, judge them, find breaks, compare sources.",
     help_format="markdown",
 )
+
+
+def _panel(name: str) -> Parameter:
+    """Flattens a group of options into a panel of the help page."""
+    return Parameter(name="*", group=Group(name, sort_key=0))
+
+
 FLAT = Parameter(name="*")
+PICTURES, RATING = _panel("Pictures and captions"), _panel("Ratings")
+HYBRID, COHERENCE = _panel("Hybrid judging"), _panel("Coherence")
 _SHOWN = 10
 _TOLD = ("tables", "steps", "cost", "hybrid", "examples", "models", "theta", "judges")
 
 
-@FLAT
+@PICTURES
 @dataclass(frozen=True)
 class TableGroup:
     """How a table of pictures is read.
@@ -52,7 +61,7 @@ class TableGroup:
         year: Year of dates that name none.
     """
 
-    column: tuple[str, ...] = ()
+    column: Annotated[tuple[str, ...], Parameter(name="--map")] = ()
     year: int | None = None
 
     @property
@@ -65,7 +74,7 @@ class TableGroup:
         pairs = {pair: pair.partition("=") for pair in self.column}
         for pair, (name, _, column) in pairs.items():
             if not (name and column):
-                raise ConfigError(f"--column {pair!r}: expected FIELD=COLUMN, such as date=month")
+                raise ConfigError(f"--map {pair!r}: expected FIELD=COLUMN, such as date=month")
         return {name: column for name, _, column in pairs.values()}
 
 
@@ -80,7 +89,7 @@ class CaptionGroup(CaptionOptions):
     ] = None
 
 
-@FLAT
+@RATING
 @dataclass(frozen=True)
 class VoteGroup(Voting):
     """How storylines are rated.
@@ -112,7 +121,7 @@ class VoteGroup(Voting):
         return Voting(self.judges, self.temperature, self.context, self.anchors, found)
 
 
-@FLAT
+@RATING
 @dataclass(frozen=True)
 class StepVoteGroup(VoteGroup):
     """How steps are rated; there are no examples of steps."""
@@ -122,7 +131,7 @@ class StepVoteGroup(VoteGroup):
     example: Annotated[tuple[str, ...], Parameter(parse=False)] = ()
 
 
-@FLAT
+@PICTURES
 @dataclass(frozen=True)
 class SourceGroup:
     """The judge, and what it sees.
@@ -166,11 +175,11 @@ def extract(
     *,
     out: OutFile,
     ends: EndGroup = EndGroup(),
-    how: Annotated[Extraction, FLAT] = Extraction(),
+    how: Annotated[Extraction, _panel("Extraction")] = Extraction(),
     embedder: str = "handcrafted",
     skip_undated: bool = False,
     columns: TableGroup = TableGroup(),
-    rows: StorylineDataGroup = StorylineDataGroup(),
+    rows: DataGroup = DataGroup(),
 ) -> None:
     """Extract storylines from a collection of pictures.
 
@@ -232,7 +241,7 @@ def judge(
     out: RunOut = None,
     source: SourceGroup = SourceGroup(),
     votes: VoteGroup = VoteGroup(),
-    hybrid: Annotated[HybridOptions, FLAT] = HybridOptions(),
+    hybrid: Annotated[HybridOptions, HYBRID] = HybridOptions(),
     run: StorylineRunGroup = StorylineRunGroup(),
 ) -> int:
     """Have judges rate whole sequences from 1 to 10; run it again to resume.
@@ -256,7 +265,7 @@ def transitions(
     out: RunOut = None,
     source: SourceGroup = SourceGroup(),
     votes: StepVoteGroup = StepVoteGroup(),
-    coherence: Annotated[CoherenceOptions, FLAT] = CoherenceOptions(),
+    coherence: Annotated[CoherenceOptions, COHERENCE] = CoherenceOptions(),
     human: str = "human",
     run: StorylineRunGroup = StorylineRunGroup(),
 ) -> int:
@@ -302,8 +311,8 @@ def compare(
     out: RunOut = None,
     source: SourceGroup = SourceGroup(),
     votes: VoteGroup = VoteGroup(),
-    hybrid: Annotated[HybridOptions, FLAT] = HybridOptions(),
-    coherence: Annotated[CoherenceOptions, FLAT] = CoherenceOptions(),
+    hybrid: Annotated[HybridOptions, HYBRID] = HybridOptions(),
+    coherence: Annotated[CoherenceOptions, COHERENCE] = CoherenceOptions(),
     run: StorylineRunGroup = StorylineRunGroup(),
 ) -> int:
     """Compare sources of sequences: scores, reliability, coherence, effects, costs, film strips.
@@ -379,7 +388,7 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     unreadable = study.unreadable
     if unreadable:
         say(
-            f"beholder: {len(unreadable)} pictures could not be read (is --images right?); "
+            f"beholder: {len(unreadable)} pictures could not be read (is --media-root right?); "
             f"the first: {unreadable[0]}"
         )
     return close(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -33,13 +32,11 @@ class SetGroup:
 
     Attributes:
         language: Language of rows without one, such as en.
-        images: Folder that image paths are relative to; default: the folder of the data.
         threshold: Least agreement of an image's best pair of annotators, or none.
         resamples: Bootstrap resamples of images.
     """
 
     language: str = ""
-    images: Path | None = None
     threshold: float | None = 0.6
     resamples: int = 1000
 
@@ -81,7 +78,7 @@ def rank(
         out or default_out(data, "rank-"),
         _rankers(scorer, ablate, tools.named()),
         sets.language,
-        sets.images,
+        run.rows.media_root,
         sets.threshold,
         sets.resamples,
         run.rows,
