@@ -154,3 +154,25 @@ def test_a_leaderboard_is_written_as_tables(
     rows = json.loads((tmp_path / "t" / "leaderboard-vcs.json").read_text("utf-8"))["rows"]
     # scores rise by 1/8 from 1/8: system a has the 1st, 3rd, 5th, b the others
     assert [(row["system"], row["mean"]) for row in rows] == [("b", 0.5), ("a", 0.375)]
+
+
+def test_a_leaderboard_is_written_as_the_table_of_a_paper(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    items = [replace(item, images=(f"{n // 2}.jpg",)) for n, item in enumerate(lemons(20))]
+    # system b is 0.25 above a about each of ten pictures: p = 2 / 2**10, below 0.05
+    scores = [sentence_score(item, 0.25 + 0.25 * (n % 2)) for n, item in enumerate(items)]
+    run = write_run(tmp_path / "run", items, {"vcs": scores})
+    board = runner(monkeypatch, capsys, "leaderboard", str(run))
+    done = board("--latex", str(tmp_path / "table.tex"), "--markdown", "-")
+    assert done.code == 0
+    assert done.out.startswith("## Systems by metric")
+    text = (tmp_path / "table.tex").read_text("utf-8")
+    assert r"\toprule" in text
+    assert r"system & vcs.vcs $\uparrow$ \\" in text
+    rows = [line for line in text.splitlines() if "textsubscript" in line]
+    assert rows == [
+        r"b & \textbf{0.500}\textsubscript{0.500 to 0.500} \\",
+        r"a & 0.250$^{\dagger}$\textsubscript{0.250 to 0.250} \\",
+    ]
+    assert "Means over 10 sources that all systems scored. vcs: " in text.split("caption")[1]

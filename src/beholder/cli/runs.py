@@ -19,7 +19,7 @@ from beholder.terminal.groups import (
     TablesGroup,
     ViewerGroup,
 )
-from beholder.terminal.printing import say, tell, tell_result, tell_summary
+from beholder.terminal.printing import say, tell, tell_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -209,6 +209,8 @@ def leaderboard(
     runs: list[Path],
     /,
     *,
+    latex: Path | None = None,
+    markdown: Markdown = None,
     people: LabelGroup = LabelGroup(),
     tables: TablesGroup = TablesGroup(),
     as_json: AsJson = False,
@@ -217,12 +219,16 @@ def leaderboard(
 
     Systems are compared on the pictures that all of them have a score for.
 
-    Example: `beholder leaderboard runs/model-a runs/model-b`
+    Example: `beholder leaderboard runs/model-a runs/model-b --latex table.tex`
 
     Args:
         runs: Run directories of `score`: a system each, or items with group.system.
+        latex: File for the table of a paper: systems by metrics, the best bold, booktabs.
     """
-    from beholder.report.tables import leaderboard_tables
+    from beholder import files as texts
+    from beholder.report.markdown import summed_up
+    from beholder.report.study_tables import latex as as_latex
+    from beholder.report.tables import leaderboard_tables, systems_by_metric
     from beholder.run.leaderboard import leaderboard as rank
     from beholder.run.leaderboard import systems_of
     from beholder.run.store import Store
@@ -235,7 +241,10 @@ def leaderboard(
     plain: object = [asdict(board) for board in boards]
     if corrected:
         plain = {"boards": plain, "corrected": corrected[0].rows}
-    tell_result(plain, found, as_json)
+    tell_summary(plain, found, as_json, markdown, lambda: summed_up("Systems by metric", found))
+    if latex is not None:
+        texts.write_text(latex, as_latex(systems_by_metric(boards)))
+        say(f"table: {latex}")
     tables.write(found)
     for problem in problems:
         say(problem)

@@ -238,8 +238,9 @@ def _latex_cell(row: Mapping[str, Any], column: Column) -> str:
         best, below = row[f"{column.key}_best"], row[f"{column.key}_below"]
         text = rf"\textbf{{{_escaped(text)}}}" if best else _escaped(text)
         text += r"$^{\dagger}$" if below else ""
-    else:
-        text = _escaped(text)
+        interval = show_range(row, column)
+        return rf"{text}\textsubscript{{{_escaped(interval)}}}" if interval else text
+    text = _escaped(text)
     interval = show_range(row, column)
     return f"{text} {_escaped(f'[{interval}]')}" if interval else text
 

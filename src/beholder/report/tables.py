@@ -63,7 +63,7 @@ def cell(text: str, style: str = "") -> Text:
 
 def leaderboard_tables(boards: Sequence[Board]) -> list[Table]:
     """A table of systems per metric; of several metrics first one of systems by metrics."""
-    return [*([_overview(boards)] if len(boards) > 1 else []), *map(_board, boards)]
+    return [*([systems_by_metric(boards)] if len(boards) > 1 else []), *map(_board, boards)]
 
 
 _P = 0.05
@@ -81,7 +81,8 @@ def _marks(key: str, standing: Standing) -> dict[str, Any]:
     }
 
 
-def _overview(boards: Sequence[Board]) -> Table:
+def systems_by_metric(boards: Sequence[Board]) -> Table:
+    """The table of a paper: systems by metrics, with the best, those below it, and signatures."""
     systems = [standing.system for standing in boards[0].standings]
     rows: dict[str, dict[str, Any]] = {system: {"system": system} for system in systems}
     arrows = {True: " ↑", False: " ↓", None: ""}
@@ -101,6 +102,7 @@ def _overview(boards: Sequence[Board]) -> Table:
         notes=(
             _MARKS,
             f"Means over {' or '.join(sorted(sources))} sources that all systems scored.",
+            *(f"{board.metric}: {board.signature}" for board in boards),
         ),
     )
 

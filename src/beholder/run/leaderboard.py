@@ -64,6 +64,7 @@ class Board:
         standings: Per system.
         n_sources: Sources (pictures, videos) that all systems with a score have a score for.
         n_all_sources: Sources that any system describes.
+        signature: How the values were made.
     """
 
     metric: str
@@ -72,6 +73,7 @@ class Board:
     standings: tuple[Standing, ...]
     n_sources: int
     n_all_sources: int
+    signature: str = ""
 
 
 @dataclass
@@ -135,6 +137,7 @@ def leaderboard(stores: Sequence[Store], *, seed: int = SEED) -> list[Board]:
                 _standings(tallies, common, higher_is_better, seed),
                 len(common),
                 len({source for of in sources for source in of}),
+                next(iter(made), ""),
             )
         )
     return boards
