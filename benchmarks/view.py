@@ -119,7 +119,7 @@ def main() -> None:
             size = len(answer.content) // 1000
             print(f"{name:32} {again:7.1f} ms   first {times[0]:7.1f} ms   {size:5} kB")
         print(f"slowest {worst:.0f} ms; limit {LIMIT_MS:.0f} ms")
-        viewer.close()
+        viewer.watcher.stop()
 
 
 if __name__ == "__main__":

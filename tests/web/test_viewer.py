@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from beholder.backends import BACKENDS
+from beholder.data import read_items
 from beholder.kinds.generation.reviews import ReviewsConfig, run_reviews
 from beholder.options import DataOptions
 from beholder.records import Item, ItemFailure, ItemScore
@@ -340,3 +342,82 @@ def test_captions_of_films_are_made_of_moments_that_the_viewer_shows(
         grey = Image.open(io.BytesIO(answer.content)).convert("L").getpixel((9, 9))
         assert isinstance(grey, int)
         assert abs(grey - shown) < 4
+
+
+def test_a_list_shows_chosen_columns_and_marks(opened: Open, tmp_path: Path) -> None:
+    items = [replace(item, judgments={"overall": 4}) for item in lemons(3)]
+    scores = [sentence_score(item, n / 4) for n, item in enumerate(items)]
+    client = opened(write_run(tmp_path / "run", items, {"vcs": scores}))
+    plain = client.get("/runs/0/items").text
+    assert "overall: 4" not in plain
+    chosen = {"col": [pair("vcs", "las"), pair("text", "judgments"), pair("text", "references")]}
+    page = client.get("/runs/0/items", params=chosen).text
+    assert "vcs · las" in page
+    assert page.count("overall: 4") == 3
+    # `las` of a made-up score is (1 + vcs) / 2
+    assert re.findall(r'class="num"><a href="[^"]*">([\d.]+)</a>', page) == [
+        "0.500",
+        "0.625",
+        "0.750",
+    ]
+    assert html.escape(items[0].references[0][:20]) in page
+    address = next(link for link in links(page) if "/selection" in link)
+    assert client.get(address).status_code == 200
+    assert (
+        '<span class="mark'
+        in client.get("/runs/0/items", params={"col": pair("text", "marks")}).text
+    )
+    assert client.get("/runs/0/items", params={"col": '["a"]'}).status_code == 400
+
+
+def test_a_selection_is_a_data_file(opened: Open, tmp_path: Path) -> None:
+    items = lemons(4)
+    scores = [sentence_score(item, n / 4) for n, item in enumerate(items)]
+    client = opened(write_run(tmp_path / "run", items, {"vcs": scores}))
+    done = client.get("/runs/0/selection?sort=value&down=1&low=0.3")
+    assert done.headers["content-disposition"] == "attachment; filename*=UTF-8''run.jsonl"
+    file = tmp_path / "selection.jsonl"
+    file.write_bytes(done.content)
+    assert [item.id for item in read_items(str(file))] == ["table-3", "table-2"]
+
+
+def test_what_got_worse_is_a_list(opened: Open, tmp_path: Path) -> None:
+    items = lemons(4)
+    runs = [
+        write_run(tmp_path / name, items, {"vcs": [sentence_score(i, s) for i, s in zip(items, scores, strict=True)]})
+        for name, scores in {"a": (0.5, 0.5, 0.5, 0.5), "b": (0.25, 0.75, 0.5, 0.0)}.items()
+    ]  # fmt: skip
+    client = opened(*runs)
+    told = client.get("/compare/selection?a=0&b=1&sort=down").text.splitlines()
+    rows = [json.loads(line) for line in told]
+    assert [(row["id"], row["difference"]) for row in rows] == [
+        ("table-3", -0.5),
+        ("table-0", -0.25),
+    ]
+    assert (rows[0]["a"], rows[0]["b"]) == (0.5, 0.0)
+
+
+def test_tags_and_notes_are_kept_beside_the_run(opened: Open, tmp_path: Path) -> None:
+    folder = lemon_run(tmp_path / "run", 3)
+    client = opened(folder)
+    page = client.get("/runs/0/item/1?sort=id").text
+    mark = page.split('name="csrf" value="')[1].split('"')[0]
+    form = {"csrf": mark, "tags": "wrong colour, check, check", "note": "<b>blue</b>"}
+    assert client.post("/runs/0/item/1/note", data={**form, "csrf": "x"}).status_code == 403
+    done = client.post("/runs/0/item/1/note?sort=id", data=form, follow_redirects=False)
+    assert (done.status_code, done.headers["location"]) == (303, "/runs/0/item/1?sort=id")
+    (line,) = (folder / "notes.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(line) == {
+        "kind": "item",
+        "id": "table-1",
+        "tags": ["wrong colour", "check"],
+        "note": "<b>blue</b>",
+    }
+    assert "&lt;b&gt;blue&lt;/b&gt;" in client.get("/runs/0/item/1").text
+    assert listed(client.get("/runs/0/items?tag=check").text) == ["table-1"]
+    client.post("/runs/0/item/1/note", data={"csrf": mark, "tags": "", "note": ""})
+    assert listed(client.get("/runs/0/items?tag=check").text) == []
+    long = client.post("/runs/0/item/1/note", data={"csrf": mark, "tags": "x" * 61})
+    assert long.status_code == 400
+    (folder / "notes.jsonl").write_text("{", encoding="utf-8")
+    assert "notes.jsonl cannot be read" in client.get("/runs/0/items").text

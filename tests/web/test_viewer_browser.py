@@ -37,7 +37,7 @@ def viewing(server: Serve, *folders: Path, **more: Any) -> Iterator[str]:
         with server(make_viewer(viewer, Settings(rate=1e6, burst=100_000))) as address:
             yield address
     finally:
-        viewer.close()
+        viewer.watcher.stop()
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def test_a_running_run_is_followed_without_a_click(
             store.put("vcs", 1, scores[1])
         tab.wait_for_selector("text=2 of 3", timeout=20_000)
         assert page.problems == []
-    viewer.close()
+    viewer.watcher.stop()
 
 
 def test_all_is_reached_by_keyboard_alone(

@@ -6,6 +6,7 @@ import math
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -111,9 +112,9 @@ class Comparisons:
     )
 
     def page(
-        self, a: RunView, b: RunView, query: Mapping[str, str]
+        self, a: RunView, b: RunView, query: Mapping[str, str], *, whole: bool = False
     ) -> tuple[str, Mapping[str, object]]:
-        """The template of the page of two runs, and its context.
+        """The template of the page of two runs, and its context; ``whole`` puts all on one page.
 
         Raises:
             ConfigError: The query asks for what is not there, or the runs share nothing.
@@ -132,11 +133,14 @@ class Comparisons:
         if order not in _ORDERS:
             raise ConfigError(f"sort: expected {', '.join(_ORDERS)}, got {order!r}")
         known = np.flatnonzero(np.isfinite(difference))
+        if order != "most" and "only" in query:
+            known = known[difference[known] > 0] if order == "up" else known[difference[known] < 0]
         key = {"most": -np.abs(difference), "up": -difference, "down": difference}[order][known]
         ordered = known[np.argsort(key, kind="stable")]
         last = max(0, math.ceil(len(ordered) / PAGE) - 1)
         number = min(read_whole(query.get("page", "0")) or 0, last)
-        places = ordered[number * PAGE : (number + 1) * PAGE].tolist()
+        shown = ordered if whole else ordered[number * PAGE : (number + 1) * PAGE]
+        places = shown.tolist()
         tests = self._tested(a, b)
         return "compare.html.j2", {
             "query": dict(query),
@@ -195,9 +199,9 @@ class Comparisons:
         )
 
     def _pairing(self, a: RunView, b: RunView, kind: str) -> PairedPlaces:
-        key, now = (id(a), id(b)), (a.snapshot, b.snapshot)
-        kept = self._pairings.get(key)
-        if kept is not None and all(x is y for x, y in zip(kept[0], now, strict=True)):
+        now = (a.snapshot, b.snapshot)
+        kept = self._pairings.get((id(a), id(b)))
+        if kept is not None and all(map(is_, kept[0], now)):
             return kept[1]
         ids_a, ids_b = (snapshot.subjects[kind].ids for snapshot in now)
         there = {name: place for place, name in enumerate(ids_b)}
@@ -209,13 +213,13 @@ class Comparisons:
             )
         places = np.array(common, dtype=np.int64)
         made = PairedPlaces(places[:, 0], places[:, 1])
-        self._pairings[key] = (now, made)
+        self._pairings[id(a), id(b)] = (now, made)
         return made
 
     def _tested(self, a: RunView, b: RunView) -> _Tests:
         key, now = (id(a), id(b)), (a.snapshot, b.snapshot)
         kept = self._tests.get(key)
-        if kept is not None and all(x is y for x, y in zip(kept[0], now, strict=True)):
+        if kept is not None and all(map(is_, kept[0], now)):
             return kept[1]
         tests = _Tests()
 
@@ -300,11 +304,13 @@ def _side(view: RunView, asked: str, position: int) -> ItemSide:
         _, item = next(iter(store.items([position])))
         outcome = store.score(asked, position)
     if isinstance(outcome, ItemScore):
-        return ItemSide(item, None, outcome.values, _texts(item, outcome.units))
-    return ItemSide(item, outcome.message if outcome else None, {}, _texts(item, ()))
+        return ItemSide(item, None, outcome.values, drawn_texts(item, outcome.units))
+    return ItemSide(item, outcome.message if outcome else None, {}, drawn_texts(item, ()))
 
 
-def _texts(item: Item, units: Sequence[Unit]) -> list[tuple[str, list[DrawnPiece]]]:
+def drawn_texts(item: Item, units: Sequence[Unit]) -> list[tuple[str, list[DrawnPiece]]]:
+    """The texts of an item with their titles, cut at the borders of units."""
+
     def drawn(piece: Piece, heights: Mapping[int, int]) -> DrawnPiece:
         if not piece.units:
             return DrawnPiece(piece.text)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from beholder.errors import ConfigError
 from beholder.web.finding import Query, find
 from beholder.web.items import STATES, Snapshot
+from beholder.web.notes import Notes
 
 PAGE = 50
 """Subjects on a page."""
@@ -56,19 +57,44 @@ class Listing:
         return place, before, after
 
 
-def listing(snapshot: Snapshot, query: Mapping[str, str]) -> Listing:
+def listing(snapshot: Snapshot, query: Mapping[str, str], notes: Notes | None = None) -> Listing:
     """The list that the query of an address asks for.
+
+    Args:
+        snapshot: The run.
+        query: Of an address.
+        notes: Where tags are, if the query may ask for one.
 
     Raises:
         ConfigError: A part of it is not what it should be.
     """
     wanted = read_wanted(snapshot, query)
     positions = find(snapshot, wanted)
+    if notes is not None and (tag := query.get("tag")):
+        tagged = {name for name, own in notes.all(wanted.kind).items() if tag in own.tags}
+        ids = snapshot.subjects[wanted.kind].ids
+        positions = positions[[ids[at] in tagged for at in positions.tolist()]]
     last = max(0, math.ceil(len(positions) / PAGE) - 1)
     page = read_whole(query.get("page", "0"))
     if page is None:
         raise ConfigError(f"page: expected a number, got {query['page'][:40]!r}")
     return Listing(wanted, positions, min(page, last))
+
+
+def read_columns(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """The chosen columns: values of ``pair``, or one list of them.
+
+    Raises:
+        ConfigError: It is something else.
+    """
+    found: list[object] = []
+    for text in texts:
+        one = _json(text, "col")
+        found += one if isinstance(one, list) and one and isinstance(one[0], list) else [one]
+    for one in found:
+        if not isinstance(one, list) or [type(part) for part in one] != [str, str]:
+            raise ConfigError(f"col: expected two texts in a list, got {str(one)[:80]!r}")
+    return [(one[0], one[1]) for one in found if isinstance(one, list)]
 
 
 def read_whole(text: str) -> int | None:

@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
+from beholder.records import Item, ItemScore
 from beholder.report.item_script import item_script
+from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.web.app import make_app
-from beholder.web.comparing import Comparisons, shared_askers
+from beholder.web.comparing import Comparisons, DrawnPiece, drawn_texts, shared_askers
 from beholder.web.finding import group_counts, verdict_counts
 from beholder.web.items import FAILED, OPEN, STATES, AskedColumns, RunView, Snapshot, Watcher
-from beholder.web.lists import listing, pair, read_whole, spread, write_wanted
+from beholder.web.lists import listing, pair, read_columns, read_whole, spread, write_wanted
+from beholder.web.notes import Notes
 from beholder.web.overview import Overviews
 from beholder.web.pages import page
 from beholder.web.seen import RunPictures, images_of, questions_of
 from beholder.web.settings import Settings
 from beholder.web.subject_pages import SeenSubject, first_text, subject_page
+
+_OF_ITEMS: Mapping[str, Callable[[Item], str]] = {
+    "marks": lambda item: "",
+    "references": lambda item: " / ".join(item.references),
+    "judgments": lambda item: ", ".join(f"{k}: {v}" for k, v in item.judgments.items()),
+    "group": lambda item: ", ".join(f"{k}: {v}" for k, v in item.group.items()),
+}
+"""Columns of a list of items that are no values."""
 
 _MOST_GROUPS = 200
 """Values of a group column that can be chosen; others are found by their words."""
@@ -48,6 +60,7 @@ class Viewer:
     def __init__(self, folders: Sequence[Path], media_root: Path | None = None) -> None:
         self.runs = [RunView(folder) for folder in folders]
         self.names = spread([folder.resolve().name for folder in folders])
+        self._notes = [Notes(folder) for folder in folders]
         self.watcher = Watcher(self.runs)
         self._pictures = [RunPictures(view, media_root) for view in self.runs]
         self._overviews = Overviews()
@@ -65,17 +78,14 @@ class Viewer:
             Route(run, self.overview),
             Route(f"{run}/progress", self.progress),
             Route(f"{run}/items", self.items),
+            Route(f"{run}/selection", self.selection),
+            Route("/compare/selection", self.compare_selection),
             Route(f"{run}/thumbs/{{number:int}}", self.frame),
             Route(subject, self.subject),
             Route(f"{subject}/asked", self.asked),
+            Route(f"{subject}/note", self.note, methods=["POST"]),
             Route(f"{subject}/pictures/{{number:int}}", self.picture),
         ]
-
-    def close(self) -> None:
-        """Stop following the runs."""
-        self.watcher.stop()
-        for view in self.runs:
-            view.close()
 
     # Pages
 
@@ -110,8 +120,12 @@ class Viewer:
         if not snapshot.subjects:
             return page(request, "reading.html.j2", context)
         query = dict(request.query_params)
-        found = listing(snapshot, query)
+        shown = read_columns(request.query_params.getlist("col"))
+        if shown:
+            query["col"] = json.dumps(shown, ensure_ascii=False)
+        found = listing(snapshot, query, self._notes[number])
         wanted = found.wanted
+        notes = self._notes[number].all(wanted.kind)
         subjects = snapshot.subjects[wanted.kind]
         columns = next((one for one in snapshot.asked if one.name == wanted.asked), None)
         with view.store() as store:
@@ -122,6 +136,11 @@ class Viewer:
                     "text": first_text(subject),
                     "picture": self._pictures[number].has(wanted.kind, position, subject),
                     **_cells(columns, wanted.value, position),
+                    "more": _more(snapshot, shown, position, subject),
+                    "pieces": _marked(store, wanted.asked, position, subject)
+                    if ("text", "marks") in shown
+                    else None,
+                    "note": notes.get(subjects.ids[position]),
                 }
                 for position, subject in store.subjects(subjects.kind, found.shown)
             ]
@@ -148,15 +167,49 @@ class Viewer:
             "pair": pair,
             "as_json": json.dumps,
             "address": write_wanted,
+            "shown": shown,
+            "further": [("text", name) for name in _OF_ITEMS] if wanted.kind == ITEM.name else [],
+            "tags": sorted({tag for one in notes.values() for tag in one.tags}),
         }
         return page(request, "list.html.j2", context)
+
+    def selection(self, request: Request) -> Response:
+        """The rows of the subjects that a list has, as a data file."""
+        number, view = self._run(request)
+        found = listing(view.snapshot, dict(request.query_params), self._notes[number])
+        kind = view.snapshot.subjects[found.wanted.kind].kind
+        with view.store() as store:
+            wanted = found.positions.tolist()
+            rows = {at: kind.to_row(one) for at, one in store.subjects(kind, wanted)}
+        return _file(f"{self.names[number]}.jsonl", [rows[at] for at in wanted])
+
+    def compare_selection(self, request: Request) -> Response:
+        """The rows of the items that differ, with both values: a list of regressions."""
+        a, b = self._two(request)
+        query = {**request.query_params, "only": "1"}
+        _, found = self._comparisons.page(self.runs[a], self.runs[b], query, whole=True)
+        told = [
+            {"id": row["id"], "difference": row["difference"], "a": row["score_a"]}
+            | {"b": row["score_b"], "text_a": row["text_a"], "text_b": row["text_b"]}
+            for row in found.get("rows", ())
+        ]
+        return _file(f"{self.names[b]}-against-{self.names[a]}.jsonl", told)
+
+    async def note(self, request: Request) -> Response:
+        """Keep the tags and the note of a subject."""
+        number, view, kind, position = self._subject(request)
+        form = {name: str(value) for name, value in (await request.form()).items()}
+        name = view.snapshot.subjects[kind].ids[position]
+        self._notes[number].write(kind, name, form.get("tags", ""), form.get("note", ""))
+        back = write_wanted(dict(request.query_params))
+        return RedirectResponse(f"/runs/{number}/{kind}/{position}?{back}", 303)
 
     def subject(self, request: Request) -> Response:
         """A subject with its outcomes."""
         number, view, kind, position = self._subject(request)
         snapshot = view.snapshot
         query = dict(request.query_params)
-        found = listing(snapshot, {**query, "kind": kind})
+        found = listing(snapshot, {**query, "kind": kind}, self._notes[number])
         place, before, after = found.beside(position)
         with view.store() as store:
             _, subject = next(iter(store.subjects(snapshot.subjects[kind].kind, [position])))
@@ -176,6 +229,7 @@ class Viewer:
             "after": after,
             "rest": write_wanted({**query, "kind": kind}, page=None),
             "chosen": found.wanted.asked,
+            "note": self._notes[number].all(kind).get(snapshot.subjects[kind].ids[position]),
         }
         return page(request, template, context)
 
@@ -321,7 +375,7 @@ def make_viewer(viewer: Viewer, settings: Settings) -> ASGIApp:
         try:
             yield
         finally:
-            viewer.close()
+            viewer.watcher.stop()
 
     return make_app(viewer.routes(), settings, lifespan)
 
@@ -332,6 +386,35 @@ async def item_js(_: Request) -> Response:
     return Response(
         item_script(rest), media_type="text/javascript", headers={"cache-control": "max-age=600"}
     )
+
+
+def _more(
+    snapshot: Snapshot, shown: Sequence[tuple[str, str]], position: int, subject: Any
+) -> list[float | str | None]:
+    """The cells of the chosen columns: values of any asker, references, judgments."""
+    asked = {one.name: one for one in snapshot.asked}
+    found: list[float | str | None] = []
+    for name, value in shown:
+        if name == "text":
+            if value in _OF_ITEMS and isinstance(subject, Item):
+                found.append(_OF_ITEMS[value](subject))
+        elif name in asked and value in asked[name].numbers:
+            number = float(asked[name].numbers[value][position])
+            found.append(number if number == number else None)
+    return found
+
+
+def _marked(store: Store, asked: str, position: int, item: Item) -> Sequence[DrawnPiece]:
+    """The candidate with the marks of a metric."""
+    outcome = store.score(asked, position)
+    units = outcome.units if isinstance(outcome, ItemScore) else ()
+    return drawn_texts(item, units)[0][1]
+
+
+def _file(name: str, rows: Sequence[object]) -> Response:
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    header = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
+    return Response(text, media_type="application/json", headers=header)
 
 
 def _cells(

@@ -1,0 +1,81 @@
+"""Tags and notes that readers of a run write: one file beside its results."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from beholder.errors import ConfigError, RunError
+
+FILE = "notes.jsonl"
+MAX_TAGS, MAX_TAG, MAX_NOTE = 20, 60, 5_000
+
+
+class Note(msgspec.Struct, frozen=True):
+    """What is said about one subject; the last line about it counts.
+
+    Attributes:
+        kind: Kind of the subject.
+        id: Its id.
+        tags: Its tags.
+        note: A text; empty for none.
+    """
+
+    kind: str
+    id: str
+    tags: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass
+class Notes:
+    """The notes of a run; lines are only added to their file."""
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        self._writing = threading.Lock()
+
+    def all(self, kind: str) -> Mapping[str, Note]:
+        """By id, the notes of a kind of subject that have a tag or a text.
+
+        Raises:
+            RunError: The file cannot be read.
+        """
+        try:
+            lines = (self.folder / FILE).read_bytes().splitlines()
+            rows = [msgspec.json.decode(line, type=Note) for line in lines]
+        except FileNotFoundError:
+            return {}
+        except (OSError, msgspec.DecodeError) as error:
+            raise RunError(f"{self.folder / FILE} cannot be read ({error}); mend it") from error
+        last = {row.id: row for row in rows if row.kind == kind}
+        return {name: row for name, row in last.items() if row.tags or row.note}
+
+    def write(self, kind: str, name: str, tags: str, note: str) -> None:
+        """Keep tags, separated by commas, and a text.
+
+        Raises:
+            ConfigError: There are too many, or one is too long.
+            RunError: The file cannot be written.
+        """
+        given = tuple(dict.fromkeys(tag.strip() for tag in tags.split(",") if tag.strip()))
+        if len(given) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in given):
+            raise ConfigError(f"tags: at most {MAX_TAGS} of {MAX_TAG} characters each")
+        if len(note) > MAX_NOTE:
+            raise ConfigError(f"note: at most {MAX_NOTE:,} characters")
+        line = json.dumps({"kind": kind, "id": name, "tags": given, "note": note.strip()}) + "\n"
+        try:
+            with self._writing, (self.folder / FILE).open("a", encoding="utf-8") as file:
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            reason = error.strerror or error
+            raise RunError(f"{self.folder / FILE} cannot be written ({reason})") from error
