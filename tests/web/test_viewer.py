@@ -6,6 +6,7 @@ import html
 import io
 import json
 import re
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -350,7 +351,14 @@ def test_a_list_shows_chosen_columns_and_marks(opened: Open, tmp_path: Path) -> 
     client = opened(write_run(tmp_path / "run", items, {"vcs": scores}))
     plain = client.get("/runs/0/items").text
     assert "overall: 4" not in plain
-    chosen = {"col": [pair("vcs", "las"), pair("text", "judgments"), pair("text", "references")]}
+    chosen = {
+        "col": [
+            pair("text", "marks"),
+            pair("vcs", "las"),
+            pair("text", "judgments"),
+            pair("text", "references"),
+        ]
+    }
     page = client.get("/runs/0/items", params=chosen).text
     assert "vcs · las" in page
     assert page.count("overall: 4") == 3
@@ -421,3 +429,44 @@ def test_tags_and_notes_are_kept_beside_the_run(opened: Open, tmp_path: Path) ->
     assert long.status_code == 400
     (folder / "notes.jsonl").write_text("{", encoding="utf-8")
     assert "notes.jsonl cannot be read" in client.get("/runs/0/items").text
+
+
+def test_a_pasted_text_is_scored_and_not_kept(
+    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "t"))
+    (tmp_path / "t").mkdir()
+    client = opened(trying=("openai:m",))
+    page = client.get("/try").text
+    assert 'href="/try"' in client.get("/").text
+    mark = page.split('name="csrf" value="')[1].split('"')[0]
+    form = {
+        "csrf": mark,
+        "text": "a red <b>boat</b>",
+        "references": "a red boat\n\na blue boat\nat sea",
+        "metric": ["bleu", "length"],
+    }
+    assert client.post("/try", data={**form, "csrf": "x"}).status_code == 403
+    done = client.post("/try", data=form)
+    assert done.status_code == 200
+    data = done.text.split('id="data">')[1].split("</script>")[0]
+    assert "a blue boat" in data
+    assert "<b>boat" not in data
+    assert '"length"' in data
+    assert list((tmp_path / "t").iterdir()) == []
+    for wrong in (
+        {"metric": "accord(judge='openai:x')"},
+        {"judge": "openai(model='x', base_url='http://elsewhere')"},
+        {"text": ""},
+        {"text": "a" * 20_001},
+        {"metric": "clipscore"},  # needs a picture
+    ):
+        said = client.post("/try", data={**form, **wrong})
+        assert said.status_code == 400, wrong
+        assert 'role="alert"' in said.text
+
+
+def test_pasted_texts_need_the_option(opened: Open, tmp_path: Path) -> None:
+    client = opened(lemon_run(tmp_path / "run", 2))
+    assert client.get("/try").status_code == 404
+    assert "/try" not in client.get("/").text

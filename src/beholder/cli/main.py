@@ -12,7 +12,6 @@ import io
 import os
 import sys
 from itertools import islice
-from pathlib import Path
 
 from cyclopts import App, CycloptsError, MissingArgumentError, Parameter
 
@@ -20,7 +19,7 @@ from beholder._version import __version__
 from beholder.errors import BeholderError
 from beholder.files import check_name
 from beholder.run.kind import Command, builtin_kinds, kinds
-from beholder.terminal.printing import say
+from beholder.terminal.printing import known_runs, say
 
 
 def _default(value: object) -> str | None:
@@ -108,9 +107,7 @@ def _hint(error: MissingArgumentError) -> str:
     """What to give for a missing argument; of a run, which there are."""
     if error.argument is None or not error.argument.name.startswith("RUN"):
         return f" See beholder {' '.join(error.command_chain or ())} --help."
-    found = sorted(str(file.parent) for file in Path("runs").glob("*/run.json"))
-    there = f"There are: {', '.join(found[:10])}." if found else "There is none in runs/."
-    return f" A run is a folder that commands such as `beholder score` write. {there}"
+    return f" {known_runs()}"
 
 
 def main() -> None:

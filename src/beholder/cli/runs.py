@@ -19,7 +19,7 @@ from beholder.terminal.groups import (
     TablesGroup,
     ViewerGroup,
 )
-from beholder.terminal.printing import say, tell, tell_summary
+from beholder.terminal.printing import known_runs, say, tell, tell_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,10 +60,12 @@ def report(run: Path, /, *, out: Out = None, figures: Path | None = None) -> Non
 
 
 def view(
-    runs: list[Path],
+    runs: list[Path] | None = None,
     /,
     *,
     media_root: Path | None = None,
+    trying: Annotated[bool, Parameter(name="--try")] = False,
+    judge: tuple[str, ...] = (),
     server: ViewerGroup = ViewerGroup(),
 ) -> None:
     """Look at runs in a browser: every item, filtered and sorted; two runs side by side.
@@ -73,8 +75,14 @@ def view(
     Args:
         runs: Run directories of any kind; they are read and never changed.
         media_root: Folder that image paths are relative to; else that of each run's data.
+        trying: Add a page that scores a pasted text at once; RUNS may be left out then.
+        judge: A judge that this page offers, such as openai:MODEL; repeatable.
     """
+    from beholder.errors import ConfigError
     from beholder.optional import require
+
+    if not runs and not trying:
+        raise ConfigError(f"name a run directory, or add --try. {known_runs()}")
 
     require("starlette", extra="web", purpose="beholder view")
     from beholder.web import Settings, serve
@@ -82,7 +90,7 @@ def view(
 
     settings = Settings(host=server.host, port=server.port, token=server.token, names=server.name)
     serve(
-        make_viewer(Viewer(runs, media_root), settings),
+        make_viewer(Viewer(runs or [], media_root, judge if trying else None), settings),
         settings,
         lambda address: say(f"open {address} (Ctrl-C ends it)"),
     )

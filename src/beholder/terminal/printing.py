@@ -61,6 +61,13 @@ def tell_result(plain: object, tables: Iterable[RenderableType | Table], as_json
         tell_tables(*tables)
 
 
+def known_runs() -> str:
+    """What a run is, and which there are in ``runs``."""
+    found = sorted(str(file.parent) for file in Path("runs").glob("*/run.json"))
+    there = f"There are: {', '.join(found[:10])}." if found else "There is none in runs/."
+    return f"A run is a folder that commands such as `beholder score` write. {there}"
+
+
 def tell_summary(
     plain: object,
     tables: Iterable[RenderableType | Table],

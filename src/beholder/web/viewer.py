@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -32,15 +33,16 @@ from beholder.web.pages import page
 from beholder.web.seen import RunPictures, images_of, questions_of
 from beholder.web.settings import Settings
 from beholder.web.subject_pages import SeenSubject, first_text, subject_page
+from beholder.web.trying import TryPage
 
 _OF_ITEMS: Mapping[str, Callable[[Item], str]] = {
-    "marks": lambda item: "",
     "references": lambda item: " / ".join(item.references),
     "judgments": lambda item: ", ".join(f"{k}: {v}" for k, v in item.judgments.items()),
     "group": lambda item: ", ".join(f"{k}: {v}" for k, v in item.group.items()),
 }
 """Columns of a list of items that are no values."""
 
+_MARKS = ("text", "marks")
 _MOST_GROUPS = 200
 """Values of a group column that can be chosen; others are found by their words."""
 
@@ -52,12 +54,19 @@ class Viewer:
         folders: Run directories.
         media_root: What paths of pictures are relative to; None for the folder of each run's data,
             where that is still where it was.
+        trying: Judges that the page for pasted texts offers; None for no such page.
 
     Raises:
         RunError: A folder holds no run that can be read.
     """
 
-    def __init__(self, folders: Sequence[Path], media_root: Path | None = None) -> None:
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        media_root: Path | None = None,
+        trying: Sequence[str] | None = None,
+    ) -> None:
+        self._trying = trying
         self.runs = [RunView(folder) for folder in folders]
         self.names = spread([folder.resolve().name for folder in folders])
         self._notes = [Notes(folder) for folder in folders]
@@ -70,7 +79,9 @@ class Viewer:
         """The pages."""
         run = "/runs/{run:int}"
         subject = run + "/{kind}/{position:int}"
+        pasted = None if self._trying is None else TryPage(self._trying)
         return [
+            *((Route("/try", pasted.page, methods=["GET", "POST"]),) if pasted else ()),
             Route("/", self.start),
             Route("/compare", self.compare),
             Route("/compare/item", self.compare_item),
@@ -136,9 +147,11 @@ class Viewer:
                     "text": first_text(subject),
                     "picture": self._pictures[number].has(wanted.kind, position, subject),
                     **_cells(columns, wanted.value, position),
-                    "more": _more(snapshot, shown, position, subject),
+                    "more": [
+                        _cell(snapshot, one, position, subject) for one in shown if one != _MARKS
+                    ],
                     "pieces": _marked(store, wanted.asked, position, subject)
-                    if ("text", "marks") in shown
+                    if _MARKS in shown
                     else None,
                     "note": notes.get(subjects.ids[position]),
                 }
@@ -168,7 +181,9 @@ class Viewer:
             "as_json": json.dumps,
             "address": write_wanted,
             "shown": shown,
-            "further": [("text", name) for name in _OF_ITEMS] if wanted.kind == ITEM.name else [],
+            "further": [_MARKS, *(("text", name) for name in _OF_ITEMS)]
+            if wanted.kind == ITEM.name
+            else [],
             "tags": sorted({tag for one in notes.values() for tag in one.tags}),
         }
         return page(request, "list.html.j2", context)
@@ -388,20 +403,19 @@ async def item_js(_: Request) -> Response:
     )
 
 
-def _more(
-    snapshot: Snapshot, shown: Sequence[tuple[str, str]], position: int, subject: Any
-) -> list[float | str | None]:
-    """The cells of the chosen columns: values of any asker, references, judgments."""
-    asked = {one.name: one for one in snapshot.asked}
-    found: list[float | str | None] = []
-    for name, value in shown:
-        if name == "text":
-            if value in _OF_ITEMS and isinstance(subject, Item):
-                found.append(_OF_ITEMS[value](subject))
-        elif name in asked and value in asked[name].numbers:
-            number = float(asked[name].numbers[value][position])
-            found.append(number if number == number else None)
-    return found
+def _cell(
+    snapshot: Snapshot, column: tuple[str, str], position: int, subject: Any
+) -> float | str | None:
+    """The cell of a chosen column: a value of any asker, references, judgments, groups."""
+    name, value = column
+    if name == "text":
+        known = value in _OF_ITEMS and isinstance(subject, Item)
+        return _OF_ITEMS[value](subject) if known else ""
+    asked = next((one for one in snapshot.asked if one.name == name), None)
+    if asked is None or value not in asked.numbers:
+        return None
+    number = float(asked.numbers[value][position])
+    return None if math.isnan(number) else number
 
 
 def _marked(store: Store, asked: str, position: int, item: Item) -> Sequence[DrawnPiece]:

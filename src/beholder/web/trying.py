@@ -1,0 +1,79 @@
+"""A page that scores a pasted text at once, as the item of a run would be shown; keeps nothing."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from beholder.errors import BeholderError, ConfigError
+from beholder.metrics import METRICS, metric
+from beholder.records import Item
+from beholder.run.scores import ScoreConfig, run_scores
+from beholder.run.session import Quiet
+from beholder.web.items import RunView
+from beholder.web.pages import page
+from beholder.web.subject_pages import Drawn, SeenSubject, subject_page
+
+MAX_TEXT = 20_000
+"""Characters of all pasted texts."""
+
+
+class TryPage:
+    """Scores pasted texts one after the other.
+
+    Metrics are chosen by name, and judges among those of the command line: a form must not name
+    another server or another key.
+
+    Args:
+        judges: Specs of judges that the page offers.
+    """
+
+    def __init__(self, judges: Sequence[str]) -> None:
+        self._judges = tuple(judges)
+        self._turn = threading.Lock()
+
+    async def page(self, request: Request) -> Response:
+        """The form, with the result of what was sent."""
+        form = await request.form() if request.method == "POST" else None
+        given = {} if form is None else {k: v for k, v in form.items() if isinstance(v, str)}
+        chosen = ["accord", "vcs"] if form is None else [str(m) for m in form.getlist("metric")]
+        context = {"given": given, "chosen": chosen, "judges": self._judges}
+        context |= {"metrics": METRICS.names(), "layout": "try.html.j2", "problem": ""}
+        if form is None:
+            return page(request, "try.html.j2", context)
+        try:
+            template, parts = await run_in_threadpool(self._score, given, chosen)
+        except BeholderError as error:
+            return page(request, "try.html.j2", context | {"problem": str(error)}, status=400)
+        first = next(iter(chosen), "")
+        return page(request, template, {**context, **parts, "chosen_metric": first})
+
+    def _score(self, given: Mapping[str, str], chosen: Sequence[str]) -> Drawn:
+        text, references = given.get("text", "").strip(), given.get("references", "")
+        if not text or len(text) + len(references) > MAX_TEXT:
+            raise ConfigError(f"text: expected 1 to {MAX_TEXT:,} characters, references included")
+        judge = given.get("judge", "")
+        unknown = [name for name in chosen if name not in METRICS.names()]
+        if not chosen or unknown or (judge and judge not in self._judges):
+            raise ConfigError("choose a metric, and a judge that the page offers")
+        others = [one.strip() for one in re.split(r"\n\s*\n", references.replace("\r", ""))]
+        item = Item("pasted", text, tuple(filter(None, others)))
+        tools = {"judge": judge} if judge else {}
+        with self._turn, TemporaryDirectory(prefix="beholder-try-") as folder:
+            out = Path(folder) / "run"
+            run_scores(
+                ScoreConfig("pasted", tuple(metric(name, **tools) for name in chosen), out),
+                Quiet(),
+                [item],
+            )
+            view = RunView(out)
+            view.refresh()
+            with view.store() as store:
+                return subject_page(SeenSubject(view, store, "item", 0, item, ()))
