@@ -325,3 +325,10 @@ def test_instructions_name_the_criteria_in_their_order(language: str, first: str
     assert first in text
     with pytest.raises(ConfigError, match="there are instructions in en, ja"):
         annotation_instructions(5, "xx")
+
+
+def test_scorers_have_names_and_no_numbers_where_one_is_enough() -> None:
+    names = ("vcs", "perplexity(judge='hf:a')", "accord(caution=0.1)", "perplexity(judge='hf:b')")
+    signed = tuple(results.ScorerSignature(name, "") for name in names)
+    made = results.Ranking(1, signed, None, ())  # type: ignore[arg-type]
+    assert list(made.labels.values()) == ["vcs", "perplexity 1", "accord", "perplexity 2"]

@@ -275,8 +275,12 @@ class Ranking(Struct, frozen=True):
 
     @property
     def labels(self) -> dict[str, str]:
-        """Short label of each scorer, for the heads of columns: S1, S2..."""
-        return {scorer.name: f"S{place}" for place, scorer in enumerate(self.scorers, start=1)}
+        """Short label of each scorer, for the heads of columns: ``vcs``; numbered if several."""
+        short = [scorer.name.partition("(")[0] for scorer in self.scorers]
+        return {
+            scorer.name: name if short.count(name) == 1 else f"{name} {short[:at].count(name) + 1}"
+            for at, (scorer, name) in enumerate(zip(self.scorers, short, strict=True))
+        }
 
 
 def write(out: Path, ranking: Ranking) -> None:

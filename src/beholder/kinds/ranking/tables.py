@@ -61,7 +61,7 @@ def _scores(ranking: Ranking) -> Table:
         rows=tuple(rows),
         notes=(*_facts(ranking), *(scorer.signature for scorer in ranking.scorers)),
         by="scorer",
-        heads=ranking.labels,
+        heads={name: label for name, label in ranking.labels.items() if label != name},
     )
 
 
