@@ -113,7 +113,7 @@ class Comparisons:
 
     def page(
         self, a: RunView, b: RunView, query: Mapping[str, str], *, whole: bool = False
-    ) -> tuple[str, Mapping[str, object]]:
+    ) -> tuple[str, Mapping[str, Any]]:
         """The template of the page of two runs, and its context; ``whole`` puts all on one page.
 
         Raises:

@@ -54,7 +54,9 @@ class Notes:
         except FileNotFoundError:
             return {}
         except (OSError, msgspec.DecodeError) as error:
-            raise RunError(f"{self.folder / FILE} cannot be read ({error}); mend it") from error
+            raise RunError(
+                f"{self.folder / FILE} cannot be read ({error}); repair or delete it"
+            ) from error
         last = {row.id: row for row in rows if row.kind == kind}
         return {name: row for name, row in last.items() if row.tags or row.note}
 

@@ -49,7 +49,7 @@ def test_everybody_gets_the_gold_units_and_training_comes_first(
 ) -> None:
     study = made(*GOLD, overlap=1)
     at = study.positions()
-    training, gold, attention = (at[row["unit"]] for row in GOLD)
+    training, gold, attention = (at[str(row["unit"])] for row in GOLD)
     for who in ("anna", "ben"):
         share = study.assigned(who)
         assert share[0] == training

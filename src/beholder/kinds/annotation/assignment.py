@@ -42,7 +42,7 @@ class AnnotationDesign:
         seed: Seed of the assignment and of all orders.
         adjudicator: Who decides where finished judgments of a unit differ.
         participants: Whether whoever opens the join link takes the next annotator's place.
-        completion_code: What participants see at the end; None for a code of each one's own.
+        completion_code: What participants see at the end; None: a code for each.
 
     Raises:
         ConfigError: There is no annotator, or a name, the overlap or the code is wrong.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import App, Group, Parameter
 
@@ -229,7 +230,11 @@ def agreement(study: Path, /, *, database: Database = None, as_json: AsJson = Fa
     found = agreement_of(opened.task, judged, names)
     known = competence(opened.task, judged, opened.judged(gold=True), names)
     opened.close()
-    given = {"progress": progress, "agreement": found, "competence": known}
+    given: dict[str, Sequence[Any]] = {
+        "progress": progress,
+        "agreement": found,
+        "competence": known,
+    }
     plain = {name: list(map(asdict, own)) for name, own in given.items()}
     if not as_json:
         for one in progress:

@@ -16,7 +16,7 @@ from beholder.kinds.annotation.records import AnnotationUnit
 from beholder.kinds.annotation.tasks import Task
 
 _LATER = ("gold", "adjudicator", "participants", "completion_code")
-"""Fields that the digest of a study contains only if they are set: older studies lack them."""
+"""Fields that the digest contains only if they are set: older studies have none of them."""
 
 
 def check_units(task: Task, units: Sequence[AnnotationUnit]) -> None:

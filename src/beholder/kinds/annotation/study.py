@@ -353,7 +353,7 @@ class AnnotationStudy:
             try:
                 with self._db.begin() as db:
                     db.execute(table.insert(), row)
-            except sql().exc.IntegrityError:  # somebody took the place meanwhile
+            except sql().exc.IntegrityError:  # another participant took the place
                 continue
 
     def code(self, annotator: str) -> str | None:

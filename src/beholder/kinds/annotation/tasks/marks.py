@@ -110,7 +110,7 @@ class MarkTask(Task):
         """Marks of either judgment of which no mark of the other covers half of the words."""
         if state.get(CANNOT) or expected.get(CANNOT):
             return super().differences(unit, state, expected)
-        found = {}
+        found: dict[str, None] = {}
         for own, other in ((state, expected), (expected, state)):
             for _, label, _, span, text in _marked(unit, own):
                 whole = unit.texts[_TEXTS[label][0]]

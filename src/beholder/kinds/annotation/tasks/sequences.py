@@ -128,7 +128,7 @@ class StepTask(_SequenceTask):
         """Whether the same breaks are named, and the ratings are at most one level apart."""
         if given is None or set(given["breaks"]) != set(expected["breaks"]):
             return False
-        return abs(given[RATING] - expected[RATING]) <= 1
+        return bool(abs(given[RATING] - expected[RATING]) <= 1)
 
     def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
         """The scale, and the kinds of break with their keys."""
