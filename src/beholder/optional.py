@@ -65,24 +65,27 @@ def load(part: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-def offered(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def offered(
+    package: str, *more: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a package whose names load on use.
 
     Its stub, ``__init__.pyi``, has the names for type checkers, and for this function.
 
     Args:
         package: ``__name__`` of the package.
+        more: Names that the package loads itself.
     """
     stub = Path(str(sys.modules[package].__file__)).with_name("__init__.pyi")
-    module_of = {
-        name: module for module, name in _IMPORTED.findall(stub.read_text(encoding="utf-8"))
-    }
+    found = _IMPORTED.findall(stub.read_text(encoding="utf-8"))
+    home = {name: f"{module}:{name}" for module, name in found}
+    names = sorted([*home, *more])
 
     def attribute(name: str) -> Any:
-        if name not in module_of:
+        if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = load(f"{module_of[name]}:{name}")
+        value = load(home[name])
         setattr(sys.modules[package], name, value)
         return value
 
-    return attribute, lambda: sorted(module_of), sorted(module_of)
+    return attribute, lambda: names, names
