@@ -14,6 +14,7 @@ from beholder.errors import TransientError as TransientError
 from beholder.errors import UnknownNameError as UnknownNameError
 from beholder.kinds.agreement.door import agree as agree
 from beholder.kinds.bidirectional.door import bidirectional as bidirectional
+from beholder.kinds.narratives import door
 from beholder.kinds.narratives.door import NarrativesRun as NarrativesRun
 from beholder.kinds.ranking.door import RankingRun as RankingRun
 from beholder.kinds.ranking.door import rank as rank
