@@ -28,7 +28,7 @@ def knows(request: Request) -> int:
         fences += [f"<object>\n{question.object}\n</object>"] if question.object else []
         if all(fence in text for fence in fences):
             return 5 if there else 1
-    raise AssertionError(text)
+    return 1  # a question of the probes
 
 
 def good_model(request: Request) -> str | Answer:
@@ -39,6 +39,8 @@ def good_model(request: Request) -> str | Answer:
         return json.dumps({"statements": rows})
     if "ranks" in request.schema["properties"]:
         return json.dumps({"ranks": [1, 2, 3, 4]})  # whatever stands first is best
+    if not request.images:
+        return json.dumps({"rows": [{"id": i, "supported": True} for i in range(10)]})
     red = request.images[0].data.startswith(b"\x89PNG") and _is_red(request)
     return json.dumps(
         {
@@ -93,7 +95,7 @@ def test_steady_judge_agrees_with_itself_and_its_position_bias_is_measured() -> 
     found = asyncio.run(check_steadiness(judge))
     assert found.agreement is not None
     assert found.agreement.single.value == pytest.approx(1.0)
-    assert found.length_bias == 0.0
+    assert found.biases[0].value == 0.0
     assert (found.n_calls, found.n_failed) == (12 * 5, 0)
 
 
@@ -115,7 +117,15 @@ def test_unsteady_judge_and_length_bias_are_seen() -> None:
     assert found.agreement is not None
     assert found.agreement.single.value is not None
     assert found.agreement.single.value < 0.5
-    assert found.length_bias == pytest.approx(1.0)
+    by_name = {one.name: one for one in found.biases}
+    assert by_name["length"].value == pytest.approx(1.0)
+    # Of 12 questions with three random grades, those on both sides of the threshold change.
+    assert by_name["repeats"].n == 12
+    assert by_name["repeats"].value is not None
+    assert by_name["repeats"].value > 0.2
+    # A judge that ranks by the words alone gives each pair one winner in both orders.
+    assert (by_name["seat"].value, by_name["flips"].value) == (0, 0)
+    assert by_name["flips"].n == 40
 
 
 def test_questions_without_an_answer_are_left_out_and_counted() -> None:
@@ -125,11 +135,35 @@ def test_questions_without_an_answer_are_left_out_and_counted() -> None:
     found = asyncio.run(check_steadiness(LLMJudge(Scripted(partly, top_logprobs=20))))
     assert found.n_failed == 5
     assert found.agreement is not None
-    assert found.length_bias == 0.0
+    assert found.biases[0].value == 0.0
+    assert found.biases[0].n == 11
     mute = asyncio.run(check_steadiness(LLMJudge(Scripted(lambda r: "hm", top_logprobs=20))))
     assert mute.agreement is None
-    assert math.isnan(mute.length_bias)
+    assert [one.value for one in mute.biases] == [None] * 5
+    assert [one.reason for one in mute.biases] == [
+        "0 questions, 10 are needed",
+        "0 questions, 10 are needed",
+        "0 texts, 10 are needed",
+        "0 pairs in both orders, 30 are needed",
+        "0 pairs in both orders, 30 are needed",
+    ]
     assert mute.n_failed == mute.n_calls == 60
+
+
+def test_a_judge_of_the_first_seat_and_one_that_affirms_whatever_is_claimed_are_seen() -> None:
+    def biased(request: Request) -> str | Answer:
+        if request.schema is None:
+            return graded(1)
+        if "ranks" in request.schema["properties"]:
+            return json.dumps({"ranks": [1, 2]})
+        return json.dumps({"rows": [{"id": i, "supported": i != 3} for i in range(10)]})
+
+    found = asyncio.run(check_steadiness(LLMJudge(Scripted(biased, top_logprobs=20))))
+    by_name = {one.name: one for one in found.biases}
+    assert (by_name["seat"].value, by_name["flips"].value) == (1, 1)
+    # Nine of the ten claims about each of 20 texts are supported, and none is graded present.
+    assert by_name["wording"].value == pytest.approx(0.9)
+    assert by_name["wording"].n == 20
 
 
 def test_reliability_of_a_small_table_by_hand() -> None:

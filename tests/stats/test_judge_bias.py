@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beholder.stats.judge_bias import length_bias, own_text_bias
+from beholder.stats.judge_bias import length_bias, own_text_bias, place_bias, seat_bias, share_bias
 
 WORDS = (20, 40, 60, 80, 30, 90, 50, 120, 25, 70)
 HUMAN = (0.5, 0.6, 0.6, 0.7, 0.6, 0.7, 0.5, 0.6, 0.4, 0.8)
@@ -72,3 +72,49 @@ def test_own_texts_beside_those_of_others() -> None:
     few = own_text_bias(own, others)
     assert few.value is None
     assert few.reason == "6 pictures with texts of its own and of others, 20 are needed"
+
+
+def test_seats_and_flips() -> None:
+    # 14 pairs won by the first seat in both orders, 6 by the second, 70 by one text, 7 with a tie
+    # in one order, 3 ties: the worked example of the specification.
+    orders = [(1, 1)] * 14 + [(-1, -1)] * 6 + [(1, -1)] * 70 + [(1, 0)] * 7 + [(0, 0)] * 3
+    seat, flips = seat_bias(orders)
+    assert seat.value == pytest.approx(0.08)
+    assert seat.interval is not None
+    # Variance (20 - 100 * .08 ** 2) / 99; t(99) is 1.984217.
+    half = 1.984217 * (19.36 / 99 / 100) ** 0.5
+    assert seat.interval.high == pytest.approx(0.08 + half, abs=1e-6)
+    assert flips.value == pytest.approx(0.2)
+    assert flips.interval is not None
+    assert flips.interval.low == pytest.approx(0.133367, abs=1e-6)
+    assert flips.interval.high == pytest.approx(0.288829, abs=1e-6)
+    few = seat_bias(orders[:29])
+    assert [one.reason for one in few] == ["29 pairs in both orders, 30 are needed"] * 2
+
+
+def test_the_place_of_a_sentence() -> None:
+    # Per picture four wrong sentences at 0, 1/3, 2/3, 1; of 12 pictures, six have the first found
+    # and all have the last two. Means 1/2, 1/2, 1, 1 at these places: slope (.5 * .5 * 2 + 1/6 *
+    # .5 * 2) / (2 * (1/4 + 1/36)) = .6.
+    found = [[a, a, 1, 1] for a in (0, 1)] * 6
+    places = [0, 1 / 3, 2 / 3, 1] * 12
+    pictures = [i for i in range(12) for _ in range(4)]
+    one = place_bias(places, np.ravel(found), pictures)
+    assert one.value == pytest.approx(0.6)
+    assert one.interval is not None
+    assert one.interval.low < 0.6 < one.interval.high
+    shuffled = place_bias(places[::-1], np.ravel(found)[::-1], pictures[::-1])
+    assert shuffled.interval == pytest.approx(one.interval, abs=1e-9) or shuffled == one
+    few = place_bias(places[:28], np.ravel(found)[:28], pictures[:28])
+    assert few.value is None
+    assert "28 wrong sentences of 7 pictures, 7 in the first or last third" in few.reason
+
+
+def test_shares_that_change() -> None:
+    found = share_bias("repeats", "share", [True] * 3 + [False] * 9, "questions", least=10)
+    assert found.value == 0.25
+    assert found.interval is not None
+    # Wilson of 3 in 12: (3 + 1.920729) / 15.841459 -/+ 1.959964 sqrt(12 (.25 * .75 + .080030)) /
+    # 15.841459, with z ** 2 / 48 = .080030.
+    assert found.interval.low == pytest.approx(0.310623 - 0.221729, abs=1e-4)
+    assert found.interval.high == pytest.approx(0.310623 + 0.221729, abs=1e-4)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import io
-import math
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from statistics import fmean
 
 import numpy as np
@@ -18,13 +18,14 @@ from PIL import Image as PILImage
 from beholder import stats
 from beholder.backends import Image
 from beholder.backends.openai_wire import Dialect
-from beholder.errors import BeholderError
+from beholder.errors import BeholderError, ConfigError, RunError
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.llm import LLMJudge
-from beholder.judges.operations import Decompose, Presence, Question, Verify
-from beholder.judges.probes import graded
+from beholder.judges.operations import Decompose, Presence, Question, Rank, Verify
+from beholder.judges.probes import graded, probes
 from beholder.stats.agreement import Agreement
 from beholder.stats.intraclass import ICC
+from beholder.stats.judge_bias import Bias, mean_bias, seat_bias, share_bias
 
 
 @dataclass(frozen=True)
@@ -203,14 +204,14 @@ class Steadiness:
     Attributes:
         agreement: Of repeats with each other, over the grades of ``KNOWN``; None where fewer than
             two of these questions were answered every time.
-        length_bias: Mean grade change when the same facts are in a longer text; 0 is fair, NaN if
-            no question was answered in both.
+        biases: What its answers follow besides what they are about: ``length`` (the same facts in
+            a longer text), ``repeats``, ``wording``, ``seat`` and ``flips``.
         n_failed: Questions without a usable answer.
         n_calls: Questions, answers kept from before counted in.
     """
 
     agreement: PanelReliability | None
-    length_bias: float
+    biases: tuple[Bias, ...]
     n_failed: int
     n_calls: int
 
@@ -244,9 +245,63 @@ async def check_steadiness(
         for before, after in zip(shorter, longer, strict=True)
         if not isinstance(before, str) and not isinstance(after, str)
     ]
+    repeats = [
+        {grade >= judge.presence_threshold for grade in each}
+        for each in zip(*runs, strict=True)
+        if not any(isinstance(grade, str) for grade in each)
+    ]
+    unit = "share of verdicts that change"
+    biases = (
+        mean_bias("length", "grade for ten times the words", change, "questions", least=10),
+        share_bias("repeats", unit, [len(each) > 1 for each in repeats], "questions", least=10),
+        await _wording(judge),
+        *seat_bias(await _seats(judge)),
+    )
     return Steadiness(
         agreement=reliability(rows)[0] if len(rows) >= 2 * replicates else None,
-        length_bias=fmean(change) if change else math.nan,
+        biases=biases,
         n_failed=sum(isinstance(answer, str) for answer in answers),
         n_calls=len(answers),
     )
+
+
+async def _seats(judge: Judge) -> list[tuple[int, int]]:
+    """Which seat wins in both orders, of pairs of the texts of the probes."""
+    if not judge.can(Rank):
+        return []
+    texts = list(dict.fromkeys(probe.text for probe in probes()))
+    pairs = [(i, (i + step) % len(texts)) for step in (1, 2) for i in range(len(texts))]
+
+    async def winner(first: int, second: int) -> int:
+        try:
+            ranks = await judge.ask(Rank([texts[first], texts[second]]))
+        except (ConfigError, RunError):
+            raise
+        except BeholderError:
+            return 0
+        return 1 if ranks[0] < ranks[1] else -1
+
+    found = await asyncio.gather(*(winner(a, b) for i, j in pairs for a, b in ((i, j), (j, i))))
+    both = list(zip(found[::2], found[1::2], strict=True))
+    return [one for one in both if 0 not in one]
+
+
+async def _wording(judge: Judge) -> Bias:
+    """Whether "is it supported?" gets yes more often than a grade of presence; by text."""
+
+    async def difference(text: str, asked: list[Question]) -> float | None:
+        claims = [f"{q.subject} {q.text} {q.object}".strip() for q in asked]
+        try:
+            said = await judge.ask(Verify(claims, reference=text))
+            grades = await judge.ask(Presence(asked, text))
+        except (ConfigError, RunError):
+            raise
+        except BeholderError:
+            return None
+        return fmean(said) - fmean(one.value >= judge.presence_threshold for one in grades)
+
+    texts = groupby(probes(), key=lambda probe: probe.text) if judge.can(Verify) else ()
+    asked = [difference(text, [probe.question for probe in group]) for text, group in texts]
+    known = [one for one in await asyncio.gather(*asked) if one is not None]
+    unit = "share of yes, supported minus present"
+    return mean_bias("wording", unit, known, "texts", least=10)

@@ -15,12 +15,16 @@ from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.spec import Spec, parse, tool
 from beholder.stats.corrected import FEW_PICTURES, CorrectedMean, corrected_mean
-from beholder.stats.judge_bias import length_bias, own_text_bias
+from beholder.stats.judge_bias import Bias, length_bias, own_text_bias, place_bias
 from beholder.stats.significance import holm
 from beholder.tables import Column, Table, interval_cells
+from beholder.text.rules import RuleSplitter
 
 UNLIKE = 0.001
 """Chance below which labelled pictures are no random sample, by the judge's own grades."""
+
+FAULTS = ("contradicted", "unstated", "mistake", "unmatched")
+"""Verdicts by which a metric finds fault with a part of a text."""
 
 _COLUMNS = (
     Column("value", "value", "text"),
@@ -183,6 +187,8 @@ def bias_table(run: Store, wanted: Sequence[Target]) -> Table:
         pictures = [picture for *_, picture, _ in known]
         words = [len(item.candidate.split()) for *_, item in known]
         entries = [length_bias(words, judged, human, pictures)]
+        if target.labels.name == "mistakes":
+            entries.append(_place(run, target))
         model = _model(target.metric)
         if model:
             gaps: dict[bytes, dict[bool, list[float]]] = {}
@@ -202,6 +208,32 @@ def bias_table(run: Store, wanted: Sequence[Target]) -> Table:
         ]
     notes = ("0 is no bias; errors of the labels draw length towards its value without labels",)
     return Table("bias", "What else the grades follow", _BIAS_COLUMNS, tuple(rows), notes)
+
+
+def _place(run: Store, target: Target) -> Bias:
+    """Whether a metric finds fault with sentences that people marked, by their place."""
+    splitter, items = RuleSplitter(), [item for _, item in run.subjects(ITEM)]
+    sources = run.sources(len(items))
+    rows: list[tuple[float, bool, bytes]] = []
+    for place, units in run.units(target.metric):
+        item = items[place]
+        sentences = splitter.split(item.candidate)
+        marks = target.labels.marks.get((item.id, item.candidate), ())
+        marked = [span for spans in marks for span in spans]
+        bad = [
+            span
+            for unit in units
+            if unit.side == "candidate" and unit.verdict in FAULTS
+            for span in unit.spans
+        ]
+        for number, one in enumerate(sentences if len(sentences) > 1 else ()):
+            wrong, found = (
+                any(start < one.end and one.start < end for start, end in spans)
+                for spans in (marked, bad)
+            )
+            if wrong:
+                rows.append((number / (len(sentences) - 1), found, sources[place]))
+    return place_bias([x for x, _, _ in rows], [y for _, y, _ in rows], [p for _, _, p in rows])
 
 
 def _model(metric: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What else than quality a judge's grades follow: the length of a text, and who wrote it.
+"""What else than quality a judge follows: length, authors, places, seats, chance.
 
 Regressions have standard errors that hold for unequal variances (HC3), or for texts of one picture
 that resemble each other (CR1). Too few data give a reason instead of a number.
@@ -25,6 +25,8 @@ LEAST_SPREAD = 0.2
 """Standard deviation of log2 words."""
 LEAST_CLUSTERS = 10
 """Pictures whose texts are clusters of a regression."""
+LEAST_ENDS = 5
+"""Wrong sentences in the first third of their texts, and in the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +116,102 @@ def own_text_bias(
         ConfigError: Values that are not finite, or of different lengths.
     """
     x, y = vector(own, "own"), vector(others, "others")
-    n = same_length(own=x, others=y)
-    unit = "grade for its own texts"
+    same_length(own=x, others=y)
+    what = "pictures with texts of its own and of others"
+    return mean_bias("own texts", "grade for its own texts", x - y, what, level=level, least=least)
+
+
+def mean_bias(
+    name: str, unit: str, values: ArrayLike, what: str, *, level: float = 0.95, least: int
+) -> Bias:
+    """A mean of differences that are 0 for a judge without the bias, with Student's interval.
+
+    Args:
+        name: See ``Bias``.
+        unit: See ``Bias``.
+        values: A difference per independent unit.
+        what: What the values are of, for the reason.
+        level: Confidence level.
+        least: Fewer values give a reason instead of a number.
+    """
+    x = vector(values, name)
+    n = len(x)
     if n < least:
-        reason = f"{n} pictures with texts of its own and of others, {least} are needed"
-        return Bias("own texts", None, None, n, unit, reason)
-    gaps = x - y
-    mean, error = float(gaps.mean()), float(np.std(gaps, ddof=1) / np.sqrt(n))
-    return Bias("own texts", mean, _student(mean, error, n - 1, level), n, unit)
+        return Bias(name, None, None, n, unit, f"{n} {what}, {least} are needed")
+    error = float(np.std(x, ddof=1) / np.sqrt(n))
+    return Bias(name, float(x.mean()), _student(float(x.mean()), error, n - 1, level), n, unit)
+
+
+def share_bias(
+    name: str, unit: str, changed: Sequence[bool], what: str, *, level: float = 0.95, least: int
+) -> Bias:
+    """A share of answers that change although nothing they are about does; Wilson's interval.
+
+    Args:
+        name: See ``Bias``.
+        unit: See ``Bias``.
+        changed: Whether each changed.
+        what: What the answers are to, for the reason.
+        level: Confidence level.
+        least: Fewer answers give a reason instead of a number.
+    """
+    n = len(changed)
+    if n < least:
+        return Bias(name, None, None, n, unit, f"{n} {what}, {least} are needed")
+    found = sps.binomtest(sum(changed), n).proportion_ci(level, method="wilson")
+    ends = Interval(float(found.low), float(found.high), level)
+    return Bias(name, sum(changed) / n, ends, n, unit)
+
+
+def seat_bias(orders: Sequence[tuple[int, int]], *, level: float = 0.95) -> tuple[Bias, Bias]:
+    """How much more often the text in the first seat wins, and how often the order decides.
+
+    Args:
+        orders: Per pair who won in each of both orders: 1 the first seat, -1 the second, 0 a tie.
+        level: Confidence level.
+
+    Returns:
+        (Pairs that the first seat won in both orders - pairs that the second won) / pairs; the
+        share of pairs whose winner changes with the order.
+    """
+    both = [(a == b) * a for a, b in orders]
+    pairs = "pairs in both orders"
+    unit, share = "pairs won by the first seat alone", "share of pairs whose order decides"
+    return (
+        mean_bias("seat", unit, both, pairs, level=level, least=LEAST_TEXTS),
+        share_bias("flips", share, [x != 0 for x in both], pairs, level=level, least=LEAST_TEXTS),
+    )
+
+
+def place_bias(
+    places: ArrayLike, found: ArrayLike, pictures: Sequence[Hashable], *, level: float = 0.95
+) -> Bias:
+    """How much more of the wrong sentences at the end of a text a judge finds than at its start.
+
+    Args:
+        places: Relative place, 0 to 1, of each sentence that people call wrong.
+        found: Whether the judge finds fault with it, 1 or 0.
+        pictures: Picture of each; standard errors are clustered by it.
+        level: Confidence level.
+
+    Returns:
+        The slope of a linear probability model.
+
+    Raises:
+        ConfigError: Values that are not finite, or of different lengths.
+    """
+    x, y = vector(places, "places"), vector(found, "found")
+    n = same_length(places=x, found=y)
+    name, unit = "place of the sentence", "share found, last minus first"
+    ends = min(int((x < 1 / 3).sum()), int((x > 2 / 3).sum()))
+    if n < LEAST_TEXTS or len(set(pictures)) < LEAST_CLUSTERS or ends < LEAST_ENDS:
+        reason = (
+            f"{n} wrong sentences of {len(set(pictures))} pictures, {ends} in the first or last"
+            f" third; {LEAST_TEXTS}, {LEAST_CLUSTERS} and {LEAST_ENDS} are needed"
+        )
+        return Bias(name, None, None, n, unit, reason)
+    value, interval = _slope(np.column_stack([np.ones(n), x]), y, pictures, level)
+    return Bias(name, value, interval, n, unit)
 
 
 def _leverage(design: Floats) -> Floats:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from beholder.judges.probes import Fitness
     from beholder.judges.summary import Judging
     from beholder.stats.alerts import AlertF1
+    from beholder.stats.judge_bias import Bias
 
 _REASONS_SHOWN = 3
 _KINDS = {
@@ -158,13 +159,20 @@ def _rows(checked: Sequence[_Checked], replicates: int) -> Iterator[tuple[str, .
     yield row(
         "position bias", lambda c: _signed(c.fit.position_bias), "ranks; below 0: for the first"
     )
-    yield row("length bias", lambda c: _signed(c.steady.length_bias), "grades of 1..5; 0 is fair")
+    for place, one in enumerate(checked[0].steady.biases):
+        yield row(f"bias: {one.name}", lambda c, k=place: _bias(c.steady.biases[k]), one.unit)  # type: ignore[misc]
     yield row("questions a second", lambda c: f"{c.fit.n / c.fit.seconds:.1f}", "here and now")
     yield row(
         "cost of 1,000 items",
         lambda c: _cost(c, QUESTIONS_PER_ITEM),
         f"PoSh, {QUESTIONS_PER_ITEM} questions each",
     )
+
+
+def _bias(found: Bias) -> str:
+    if found.value is None or found.interval is None:
+        return f"not enough data: {found.reason}"
+    return f"{found.value:+.2f} [{found.interval.low:+.2f} to {found.interval.high:+.2f}]"
 
 
 def _f1(at: AlertF1) -> str:
