@@ -227,7 +227,7 @@ def ask(
 
 def probed(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> tuple[Dialect, int]:
     log: list[dict[str, Any]] = []
-    return asyncio.run(probe_model("m", ask(answer, log))), len(log)
+    return asyncio.run(probe_model(Dialect(model="m", top_logprobs=20), ask(answer, log))), len(log)
 
 
 def told(text: str = "ready", finish: str = "stop") -> dict[str, Any]:
@@ -274,7 +274,7 @@ def test_log_probabilities_are_given_up_last_and_a_plain_question_must_be_taken(
 
     log: list[dict[str, Any]] = []
     with pytest.raises(ConfigError, match="the server says no to a plain question to m: no"):
-        asyncio.run(probe_model("m", ask(never, log)))
+        asyncio.run(probe_model(Dialect(model="m", top_logprobs=20), ask(never, log)))
     assert [(len(body["messages"]), body.get("top_logprobs", 0)) for body in log] == [
         (2, 20), (2, 5), (2, 0), (1, 20), (1, 0),
     ]  # fmt: skip

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import math
-import re
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext, suppress
-from dataclasses import asdict, replace
-from pathlib import Path
-from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import ClassVar
 
-from beholder.backends.base import (
-    MOST_OF_PICTURE,
-    Answer,
-    Backend,
-    FactsInMemory,
-    Image,
-    Request,
-    ServerFacts,
-    Surprisal,
-    options_digest,
-)
-from beholder.backends.calls import Caller, CallFailed, Limits
-from beholder.backends.claims import once
-from beholder.backends.context_window import SAYS_TOO_LONG, told_room, too_long
-from beholder.backends.money import PROBE, Price, Usage, load_prices, price_of
-from beholder.backends.openai_batch import PRICE_FACTOR, OpenAIBatches, batch_queue
-from beholder.backends.openai_http import HOSTED, Connection, public_address
-from beholder.backends.openai_probe import (
-    Refused,
-    probe_drawing,
-    probe_images,
-    probe_model,
-    probe_structure,
-)
+from beholder.backends.base import Image, Request, Surprisal
+from beholder.backends.calls import CallFailed
+from beholder.backends.context_window import told_room
+from beholder.backends.money import Usage
+from beholder.backends.openai_batch import BatchService, OpenAIBatches
+from beholder.backends.openai_http import HOSTED, KEY
+from beholder.backends.openai_probe import Refused
 from beholder.backends.openai_wire import (
     Completion,
     Dialect,
@@ -45,7 +20,6 @@ from beholder.backends.openai_wire import (
     read_usage,
     to_body,
 )
-from beholder.backends.per_loop import PerLoop
 from beholder.backends.prompt_logprobs import (
     PromptToken,
     fields,
@@ -53,162 +27,36 @@ from beholder.backends.prompt_logprobs import (
     read_logprobs,
     tells_none,
 )
-from beholder.errors import ConfigError, ItemError, ModelChangedError, TransientError
-
-T = TypeVar("T")
-
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
-
-_BREAKS_DOWN = (500, 501)
-_BROKE_FOR_GOOD = 3
-"""Times in a row that a server breaks down at a question about what it can do, until that counts
-as a no: some answer so to what they do not know."""
+from beholder.backends.served import Served
+from beholder.errors import ConfigError, ItemError
 
 
-class OpenAI(Backend):
-    """A model behind an OpenAI-compatible address.
+class OpenAI(Served):
+    """A model behind an OpenAI-compatible address; options as in ``Served``."""
 
-    Args:
-        model: Name that the server knows it by.
-        base_url: Address up to ``/v1``; None for OpenAI's own.
-        key_env: Environment variable that holds the key. It is read when the first call is made
-            and goes nowhere but into the request. None takes ``OPENAI_API_KEY`` for OpenAI's own
-            address; any other address gets a key only from a variable that is named here.
-        extra: Further fields of every request body, such as
-            ``{"chat_template_kwargs": {"enable_thinking": False}}``; None leaves a field out that
-            would be sent (``{"seed": None}`` for vLLM on a CPU, which dies of seeds).
-        context: Tokens that fit; a longer prompt is refused before it is sent. For servers that
-            cut long prompts without a word.
-        prices: A price table of your own (see ``prices.json``).
-        facts: Where to remember what the server can do, and open batches.
-        batch: Collect requests and send them as batches: half the price, within a day.
-        batch_quiet: Seconds without a new request after which a batch is sent.
-        batch_poll: Seconds between looks at a batch.
-        limits: Fields of ``Limits``: concurrency, timeout, rates...
+    KIND: ClassVar = "openai"
+    HOME: ClassVar = HOSTED
+    KEY: ClassVar = KEY
+    _told_room: int | None = None
+    _looked_for_room = False
 
-    Raises:
-        ConfigError: An option is none, or ``key_env`` no name of a variable.
-    """
+    def _first_dialect(self) -> Dialect:
+        return Dialect(model=self.model, top_logprobs=20)
 
-    pays_each_call: ClassVar[bool] = True
+    def _path(self) -> str:
+        return "/chat/completions"
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str | None = None,
-        key_env: str | None = None,
-        extra: Mapping[str, Any] | None = None,
-        context: int | None = None,
-        prices: str | None = None,
-        facts: ServerFacts | None = None,
-        batch: bool = False,
-        batch_quiet: float = 5.0,
-        batch_poll: float = 30.0,
-        **limits: Any,
-    ) -> None:
-        if key_env is not None and not _VARIABLE.fullmatch(str(key_env)):
-            raise ConfigError(  # what it is stays unsaid: it may be the key
-                f"openai:{model}: key_env is the name of an environment variable, in capitals, such"
-                " as OPENAI_API_KEY; the key itself stands nowhere but in that variable"
-            )
-        if not isinstance(extra, Mapping | None):
-            raise ConfigError(f"openai:{model}: extra={extra!r}: expected a dict of fields")
-        self.model = model
-        self.extra = dict(extra or {})
-        self.variant = options_digest(self.extra)
-        self.context = context
-        self.name = f"openai:{model}"
-        if base_url is not None:
-            self.name += f"@{public_address(base_url)}"
-        try:
-            bounds = Limits(**limits)
-        except TypeError as error:
-            raise ConfigError(f"{self.name}: {error}") from error
-        self._http = Connection(self.name, base_url or HOSTED, key_env, bounds.timeout + 5)
-        self._caller = Caller(bounds, self.name)
-        self._facts = facts or FactsInMemory()
-        self._prices = load_prices(None if prices is None else Path(prices))
-        self._dialect: Dialect | None = None
-        self._told_room: int | None = None
-        self._told_of_picture = 0
-        self._looked_for_room = False
-        self._probing = PerLoop(_make_lock)
-        self.batch = batch
-        service = OpenAIBatches(self._http, self._caller.call)
-        self._batches = PerLoop(
-            lambda: batch_queue(
-                service, self._facts, self.name, _read_both, batch_quiet, batch_poll
-            )
-        )
+    def _written(self, request: Request, dialect: Dialect) -> dict[str, object]:
+        return to_body(self.model, request, dialect)
 
-    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Dialect:
-        """What the server can do; asked once, then remembered."""
-        known = self._dialect
-        if known is not None and _complete(known, schema, images):
-            return known
-        async with await self._probing.get():
-            return await once(
-                self._facts,
-                self._fact_name,
-                lambda: self._remembered(schema, images),
-                lambda: self._find_out(schema, images),
-            )
+    def _read(self, data: object) -> Completion:
+        return read_completion(data)
 
-    async def draws_copies(self) -> bool:
-        """See ``Backend.draws_copies``; asked once, then remembered."""
-        await self.capabilities()
-        async with await self._probing.get():
-            known = await once(
-                self._facts, self._fact_name, self._known_drawing, self._find_out_drawing
-            )
-        return bool(known.copies)
+    def _usage(self, data: object) -> Usage | None:
+        return read_usage(data)
 
-    def _known_drawing(self) -> Dialect | None:
-        known = self._remembered(schema=False, images=False)
-        return None if known is None or known.copies is None else known
-
-    async def _find_out_drawing(self) -> Dialect:
-        known = self._dialect or await probe_model(self.model, self._ask_now)
-        return self._remember(await probe_drawing(known, self._ask_now))
-
-    async def _find_out(self, schema: bool, images: bool) -> Dialect:
-        known = self._dialect or await probe_model(self.model, self._ask_now)
-        if schema and known.structure is None:
-            known = await probe_structure(known, self._ask_now)
-        if images and known.images is None:
-            known = replace(known, images=await probe_images(known, self._ask_now))
-        return self._remember(known)
-
-    async def chat(self, request: Request) -> Answer:
-        """Ask once; see ``Backend.chat``."""
-        dialect = await self.capabilities(
-            schema=request.schema is not None, images=bool(request.images)
-        )
-        self._check(request, dialect)
-        start = time.monotonic()
-        whole = dialect.many or await self._is_noted(request, dialect)
-        asked = request if whole else _one_of(request)
-        found, usage = await self._ask(asked, dialect)
-        n = asked.sampling.n
-        if len(found.samples) < n:  # some servers give one answer whatever is asked for
-            self._remember(replace(self._dialect or dialect, many=False))
-        served = found.model or dialect.model
-        if served != dialect.model:
-            self.account.note(self._cost(usage, self._factor))
-            self._facts.doubt_fact(self._fact_name)  # a new run finds out who answers now
-            raise ModelChangedError(
-                f"{self.name} now answers as {served!r}, and it was {dialect.model!r} when this run"
-                " began; begin a new run, or name a fixed snapshot of the model"
-            )
-        return Answer(
-            samples=found.samples[:n],
-            model=served,
-            fingerprint=found.fingerprint,
-            usage=usage,
-            seconds=time.monotonic() - start,
-            price_factor=self._factor,
-        )
+    def _batch_service(self) -> BatchService:
+        return OpenAIBatches(self._http, self._caller.call)
 
     async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
@@ -229,146 +77,6 @@ class OpenAI(Backend):
                 raise tells_none(self.model) from refusal
             raise ItemError(f"{self.name} refused the request: {refusal}") from refusal
 
-    def price(self) -> Price | None:
-        """List price of the served model; models on your own server are in no table."""
-        served = self._dialect.model if self._dialect else self.model
-        return price_of(served, self._prices) or price_of(self.model, self._prices)
-
-    def is_under_way(self, task: asyncio.Task[Any]) -> bool:
-        """See ``Backend.is_under_way``; a batch continues at the server and is found again."""
-        return self._caller.is_under_way(task)
-
-    async def _is_noted(self, request: Request, dialect: Dialect) -> bool:
-        """Whether a request was sent in a batch, before it was known what the server draws."""
-        if not self.batch:
-            return False
-        queue = await self._batches.get()
-        return queue.knows(self._body(request, dialect), request.replicate)
-
-    async def _ask(self, request: Request, dialect: Dialect) -> tuple[Completion, Usage]:
-        """The answers to a request, which are paid for, and what they took."""
-
-        def pay(_: object, used: Usage) -> None:
-            self.account.pay(self._cost(used, self._factor))
-
-        try:
-            if not self.batch:
-                return await self._post(request, dialect, read_completion, pay, {})
-            most = self._most(request, dialect)
-            cost = self._cost(most, self._factor)
-            async with self.account.hold(cost, self.name, request.drawing):
-                body = self._body(request, dialect)
-                queue = await self._batches.get()
-                try:
-                    found, told = await queue.ask(body, request.replicate)
-                except CallFailed as failure:
-                    if failure.charged:
-                        self.account.lose(self._cost(failure.usage or most, self._factor))
-                    raise TransientError(f"{self.name}: {failure}") from failure
-                self._note_pictures(request, told)
-                pay(found, told or most)
-            return found, told or most
-        except Refused as refusal:
-            if SAYS_TOO_LONG.search(str(refusal)):
-                tokens = f"about {_tokens(request)}"
-                room = await self._room()
-                raise too_long(self.name, tokens, room, str(refusal)) from refusal
-            raise ItemError(f"{self.name} refused the request: {refusal}") from refusal
-
-    async def _ask_now(self, request: Request, dialect: Dialect) -> Completion:
-        """An answer that says what the server can do, and is not kept."""
-
-        def pay(found: Completion, used: Usage) -> None:
-            price = price_of(found.model or self.model, self._prices) or self.price()
-            self.account.lose(None if price is None else price.cost(used))
-
-        found, _ = await self._post(request, dialect, read_completion, pay, {}, known=False)
-        return found
-
-    async def _post(
-        self,
-        request: Request,
-        dialect: Dialect,
-        read: Callable[[object], T],
-        pay: Callable[[T, Usage], None],
-        further: Mapping[str, Any],
-        *,
-        known: bool = True,
-    ) -> tuple[T, Usage]:
-        """What is read in a response, and its tokens. Tries that failed are paid for here.
-
-        Args:
-            request: What to ask.
-            dialect: What the server understands.
-            read: Reads the response, or raises ``CallFailed``.
-            pay: Pays for it, while what it could cost is still held: no other call gets it before.
-            further: Fields of the body beyond those of a chat.
-            known: Whether the model is known, and so its price must be if there is a limit.
-        """
-        body = self._body(request, dialect, further)
-        most = self._most(request, dialect)
-        sent = False
-        n_broke = 0
-
-        async def attempt() -> tuple[T, Usage]:
-            nonlocal sent, n_broke
-            sent = True
-            try:
-                data = await self._http.post("/chat/completions", body)
-            except CallFailed as failure:
-                n_broke = n_broke + 1 if failure.status in _BREAKS_DOWN else 0
-                if not known and n_broke == min(_BROKE_FOR_GOOD, self._caller.limits.attempts):
-                    raise Refused(str(failure), broke=True) from failure
-                raise
-            found, told = _with_usage(read, data)
-            self._note_pictures(request, told)
-            pay(found, told or most)
-            return found, told or most
-
-        @asynccontextmanager
-        async def hold() -> AsyncIterator[None]:
-            cost = self._cost(most)
-            held = self.account.hold(cost, self.name, request.drawing if known else PROBE)
-            async with held if known or cost is not None else nullcontext():
-                try:
-                    yield
-                except CallFailed as failure:
-                    if failure.charged:
-                        self.account.lose(self._cost(failure.usage or most))
-                    raise
-                except asyncio.CancelledError:
-                    if sent:
-                        self.account.lose(self._cost(most))
-                    raise
-
-        return await self._caller.call(attempt, request.estimated_tokens(), hold)
-
-    def _most(self, request: Request, dialect: Dialect) -> Usage:
-        """The most tokens of a call: pictures take as many as listed, or as any took so far."""
-        price = self.price()
-        listed = MOST_OF_PICTURE if price is None or price.image is None else price.image
-        return request.most_usage(dialect.thinking, max(listed, self._told_of_picture))
-
-    def _note_pictures(self, request: Request, told: Usage | None) -> None:
-        if told is not None and request.images:
-            each = math.ceil(told.prompt / len(request.images))
-            self._told_of_picture = max(self._told_of_picture, each)
-
-    def _body(
-        self, request: Request, dialect: Dialect, further: Mapping[str, Any] = MappingProxyType({})
-    ) -> dict[str, object]:
-        whole = {**to_body(self.model, request, dialect), **further, **self.extra}
-        left_out = {name for name, value in self.extra.items() if value is None}
-        return {name: value for name, value in whole.items() if name not in left_out}
-
-    @property
-    def _factor(self) -> float:
-        return PRICE_FACTOR if self.batch else 1.0
-
-    def _cost(self, usage: Usage, factor: float = 1.0) -> float | None:
-        price = self.price()
-        return None if price is None else price.cost(usage, factor)
-
     async def _room(self) -> int | None:
         """Tokens that fit, if the server's list of models has it (vLLM, SGLang and others)."""
         if self.context is None and not self._looked_for_room:
@@ -377,61 +85,3 @@ class OpenAI(Backend):
             with suppress(CallFailed, Refused, ConfigError):
                 self._told_room = told_room(await self._http.read("GET", "/models"), self.model)
         return self.context or self._told_room
-
-    def _check(self, request: Request, dialect: Dialect) -> None:
-        if request.images and not dialect.images:
-            raise ConfigError(
-                f"{self.name} does not take pictures; choose a judge that can see, or a metric that"
-                " needs no picture"
-            )
-        if self.context is not None and _tokens(request) > self.context:
-            raise too_long(self.name, f"about {_tokens(request)}", self.context)
-
-    @property
-    def _fact_name(self) -> str:
-        return f"dialect of {self.name}{self.variant}"
-
-    def _remember(self, dialect: Dialect) -> Dialect:
-        self._facts.put_fact(self._fact_name, json.dumps(asdict(dialect)))
-        self._dialect = dialect
-        return dialect
-
-    def _remembered(self, schema: bool, images: bool) -> Dialect | None:
-        """What any run found out, if it covers the question."""
-        text = self._facts.get_fact(self._fact_name)
-        kept = None if text is None else Dialect.from_json(text)
-        self._dialect = self._dialect if kept is None else kept
-        known = self._dialect
-        return known if known is not None and _complete(known, schema, images) else None
-
-
-async def _make_lock() -> AsyncGenerator[asyncio.Lock, None]:
-    yield asyncio.Lock()
-
-
-def _tokens(request: Request) -> int:
-    return request.estimated_tokens() + request.sampling.max_tokens
-
-
-def _complete(dialect: Dialect, schema: bool, images: bool) -> bool:
-    return not (schema and dialect.structure is None) and not (images and dialect.images is None)
-
-
-def _with_usage(read: Callable[[object], T], data: object) -> tuple[T, Usage | None]:
-    """What is read in a response, and its tokens; the error has them, too, if it cannot be read."""
-    told = read_usage(data)
-    try:
-        return read(data), told
-    except CallFailed as failure:
-        raise CallFailed(str(failure), charged=True, usage=told) from failure
-
-
-def _read_both(data: object) -> tuple[Completion, Usage | None]:
-    return _with_usage(read_completion, data)
-
-
-def _one_of(request: Request) -> Request:
-    """The request for the first of several samples; the others are asked for later."""
-    n_after = request.sampling.n - 1
-    drawing = request.drawing and replace(request.drawing, n_after=n_after)
-    return replace(request, sampling=replace(request.sampling, n=1), drawing=drawing)

@@ -28,11 +28,25 @@ from beholder.backends.per_loop import PerLoop
 from beholder.errors import ConfigError, RunError, TransientError
 
 HOSTED = "https://api.openai.com/v1"
+KEY = "OPENAI_API_KEY"
 
 MOST_BYTES = 8_000_000
 """Of one answer; some hundred times the longest that is asked for."""
 
 _MOST_OF_ERROR = 64_000
+_STATUS = {
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "rate_limit_error": 429,
+    "overloaded_error": 529,
+}
+"""What the names of errors mean that come with HTTP 200."""
+
+_WAIT = re.compile(rb'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')
+_NO_QUOTA = re.compile(r"insufficient_quota|credit balance|PerDay")
+_NO_ACCESS = re.compile(r"API_KEY_INVALID|FAILED_PRECONDITION|API key not valid")
 _ENCODINGS = ("gzip", "deflate", "identity", "")
 _FLAGGED = re.compile(
     r"moderation|content[ _-]?policy|(input|prompt|content|message|request)\b.{0,40}\bflagged"
@@ -58,22 +72,30 @@ class Connection:
         name: Whose address, for messages.
         base_url: Address up to ``/v1``. A name and password in it go into a header of each request
             instead of any key, and are in no address that is requested: addresses are logged.
-        key_env: Environment variable that holds the key; None takes ``OPENAI_API_KEY`` for
-            OpenAI's own address and sends no key to any other.
+        key_env: Environment variable that holds the key; None takes the vendor's variable for
+            the vendor's own address and sends no key to any other.
         timeout: Seconds for one request.
         key: The key itself, where a program gives it; None takes the variable's.
+        home: The vendor's own address, and the variable of its key.
     """
 
     def __init__(
-        self, name: str, base_url: str, key_env: str | None, timeout: float, key: str | None = None
+        self,
+        name: str,
+        base_url: str,
+        key_env: str | None,
+        timeout: float,
+        key: str | None = None,
+        home: tuple[str, str] = (HOSTED, KEY),
     ) -> None:
         self._given_key = key
+        self._home = home[0]
         self.name = name
         parts = urlsplit(base_url.rstrip("/"))
         self._user = unquote(parts.username or ""), unquote(parts.password or "")
         self.base_url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
         if key_env is None:
-            key_env = "OPENAI_API_KEY" if is_official(base_url) else ""
+            key_env = home[1] if is_official(base_url, self._home) else ""
         self.key_env = key_env
         self._timeout = timeout
         self._reached = False
@@ -81,12 +103,16 @@ class Connection:
 
     async def post(self, path: str, body: Mapping[str, Any], *, most: int = MOST_BYTES) -> Any:
         """The JSON answer, of ``most`` bytes, to a JSON body; errors as in ``request``."""
-        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-        headers = {"content-type": "application/json"}
-        answer = await self.read("POST", path, most=most, content=content, headers=headers)
-        if isinstance(answer, dict) and answer.get("error") and "choices" not in answer:
+        answer = self.parse(await self._send(path, body, most))
+        holds = isinstance(answer, dict) and {"choices", "content", "candidates"} & answer.keys()
+        if isinstance(answer, dict) and answer.get("error") and not holds:
             raise self._wrapped(answer["error"])
         return answer
+
+    async def _send(self, path: str, body: Mapping[str, Any], most: int) -> bytes:
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+        headers = {"content-type": "application/json"}
+        return await self.request("POST", path, most=most, content=content, headers=headers)
 
     async def read(self, method: str, path: str, **parts: Any) -> Any:
         """The JSON answer to a request; errors as in ``request``."""
@@ -167,29 +193,34 @@ class Connection:
     def _failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Exception:
         """What an HTTP error means."""
         reason = self._redacted(_reason(body))
-        if status == 402 or (status == 429 and "insufficient_quota" in reason):
+        told = body.decode("utf-8", "replace") if status in (400, 429) else ""
+        if status == 402 or _NO_QUOTA.search(told):
             return RunError(f"{self.name}: the account has no quota left: {reason}")
         if status == 403 and _FLAGGED.search(reason):
             return Refused(reason)
-        if status in (401, 403):
+        if status in (401, 403) or _NO_ACCESS.search(told):
             kind = Forbidden if status == 403 else ConfigError
             return kind(f"{self.name} {self._refused_key()}: {reason}")
         if status == 404:
             return NotThere(f"{self.name} is not there: {reason}")
         if status >= 500 and SURELY_TOO_LONG.search(reason):
             return Refused(reason)
+        if status >= 500 and headers.get("x-should-retry") == "false":
+            return TransientError(f"{self.name}: HTTP {status}: {reason}")
         if status in (408, 409, 425, 429) or status >= 500:
+            delay = _WAIT.search(body)
             return CallFailed(
                 f"HTTP {status}: {reason}",
-                strain=status in (408, 429),
-                retry_after=retry_after(headers),
+                strain=status in (408, 429, 529),
+                retry_after=retry_after(headers) if delay is None else float(delay[1]),
                 status=status,
             )
         return Refused(reason)
 
     def _wrapped(self, error: object) -> Exception:
         """What an error means that came with HTTP 200, as some go-betweens send it."""
-        code = error.get("code") if isinstance(error, dict) else None
+        told = error if isinstance(error, dict) else {}
+        code = told.get("code") or _STATUS.get(str(told.get("type")))
         status = code if isinstance(code, int) and 400 <= code <= 599 else 502
         failure = self._failure(status, {}, json.dumps({"error": error}).encode())
         if isinstance(failure, CallFailed):
@@ -219,6 +250,9 @@ class Connection:
     def _key(self) -> str:
         return self._given_key or os.environ.get(self.key_env, "")
 
+    def _key_headers(self, key: str) -> dict[str, str]:
+        return {"authorization": f"Bearer {key}"} if key else {}
+
     async def _open(self) -> AsyncGenerator[httpx2.AsyncClient, None]:
         key = self._key()
         if key and not _KEY.fullmatch(key):
@@ -226,7 +260,7 @@ class Connection:
                 f"{self.name}: the key in the environment variable {self.key_env} holds a blank, a"
                 " line break or another character that no key has; set it again"
             )
-        if not key and is_official(self.base_url):
+        if not key and is_official(self.base_url, self._home):
             raise ConfigError(
                 f"{self.name} needs a key: set the environment variable {self.key_env}"
             )
@@ -235,7 +269,7 @@ class Connection:
             # What other encodings unpack to has no bound that is worth the name.
             headers={
                 "accept-encoding": "gzip, deflate",
-                **({"authorization": f"Bearer {key}"} if key else {}),
+                **self._key_headers(key),
             },
             timeout=self._timeout,
             verify=_certificates(),
@@ -254,11 +288,11 @@ def _certificates() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-def is_official(base_url: str) -> bool:
-    """Whether an address is OpenAI's own."""
+def is_official(base_url: str, home: str = HOSTED) -> bool:
+    """Whether an address is the vendor's own."""
     parts = urlsplit(base_url)
     host = parts.hostname or ""
-    official = urlsplit(HOSTED).hostname or ""
+    official = urlsplit(home).hostname or ""
     return parts.scheme == "https" and (host == official or host.endswith(f".{official}"))
 
 
@@ -312,12 +346,14 @@ def _reason(body: bytes) -> str:
         told = json.loads(body)
     except (ValueError, RecursionError):
         return body.decode("utf-8", "replace")
+    if isinstance(told, list) and told and isinstance(told[0], dict):
+        told = told[0]
     if isinstance(told, dict):
         told = told.get("error", told)
     if not isinstance(told, dict):
         return str(told)
     words = told.get("message") or told.get("detail") or told
-    codes = [str(told[name]) for name in ("type", "code") if told.get(name)]
+    codes = [str(told[name]) for name in ("type", "code", "status") if told.get(name)]
     return f"{words} ({', '.join(codes)})" if codes else str(words)
 
 

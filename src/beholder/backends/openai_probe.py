@@ -71,20 +71,24 @@ _SQUARES = tuple(
 _LESS = ((True, 5), (True, 0), (False, 20), (False, 0))
 
 
-async def probe_model(model: str, ask: Ask) -> Dialect:
+async def probe_model(first: Dialect, ask: Ask) -> Dialect:
     """Name of the served model, parameters it takes, and how to get grades from it.
+
+    Args:
+        first: What is taken for granted, and what is tried.
+        ask: Asks once.
 
     Raises:
         ConfigError: The server takes no plain question in any form we know.
         TransientError: It breaks down at every form.
     """
-    dialect, found = await _plain_question(Dialect(model=model, top_logprobs=20), ask)
+    dialect, found = await _plain_question(first, ask)
     sample = found.samples[0]
     cut = not sample.text.strip() and sample.finish == "length"
     thinks = found.thought or "think>" in sample.text or cut
     told = 0 if thinks or sample.first is None else dialect.top_logprobs
     room = THINKING_TOKENS if thinks else 0
-    return replace(dialect, model=found.model or model, top_logprobs=told, thinking=room)
+    return replace(dialect, model=found.model or first.model, top_logprobs=told, thinking=room)
 
 
 async def _plain_question(dialect: Dialect, ask: Ask) -> tuple[Dialect, Completion]:
@@ -95,7 +99,7 @@ async def _plain_question(dialect: Dialect, ask: Ask) -> tuple[Dialect, Completi
     )
     # Hardly warm, but not cold: only drawn answers are asked for with a seed.
     request = Request(messages, Sampling(temperature=0.01, max_tokens=16, top_logprobs=20))
-    less = list(_LESS)
+    less = list(_LESS) if dialect.top_logprobs else []
     while True:
         try:
             return dialect, await ask(request, dialect)
@@ -149,24 +153,33 @@ async def probe_drawing(dialect: Dialect, ask: Ask) -> Dialect:
     return replace(dialect, many=many, copies=len(set(drawn)) == 1)
 
 
-async def probe_structure(dialect: Dialect, ask: Ask) -> Dialect:
+WAYS: tuple[tuple[Structure, bool], ...] = (
+    ("schema", True),
+    ("schema", False),
+    ("object", True),
+    ("guided", True),
+    ("tool", True),
+)
+
+
+async def probe_structure(
+    dialect: Dialect, ask: Ask, ways: tuple[tuple[Structure, bool], ...] = WAYS
+) -> Dialect:
     """The dialect with the way in which the model can be held to a JSON schema.
+
+    Args:
+        dialect: What is known so far.
+        ask: Asks once.
+        ways: The ways to try, each with or without bounds of lengths.
 
     Raises:
         TransientError: The server breaks down at a plain question, too.
     """
     question = Message("user", ("Give the JSON object.",))
     request = Request((question,), Sampling(max_tokens=64), schema=_SCHEMA)
-    ways: tuple[tuple[Structure, bool], ...] = (
-        ("schema", True),
-        ("schema", False),
-        ("object", True),
-        ("guided", True),
-        ("tool", True),
-    )
     broke = refused = False
     for structure, bounds in ways:
-        if not bounds and not refused:
+        if not bounds and not refused and (structure, True) in ways:
             continue  # the bounds were no trouble
         refused = False
         tried = replace(dialect, structure=structure, bounds=bounds)

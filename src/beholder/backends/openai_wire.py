@@ -141,7 +141,7 @@ def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, object]
 
 def _add_schema(body: dict[str, object], schema: Mapping[str, Any], dialect: Dialect) -> None:
     """Hold the answer to a schema; the prompt says its shape in words, too, whatever the server."""
-    told = dict(schema) if dialect.bounds else _without_bounds(schema)
+    told = dict(schema) if dialect.bounds else without_bounds(schema)
     if dialect.structure == "schema":
         wanted = {"name": TOOL, "strict": True, "schema": told}
         body["response_format"] = {"type": "json_schema", "json_schema": wanted}
@@ -158,14 +158,14 @@ def _add_schema(body: dict[str, object], schema: Mapping[str, Any], dialect: Dia
         body["tool_choice"] = {"type": "function", "function": {"name": TOOL}}
 
 
-def _without_bounds(schema: Mapping[str, Any]) -> dict[str, object]:
+def without_bounds(schema: Mapping[str, Any]) -> dict[str, object]:
     """The schema with lists and texts of any length."""
     kept = {k: v for k, v in schema.items() if k not in ("minItems", "maxItems", "maxLength")}
     if "properties" in kept:
         fields = kept["properties"].items()
-        kept["properties"] = {name: _without_bounds(field) for name, field in fields}
+        kept["properties"] = {name: without_bounds(field) for name, field in fields}
     if "items" in kept:
-        kept["items"] = _without_bounds(kept["items"])
+        kept["items"] = without_bounds(kept["items"])
     return kept
 
 
