@@ -47,7 +47,11 @@ def missing(module: str, *, extra: str, purpose: str) -> str | None:
     """
     package = module.partition(".")[0]
     if importlib.util.find_spec(package) is not None:
-        return None
+        if package != "google":  # which several distributions share
+            return None
+        package = module
+        if importlib.util.find_spec(package) is not None:
+            return None
     return (
         f"{purpose} needs the package {package!r}, which is not installed: "
         f"pip install 'beholder[{extra}]'"

@@ -45,6 +45,8 @@ BACKENDS: Registry[Backend] = Registry(
     base=Backend,  # type: ignore[type-abstract]
     builtin={
         "openai": "beholder.backends.openai:OpenAI",
+        "anthropic": "beholder.backends.anthropic:Anthropic",
+        "gemini": "beholder.backends.gemini:Gemini",
         "hf": "beholder.backends.hf:HF",
         "vllm": "beholder.backends.vllm:VLLM",
         "scripted": "beholder.backends.scripted:Scripted",
@@ -58,7 +60,8 @@ def backend(name: str, model: str, /, **options: Any) -> Backend:
     """Build a backend.
 
     Args:
-        name: ``openai``, ``hf``, ``vllm``, ``scripted``, ``replay``, or ``package/name``.
+        name: ``openai``, ``anthropic``, ``gemini``, ``hf``, ``vllm``, ``scripted``, ``replay``, or
+            ``package/name``.
         model: The model it shall reach (for ``scripted`` and ``replay`` a file).
         options: Keyword arguments of the backend.
 

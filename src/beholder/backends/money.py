@@ -23,7 +23,9 @@ from beholder.errors import BudgetError, ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one answer. ``cached`` and ``image`` are parts of ``prompt``.
+    """Tokens of one answer; thoughts count as ``completion``.
+
+    ``cached``, ``image`` and ``written`` (to the server's cache) are parts of ``prompt``.
 
     If a server reports none, these are upper bounds.
 
@@ -35,6 +37,7 @@ class Usage:
     cached: int = 0
     completion: int = 0
     image: int = 0
+    written: int = 0
 
     def __post_init__(self) -> None:
         for name in Usage.__slots__:
@@ -48,6 +51,7 @@ class Usage:
             self.cached + other.cached,
             self.completion + other.completion,
             self.image + other.image,
+            self.written + other.written,
         )
 
 
@@ -60,18 +64,34 @@ class Price:
         output: Answer tokens.
         cached: Prompt tokens that the server had cached; as ``input`` when not given.
         image: Tokens of one picture at most, of any size; None if unknown.
+        written: Prompt tokens that the server writes to its cache; as ``input`` when not given.
+        cache_minimum: Tokens of the shortest beginning that the server caches.
+        long: Prompt tokens above which a call costs ``long_factor`` times as much.
+        long_factor: See ``long``.
+        date: Day on which the price was read.
+        source: Where it was read.
     """
 
     input: float
     output: float
     cached: float | None = None
     image: int | None = None
+    written: float | None = None
+    cache_minimum: int | None = None
+    long: int | None = None
+    long_factor: float = 2.0
+    date: str = ""
+    source: str = ""
 
     def cost(self, usage: Usage, factor: float = 1.0) -> float:
         """US dollars for some tokens, times the share of the list price that is charged."""
         cached = self.input if self.cached is None else self.cached
-        fresh = usage.prompt - usage.cached
-        total = fresh * self.input + usage.cached * cached + usage.completion * self.output
+        written = self.input if self.written is None else self.written
+        fresh = usage.prompt - usage.cached - usage.written
+        total = fresh * self.input + usage.cached * cached + usage.written * written
+        total += usage.completion * self.output
+        if self.long is not None and usage.prompt > self.long:
+            total *= self.long_factor
         return factor * total / 1e6
 
 

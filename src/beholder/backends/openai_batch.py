@@ -9,8 +9,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from beholder.backends.base import ServerFacts
 from beholder.backends.calls import CallFailed
@@ -19,6 +28,8 @@ from beholder.backends.openai_probe import Refused
 from beholder.errors import BeholderError, TransientError
 
 T = TypeVar("T")
+Call: TypeAlias = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
+"""Makes a call with retries."""
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 150_000_000
@@ -40,17 +51,22 @@ _MOST_PAGES = 20
 class BatchService(Protocol):
     """The calls to the server, each with retries inside."""
 
-    async def start(self, lines: bytes, digest: str) -> str:
-        """Upload requests and start a batch that carries a digest; gives its id."""
+    most_bytes: int
 
-    async def find(self, digest: str) -> str | None:
-        """Id of the batch that carries a digest, or None."""
+    def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
+        """A request as it stands in a batch."""
+
+    async def start(self, lines: Sequence[bytes], digest: str) -> str | None:
+        """Start a batch of requests that carries a digest; its id, or None if that was lost."""
+
+    async def find(self, digest: str, ids: Collection[str], poll: float) -> str | None:
+        """Id of the batch that carries a digest or these requests, or None."""
 
     async def status(self, batch: str) -> tuple[str, list[str]]:
         """Status of a batch, and the ids of its result files."""
 
     async def rows(self, file: str) -> tuple[list[Any], int]:
-        """The values of a result file's lines, and how many lines could not be read."""
+        """The rows of a result file in OpenAI's form, and how many lines could not be read."""
 
 
 class BatchQueue(Generic[T]):
@@ -157,25 +173,19 @@ class BatchQueue(Generic[T]):
             ids: list[str] = []
             n_bytes = 0
             for request_id, body in self._bodies.items():
-                row = {
-                    "custom_id": request_id,
-                    "method": "POST",
-                    "url": "/v1/chat/completions",
-                    "body": body,
-                }
-                line = json.dumps(row).encode("utf-8") + b"\n"
-                if ids and (len(ids) == MOST_REQUESTS or n_bytes + len(line) > MOST_BYTES):
+                line = self._service.line(request_id, body)
+                full = n_bytes + len(line) > self._service.most_bytes
+                if ids and (len(ids) == MOST_REQUESTS or full):
                     break
                 lines.append(line)
                 ids.append(request_id)
                 n_bytes += len(line)
             for request_id in ids:
                 del self._bodies[request_id]
-            whole = b"".join(lines)
-            digest = hashlib.sha256(whole).hexdigest()
-            self._work(digest, self._start(digest, whole, ids))
+            digest = hashlib.sha256(b"".join(lines)).hexdigest()
+            self._work(digest, self._start(digest, lines, ids))
 
-    async def _start(self, digest: str, lines: bytes, ids: list[str]) -> None:
+    async def _start(self, digest: str, lines: Sequence[bytes], ids: list[str]) -> None:
         # Noted before the server hears of it: whenever we are killed, we know what to look for.
         self._note(digest, _Noted(None, ids))
         try:
@@ -189,7 +199,7 @@ class BatchQueue(Generic[T]):
     async def _follow(self, digest: str) -> None:
         noted = self._noted[digest]
         try:
-            batch = noted.batch or await self._service.find(digest)
+            batch = noted.batch or await self._service.find(digest, noted.ids, self._poll)
             if batch is None:  # killed before the server had it
                 self._drop(digest, set(noted.ids))
                 self._bodies |= {i: self._asked[i] for i in noted.ids if i in self._asked}
@@ -325,22 +335,25 @@ class OpenAIBatches:
         call: Makes a call with retries.
     """
 
-    def __init__(
-        self,
-        http: Connection,
-        call: Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]],
-    ) -> None:
+    most_bytes = MOST_BYTES
+
+    def __init__(self, http: Connection, call: Call) -> None:
         self._http = http
         self._call = call
 
-    async def start(self, lines: bytes, digest: str) -> str:
+    def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
+        """A request as it stands in a batch."""
+        row = {"custom_id": request_id, "method": "POST", "url": "/v1/chat/completions"}
+        return json.dumps({**row, "body": body}).encode("utf-8") + b"\n"
+
+    async def start(self, lines: Sequence[bytes], digest: str) -> str:
         """Upload requests and start a batch that carries a digest; gives its id."""
         file = await self._call(
             lambda: self._read(
                 "id",
                 "POST",
                 "/files",
-                files={"file": ("requests.jsonl", lines)},
+                files={"file": ("requests.jsonl", b"".join(lines))},
                 data={"purpose": "batch"},
             )
         )
@@ -366,7 +379,7 @@ class OpenAIBatches:
 
         return str(await self._call(make))
 
-    async def find(self, digest: str) -> str | None:
+    async def find(self, digest: str, ids: Collection[str], poll: float) -> str | None:
         """Id of the batch that carries a digest, or None."""
         found: str | None = await self._call(lambda: self._find(digest))
         return found
@@ -381,23 +394,11 @@ class OpenAIBatches:
         return found["status"], [file for file in files if isinstance(file, str) and file]
 
     async def rows(self, file: str) -> tuple[list[Any], int]:
-        """The values of a result file's lines, and how many lines could not be read.
-
-        A line ends at a line feed and nowhere else: texts may hold other separators as they are.
-        """
+        """The values of a result file's lines, and how many lines could not be read."""
         body: bytes = await self._call(
             lambda: self._http.request("GET", f"/files/{file}/content", most=MOST_RESULT_BYTES)
         )
-        rows: list[Any] = []
-        n_unread = 0
-        for line in body.split(b"\n"):
-            if not line.strip():
-                continue
-            try:
-                rows.append(self._http.parse(line))
-            except CallFailed:
-                n_unread += 1
-        return rows, n_unread
+        return read_lines(self._http, body)
 
     async def _find(self, digest: str) -> str | None:
         after = ""
@@ -425,6 +426,23 @@ class OpenAIBatches:
         if not isinstance(found, dict) or not isinstance(found.get(field), kind):
             raise CallFailed(f"the server's answer to {path} has no {field}")
         return found
+
+
+def read_lines(http: Connection, body: bytes) -> tuple[list[Any], int]:
+    """The values of JSON lines, and how many lines could not be read.
+
+    A line ends at a line feed and nowhere else: texts may hold other separators as they are.
+    """
+    rows: list[Any] = []
+    n_unread = 0
+    for line in body.split(b"\n"):
+        if not line.strip():
+            continue
+        try:
+            rows.append(http.parse(line))
+        except CallFailed:
+            n_unread += 1
+    return rows, n_unread
 
 
 async def batch_queue(

@@ -12,7 +12,7 @@ import re
 import time
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -44,7 +44,14 @@ from beholder.backends.openai_probe import (
 )
 from beholder.backends.openai_wire import Completion, Dialect
 from beholder.backends.per_loop import PerLoop
-from beholder.errors import ConfigError, ItemError, ModelChangedError, TransientError
+from beholder.errors import (
+    ConfigError,
+    ItemError,
+    MissingExtraError,
+    ModelChangedError,
+    TransientError,
+)
+from beholder.optional import missing
 
 T = TypeVar("T")
 
@@ -87,6 +94,8 @@ class Served(Backend):
     """The vendor's own address."""
     KEY: ClassVar[str]
     CONNECTION: ClassVar[type[Connection]] = Connection
+    PACKAGE: ClassVar[tuple[str, str] | None] = None
+    """The module of the vendor's SDK, and the extra that installs it."""
     SCHEMA_WAYS: ClassVar[tuple[tuple[Structure, bool], ...]] = WAYS
     """In which a server may hold answers to a schema, with and without bounds of lengths."""
 
@@ -129,10 +138,15 @@ class Served(Backend):
         batch_poll: float = 30.0,
         **limits: Any,
     ) -> None:
+        if self.PACKAGE is not None:
+            purpose = f"the judge {self.KIND}:{model}"
+            lacking = missing(self.PACKAGE[0], extra=self.PACKAGE[1], purpose=purpose)
+            if lacking is not None:
+                raise MissingExtraError(lacking)
         if key_env is not None and not _is_variable(key_env):
             raise ConfigError(  # what it is stays unsaid: it may be the key
-                f"{self.KIND}:{model}: key_env is the name of an environment variable, in capitals, such"
-                f" as {self.KEY}; the key itself stands nowhere but in that variable"
+                f"{self.KIND}:{model}: key_env is the name of an environment variable, in capitals,"
+                f" such as {self.KEY}; the key itself stands nowhere but in that variable"
             )
         if not isinstance(extra, Mapping | None):
             raise ConfigError(f"{self.KIND}:{model}: extra={extra!r}: expected a dict of fields")
@@ -312,7 +326,7 @@ class Served(Backend):
             further: Fields of the body beyond those of a chat.
             known: Whether the model is known, and so its price must be if there is a limit.
         """
-        body = self._body(request, dialect, further)
+        body = self._marked(self._body(request, dialect, further))
         most = self._most(request, dialect)
         sent = False
         n_broke = 0
@@ -350,6 +364,10 @@ class Served(Backend):
 
         return await self._caller.call(attempt, request.estimated_tokens(), hold)
 
+    def _marked(self, body: dict[str, object]) -> dict[str, object]:
+        """The body with marks of what the server shall cache, which change no answer."""
+        return body
+
     def _most(self, request: Request, dialect: Dialect) -> Usage:
         """The most tokens of a call: pictures take as many as listed, or as any took so far."""
         price = self.price()
@@ -364,9 +382,13 @@ class Served(Backend):
     def _body(
         self, request: Request, dialect: Dialect, further: Mapping[str, Any] = MappingProxyType({})
     ) -> dict[str, object]:
-        whole = {**self._written(request, dialect), **further, **self.extra}
+        whole = {**self._written(request, dialect), **further, **self._further()}
         left_out = {name for name, value in self.extra.items() if value is None}
         return {name: value for name, value in whole.items() if name not in left_out}
+
+    def _further(self) -> Mapping[str, object]:
+        """What of ``extra`` replaces what was written."""
+        return self.extra
 
     @property
     def _factor(self) -> float:

@@ -1,0 +1,214 @@
+"""``anthropic:MODEL``: Anthropic's Messages, by its SDK."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import httpx2
+
+from beholder.backends.base import REFUSAL, Answer, Image, Request, Sample
+from beholder.backends.calls import CallFailed
+from beholder.backends.money import Usage
+from beholder.backends.openai_batch import BatchService
+from beholder.backends.openai_wire import TOOL, Completion, Dialect, without_bounds
+from beholder.backends.sdk import SDKConnection
+from beholder.backends.sdk_batches import MessageBatches
+from beholder.backends.served import Served
+from beholder.errors import ConfigError
+
+_CUSTOM = "ANTHROPIC_CUSTOM_HEADERS"
+_FINISH = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": REFUSAL,
+}
+_SEEN_AT_MOST = 10_000
+_PICTURE = 1_000
+"""Tokens that a picture takes at least, if it is not tiny."""
+
+
+class AnthropicConnection(SDKConnection):
+    """An address that Anthropic's SDK asks."""
+
+    def _make_sdk(self, key: str, client: httpx2.AsyncClient) -> Any:
+        if os.environ.get(_CUSTOM):
+            raise ConfigError(
+                f"{self.name}: {_CUSTOM} would change every request; unset it and start again"
+            )
+        import anthropic  # heavy
+
+        return anthropic.AsyncAnthropic(
+            api_key=key,
+            base_url=self.base_url,
+            max_retries=0,
+            http_client=client,
+            open_telemetry=False,
+        )
+
+    async def _ask(self, sdk: Any, path: str, body: Mapping[str, Any]) -> object:
+        return await sdk.post(path, cast_to=object, body=body)
+
+
+class Anthropic(Served):
+    """A model behind Anthropic's address, or one that speaks its form; options as in ``Served``."""
+
+    KIND: ClassVar = "anthropic"
+    HOME: ClassVar = "https://api.anthropic.com"
+    KEY: ClassVar = "ANTHROPIC_API_KEY"
+    CONNECTION: ClassVar = AnthropicConnection
+    PACKAGE: ClassVar = ("anthropic", "anthropic")
+    SCHEMA_WAYS: ClassVar = (("schema", False), ("tool", False))
+
+    @cached_property
+    def _seen(self) -> dict[str, None]:
+        """Digests of the beginnings that were sent, the oldest first."""
+        return {}
+
+    def _first_dialect(self) -> Dialect:
+        return Dialect(model=self.model, seed=False, many=False)
+
+    def _path(self) -> str:
+        return "/v1/messages"
+
+    def _written(self, request: Request, dialect: Dialect) -> dict[str, object]:
+        return to_body(self.model, request, dialect)
+
+    def _marked(self, body: dict[str, object]) -> dict[str, object]:
+        """Marks a beginning that came before: writing to the cache costs more than reading."""
+        price = self.price()
+        least = 1024 if price is None or price.cache_minimum is None else price.cache_minimum
+        shared = _shared_blocks(body)
+        whole = hashlib.sha256()
+        n_tokens = 0
+        for block in shared:
+            text = json.dumps(block)
+            whole.update(text.encode())
+            n_tokens += _PICTURE if block["type"] == "image" else len(text) // 4
+        key = whole.hexdigest()
+        seen = self._seen
+        if n_tokens < least or key not in seen:
+            seen[key] = None
+            if len(seen) > _SEEN_AT_MOST:
+                del seen[next(iter(seen))]
+            return body
+        marked = copy.deepcopy(body)
+        _shared_blocks(marked)[-1]["cache_control"] = {"type": "ephemeral"}
+        return marked
+
+    def _most(self, request: Request, dialect: Dialect) -> Usage:
+        most = super()._most(request, dialect)
+        return replace(most, written=most.prompt)
+
+    def _read(self, data: object) -> Completion:
+        return read_message(data)
+
+    def _usage(self, data: object) -> Usage | None:
+        return read_usage(data)
+
+    def _batch_service(self) -> BatchService:
+        assert isinstance(self._http, SDKConnection)
+        return MessageBatches(self._http, self._caller.call)
+
+
+def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, object]:
+    """The JSON body of a message; arguments as of ``openai_wire.to_body``."""
+    turns = [m for m in request.messages if m.role != "system"]
+    system = [_block(m.text) for m in request.messages if m.role == "system"]
+    body: dict[str, object] = {
+        "model": model,
+        "max_tokens": request.sampling.max_tokens + dialect.thinking,
+        "messages": [{"role": m.role, "content": [_block(p) for p in m.parts]} for m in turns],
+    }
+    if system:
+        body["system"] = system
+    if dialect.temperature:
+        body["temperature"] = request.sampling.temperature
+    if request.schema is not None:
+        schema = without_bounds(request.schema)
+        if dialect.structure == "schema":
+            body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+        elif dialect.structure == "tool":
+            about = "Give the answer."
+            tool = {"name": TOOL, "description": about, "input_schema": schema, "strict": True}
+            body["tools"] = [tool]
+            choice = {"type": "tool", "name": TOOL, "disable_parallel_tool_use": True}
+            body["tool_choice"] = choice
+    return body
+
+
+def _block(part: str | Image) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    data = base64.b64encode(part.data).decode("ascii")
+    source = {"type": "base64", "media_type": part.media_type, "data": data}
+    return {"type": "image", "source": source}
+
+
+def _shared_blocks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What many questions share: the system's words, and the pictures of the first turn."""
+    blocks = list(body.get("system", ()))
+    for block in body["messages"][0]["content"]:
+        if block["type"] != "image":
+            break
+        blocks.append(block)
+    return blocks
+
+
+def read_message(data: object) -> Completion:
+    """The answer in a response body; all that is kept of it is checked.
+
+    Raises:
+        CallFailed: The body is no message, or its answer is broken.
+    """
+    if not isinstance(data, dict) or not isinstance(data.get("content"), list):
+        other = isinstance(data, dict) and "choices" in data
+        hint = "; it speaks OpenAI's form, so name it openai:MODEL" if other else ""
+        raise CallFailed(f"the server's answer is no message{hint}")
+    stop = data.get("stop_reason")
+    try:
+        blocks = [block for block in data["content"] if block["type"] in ("text", "tool_use")]
+        tools = [block for block in blocks if block["type"] == "tool_use"]
+        model = Answer((), data.get("model") or "").model or None
+        if stop == "refusal":
+            details = data.get("stop_details") or {}
+            why = [str(details[n]) for n in ("category", "explanation") if details.get(n)]
+            sample = Sample(": ".join(why) or "no reason given", REFUSAL)
+        elif stop == "tool_use" and [tool["name"] for tool in tools] == [TOOL]:
+            given = tools[0]["input"]
+            sample = Sample(given if isinstance(given, str) else json.dumps(given), "stop")
+        elif tools or stop not in _FINISH:
+            raise CallFailed(f"the answer ended by {str(stop)[:60]!r}, which was not asked for")
+        else:
+            sample = Sample("".join(block["text"] for block in blocks), _FINISH[stop])
+        counted = (data.get("usage") or {}).get("output_tokens_details") or {}
+        thought = any("thinking" in block["type"] for block in data["content"])
+        thought = thought or bool(counted.get("thinking_tokens"))
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        raise CallFailed(f"the server's answer is no message: {error}") from error
+    used = read_usage(data)
+    return Completion((sample,), model, None, thought, None if used is None else used.prompt)
+
+
+def read_usage(data: object) -> Usage | None:
+    """The tokens of a response, or None if they are missing or make no sense."""
+    usage = data.get("usage") if isinstance(data, dict) else None
+    if not isinstance(usage, dict):
+        return None
+    cached = usage.get("cache_read_input_tokens") or 0
+    written = usage.get("cache_creation_input_tokens") or 0
+    try:
+        parts = Usage(usage.get("input_tokens"), cached, usage.get("output_tokens"), 0, written)  # type: ignore[arg-type]  # is checked
+        told = replace(parts, prompt=parts.prompt + parts.cached + parts.written)
+    except ValueError:
+        return None
+    return told if told.prompt else None

@@ -1,0 +1,210 @@
+"""``gemini:MODEL``: Google's generateContent, by its SDK."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import httpx2
+
+from beholder.backends.base import REFUSAL, Answer, Image, Request, Sample
+from beholder.backends.calls import CallFailed
+from beholder.backends.money import Usage
+from beholder.backends.openai_batch import BatchService
+from beholder.backends.openai_wire import Completion, Dialect, without_bounds
+from beholder.backends.sdk import SDKConnection
+from beholder.backends.sdk_batches import GeminiBatches
+from beholder.backends.served import Served
+
+_FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
+_REFUSED = {
+    "SAFETY",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+    "RECITATION",
+    "IMAGE_RECITATION",
+    "LANGUAGE",
+    "MODEL_ARMOR",
+}
+_FILTERS = [
+    {"category": f"HARM_CATEGORY_{name}", "threshold": "BLOCK_NONE"}
+    for name in ("HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT")
+]
+"""Texts that are judged are no wishes of the user; ``extra`` may set other filters."""
+
+
+class GeminiConnection(SDKConnection):
+    """An address that Google's SDK asks."""
+
+    def _make_sdk(self, key: str, client: httpx2.AsyncClient) -> Any:
+        from google import genai  # heavy
+
+        options = genai.types.HttpOptions(
+            base_url=self.base_url, api_version="v1beta", httpx_async_client=client
+        )
+        return genai.Client(vertexai=False, api_key=key, http_options=options)
+
+    async def _ask(self, sdk: Any, path: str, body: Mapping[str, Any]) -> object:
+        # The body as it is: the SDK's own forms know less than some servers take.
+        config = {"http_options": {"extra_body": body}, "should_return_http_response": True}
+        return await sdk.aio.models.generate_content(model=path, contents="-", config=config)
+
+
+class Gemini(Served):
+    """A model behind Google's Gemini address; options as in ``Served``.
+
+    A field of ``extra`` that is a table is merged: ``{"generationConfig": {"thinkingConfig":
+    {"thinkingBudget": 0}}}`` adds to the other fields of ``generationConfig``.
+    """
+
+    KIND: ClassVar = "gemini"
+    HOME: ClassVar = "https://generativelanguage.googleapis.com"
+    KEY: ClassVar = "GEMINI_API_KEY"
+    CONNECTION: ClassVar = GeminiConnection
+    PACKAGE: ClassVar = ("google.genai", "gemini")
+    SCHEMA_WAYS: ClassVar = (("schema", True), ("schema", False))
+
+    def _first_dialect(self) -> Dialect:
+        return Dialect(model=self.model, top_logprobs=20, many=False)
+
+    def _path(self) -> str:
+        return self.model
+
+    def _written(self, request: Request, dialect: Dialect) -> dict[str, object]:
+        body = to_body(request, dialect)
+        given = {name: more for name, more in self.extra.items() if isinstance(more, dict)}
+        return body | {name: {**body.get(name, {}), **more} for name, more in given.items()}
+
+    def _further(self) -> dict[str, object]:
+        return {name: more for name, more in self.extra.items() if not isinstance(more, dict)}
+
+    def _read(self, data: object) -> Completion:
+        return read_response(data)
+
+    def _usage(self, data: object) -> Usage | None:
+        return read_usage(data)
+
+    def _batch_service(self) -> BatchService:
+        assert isinstance(self._http, SDKConnection)
+        return GeminiBatches(self._http, self._caller.call, self.model)
+
+
+def to_body(request: Request, dialect: Dialect) -> dict[str, Any]:
+    """The JSON body of a request; arguments as of ``openai_wire.to_body``."""
+    sampling = request.sampling
+    config: dict[str, object] = {"maxOutputTokens": sampling.max_tokens + dialect.thinking}
+    if dialect.temperature:
+        config["temperature"] = sampling.temperature
+    if dialect.seed and sampling.temperature:
+        config["seed"] = sampling.seed + request.replicate
+    if sampling.n > 1:
+        config["candidateCount"] = sampling.n
+    top = min(sampling.top_logprobs, dialect.top_logprobs)
+    if top:
+        config |= {"responseLogprobs": True, "logprobs": top}
+    if request.schema is not None and dialect.structure == "schema":
+        schema = request.schema if dialect.bounds else without_bounds(request.schema)
+        config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
+    turns = [
+        {
+            "role": "model" if message.role == "assistant" else "user",
+            "parts": [_part(part) for part in message.parts],
+        }
+        for message in request.messages
+        if message.role != "system"
+    ]
+    system = [_part(m.text) for m in request.messages if m.role == "system"]
+    told = {"systemInstruction": {"parts": system}} if system else {}
+    return {**told, "contents": turns, "safetySettings": _FILTERS, "generationConfig": config}
+
+
+def _part(part: str | Image) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"text": part}
+    data = base64.b64encode(part.data).decode("ascii")
+    return {"inlineData": {"mimeType": part.media_type, "data": data}}
+
+
+def read_response(data: object) -> Completion:
+    """The answers in a response body; all that is kept of them is checked.
+
+    Raises:
+        CallFailed: The body is no response, or an answer is broken.
+    """
+    if not isinstance(data, dict):
+        raise CallFailed("the server's answer is not a JSON object")
+    if "choices" in data:
+        raise CallFailed("the server speaks OpenAI's form, so name it openai:MODEL")
+    try:
+        feedback = data.get("promptFeedback") or {}
+        candidates = data.get("candidates") or []
+        if feedback.get("blockReason") and not candidates:
+            why = f"prompt blocked: {feedback['blockReason']}"
+            samples: tuple[Sample, ...] = (Sample(why, REFUSAL),)
+        elif candidates:
+            samples = tuple(_read_candidate(candidate) for candidate in candidates)
+        else:
+            raise CallFailed("the server's answer holds no candidates")
+        model = Answer((), data.get("modelVersion") or "").model or None
+        usage = data.get("usageMetadata")
+        thoughts = usage.get("thoughtsTokenCount") if isinstance(usage, dict) else None
+        parts = [part for one in candidates for part in _parts(one)]
+        thought = bool(thoughts) or any(part.get("thought") for part in parts)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        raise CallFailed(f"the server's answer is no response: {error}") from error
+    used = read_usage(data)
+    return Completion(samples, model, None, thought, None if used is None else used.prompt)
+
+
+def _parts(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return list((candidate.get("content") or {}).get("parts") or [])
+
+
+def _read_candidate(candidate: Mapping[str, Any]) -> Sample:
+    reason = candidate.get("finishReason")
+    if reason in _REFUSED:
+        rated = candidate.get("safetyRatings") or []
+        causes = [rating["category"] for rating in rated if rating.get("blocked")]
+        return Sample(": ".join((reason, *causes)), REFUSAL)
+    if reason not in _FINISH:
+        raise CallFailed(f"the answer ended by {str(reason)[:60]!r}")
+    parts = _parts(candidate)
+    if not parts and reason == "STOP":
+        raise CallFailed("the answer is empty")
+    text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
+    return Sample(text, _FINISH[reason], _read_first(candidate.get("logprobsResult")))
+
+
+def _read_first(told: Mapping[str, Any] | None) -> tuple[tuple[str, float], ...] | None:
+    steps = (told or {}).get("topCandidates")
+    if not steps:
+        return None
+    top = steps[0].get("candidates") or []
+    pairs = tuple((t["token"], t["logProbability"]) for t in top)
+    return tuple(pair for pair in pairs if pair[1] != -math.inf) or None
+
+
+def read_usage(data: object) -> Usage | None:
+    """The tokens of a response, or None if they are missing or make no sense."""
+    usage = data.get("usageMetadata") if isinstance(data, dict) else None
+    if not isinstance(usage, dict):
+        return None
+
+    def count(name: str) -> Any:
+        told = usage.get(f"{name}TokenCount")
+        return 0 if told is None else told
+
+    try:
+        asked = Usage(count("prompt"), count("cachedContent")) + Usage(count("toolUsePrompt"))
+        said = Usage(completion=count("candidates")) + Usage(completion=count("thoughts"))
+        # What the parts do not explain counts as answer, so that nothing is missing.
+        whole = Usage(completion=count("total"))
+        told = asked + Usage(completion=max(said.completion, whole.completion - asked.prompt))
+    except ValueError:
+        return None
+    return told if told.prompt and told.cached <= told.prompt else None
