@@ -31,6 +31,7 @@ from beholder.errors import ConfigError, ItemError, MissingExtraError
 from beholder.judges import LLMJudge
 from beholder.judges.operations import Presence
 from servers.faults import FaultServer, Refusal, completion, probe_answer, serving
+from servers.vendors import VendorServer
 from toy import fake_vllm
 
 ASKED = Request((Message("user", ("How many cups?",)),), Sampling(max_tokens=4))
@@ -48,7 +49,7 @@ class Row:
         changed: The same with what changes answers: other options, or another content of a file.
         unknown: What says that an option is unknown.
         blind: Options with which it takes no pictures; None where all take some.
-        n: How many samples it gives when three are asked for.
+        n: How many samples it gives at once when three are asked for.
         first: Log-probabilities of "3" and "4" that its model gives; None where it tells none.
         surprisal: Whether it tells the probabilities of a given text.
         price: Dollars of a million prompt tokens; None where nobody knows.
@@ -119,6 +120,22 @@ def _server(
     return "m", {"base_url": server.url, "attempts": 1, "prices": str(prices)}
 
 
+def _vendor(kind: str) -> Callable[..., tuple[str, dict[str, Any]]]:
+    def make(
+        folder: Path, stack: ExitStack, patch: pytest.MonkeyPatch
+    ) -> tuple[str, dict[str, Any]]:
+        server = stack.enter_context(serving(VendorServer(kind, _reply)))
+        prices = folder / "prices.json"
+        prices.write_text('{"models": {"served-1": {"input": 2.0, "output": 8.0}}}', "utf-8")
+        return "m", {"base_url": server.base, "attempts": 1, "prices": str(prices)}
+
+    return make
+
+
+def _more(model: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    return model, {**options, "extra": {"top_k": 1}}
+
+
 def _fake_engine(
     folder: Path, stack: ExitStack, patch: pytest.MonkeyPatch
 ) -> tuple[str, dict[str, Any]]:
@@ -145,13 +162,11 @@ def _other_weights(model: str, options: dict[str, Any]) -> tuple[str, dict[str, 
 TABLE: dict[str, Row] = {
     "scripted": Row(_rules, _other_file, "no_such_option", {"images": False}, first=None),
     "replay": Row(_recording, _other_file, "no_such_option"),
-    "openai": Row(
-        _server,
-        lambda model, options: (model, {**options, "extra": {"top_k": 1}}),
-        "no_such_option",
-        {},
-        price=2.0,
+    "openai": Row(_server, _more, "no_such_option", {}, price=2.0),
+    "anthropic": Row(
+        _vendor("anthropic"), _more, "no_such_option", {}, 1, None, price=2.0, extra="anthropic"
     ),
+    "gemini": Row(_vendor("gemini"), _more, "no_such_option", {}, 1, price=2.0, extra="gemini"),
     "vllm": Row(
         _fake_engine,
         lambda model, options: (model, {**options, "dtype": "float32"}),
@@ -261,7 +276,12 @@ def test_pictures_are_refused_where_they_are_not_seen(kit: Kit) -> None:
     assert asyncio.run(one.capabilities(images=True)).images is False
     with pytest.raises(ConfigError, match="does not take pictures"):
         LLMJudge(one).check_can(Presence, images=True)
-    if kit.kind in ("openai", "hf"):  # the others are told in their options, and trusted
+    if kit.kind in (
+        "openai",
+        "anthropic",
+        "gemini",
+        "hf",
+    ):  # the others are told in their options, and trusted
         with pytest.raises(ConfigError, match="does not take pictures"):
             asyncio.run(one.chat(SEEN))
 

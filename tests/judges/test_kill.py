@@ -14,6 +14,7 @@ import pytest
 from beholder import judges
 from servers.faults import FaultServer, completion, serving
 from servers.killed_run import CONCURRENCY, N_QUESTIONS, run
+from servers.vendors import VendorServer
 
 pytestmark = pytest.mark.slow  # 20 kills
 
@@ -36,21 +37,30 @@ class Killer(FaultServer):
             self.victim = None
 
 
-def test_sigkill_at_20_moments_repeats_at_most_the_calls_in_flight(tmp_path: Path) -> None:
+class VendorKiller(Killer, VendorServer):
+    """The same in a vendor's form."""
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic", "gemini"])
+def test_sigkill_at_20_moments_repeats_at_most_the_calls_in_flight(
+    tmp_path: Path, kind: str
+) -> None:
     # A fork server that has imported everything starts a run in milliseconds.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["servers.killed_run", "beholder.backends.openai"])
+    context.set_forkserver_preload(["servers.killed_run", f"beholder.backends.{kind}"])
     rng = random.Random(0)
     path = tmp_path / "run.sqlite"
-    with serving(Killer(reply)) as server:
+    killer = Killer(reply) if kind == "openai" else VendorKiller(kind, reply)
+    with serving(killer) as server:
+        url = server.base if isinstance(server, VendorServer) else server.url
         for _ in range(N_KILLS):
             server.kill_at = len(server.bodies) + rng.randint(4, 20)
-            process = context.Process(target=run, args=(server.url, str(path)))
+            process = context.Process(target=run, args=(url, str(path), None, kind))
             process.start()
             server.victim = process.pid
             process.join(timeout=60)
             assert process.exitcode == -signal.SIGKILL
-        process = context.Process(target=run, args=(server.url, str(path)))
+        process = context.Process(target=run, args=(url, str(path), None, kind))
         process.start()
         process.join(timeout=60)
         assert process.exitcode == 0

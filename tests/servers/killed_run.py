@@ -14,12 +14,12 @@ N_QUESTIONS = 300
 CONCURRENCY = 8
 
 
-def run(url: str, path: str, database: str | None = None) -> None:
+def run(url: str, path: str, database: str | None = None, kind: str = "openai") -> None:
     """The whole run, with a cache in a database where one is given."""
     file = judges.AnswerFile(Path(path))
     cache = None if database is None else open_cache(Address.read(database))
     judge = judges.judge(
-        "openai:m", base_url=url, answers=judges.Answers(file, cache), concurrency=CONCURRENCY
+        f"{kind}:m", base_url=url, answers=judges.Answers(file, cache), concurrency=CONCURRENCY
     )
 
     async def ask_all() -> None:

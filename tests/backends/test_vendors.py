@@ -1,0 +1,615 @@
+"""``anthropic`` and ``gemini``: what is sent, read, paid and refused; sums by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beholder import judges
+from beholder.backends import Answer, Image, Message, Request, Sampling, backend
+from beholder.backends.calls import CallFailed
+from beholder.backends.money import Price, Usage
+from beholder.errors import BeholderError, ConfigError, ItemError, RunError, TransientError
+from beholder.judges import AnswerFile, Answers, Budget, Judge
+from beholder.judges.operations import Rewrite
+from servers.faults import Refusal, completion, probe_answer, run_beside, serving
+from servers.odd import SENT
+from servers.vendors import ODD, OddVendorServer, VendorBatchServer, VendorServer
+
+VENDORS = ("anthropic", "gemini")
+SAID = "a phrase"
+QUICK: dict[str, Any] = {"batch": True, "batch_quiet": 0.05, "batch_poll": 0.02}
+
+
+@pytest.fixture(autouse=True)
+def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anthropic's SDK looks up the platform in a thread, in which the clock of a test runs on."""
+
+    def inline(function: Any) -> Any:
+        async def run() -> Any:
+            return function()
+
+        return run
+
+    monkeypatch.setattr("anthropic._base_client.asyncify", inline)
+
+
+def reply(body: dict[str, Any]) -> dict[str, Any]:
+    return probe_answer(body) or completion(SAID)
+
+
+def ask(text: str = "How many?", **sampling: Any) -> Request:
+    return Request(
+        (Message("system", ("Be brief.",)), Message("user", (text,))), Sampling(**sampling)
+    )
+
+
+async def outcome(judge: Judge, question: Rewrite) -> str | BeholderError:
+    try:
+        return await judge.ask(question)
+    except BeholderError as error:
+        return error
+
+
+# What is sent, as the vendors document it.
+
+
+def test_anthropic_gets_its_own_form() -> None:
+    schema = {"type": "array", "items": {"type": "string", "maxLength": 9}, "minItems": 2}
+    picture = Image(b"x", "image/png")
+    request = Request(
+        (Message("system", ("Be brief.",)), Message("user", (picture, "What?"))),
+        Sampling(max_tokens=7),
+        schema,
+    )
+
+    def sees(body: dict[str, Any]) -> dict[str, Any]:
+        return probe_answer(body) or completion(f"{hash(json.dumps(body)) % 1000}")
+
+    with serving(VendorServer("anthropic", sees)) as server:
+        one = backend("anthropic", "claude-x", base_url=server.base)
+        asyncio.run(one.chat(request))
+        body = server.bodies[-1]
+    assert server.paths[-1] == "/v1/messages"
+    assert "anthropic-version" in server.headers[-1]
+    assert body == {
+        "model": "claude-x",
+        "max_tokens": 7,
+        "temperature": 0.0,
+        "system": [{"type": "text", "text": "Be brief."}],
+        "messages": [
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "image",
+                        "source": {"type": "base64", "media_type": "image/png", "data": "eA=="},
+                    },
+                    {"type": "text", "text": "What?"},
+                ],
+            }
+        ],
+        # Bounds of lengths are not taken; the reader checks counts.
+        "output_config": {
+            "format": {
+                "type": "json_schema",
+                "schema": {"type": "array", "items": {"type": "string"}},
+            }
+        },
+    }
+
+
+def test_gemini_gets_its_own_form() -> None:
+    schema = {"type": "array", "items": {"type": "string"}, "minItems": 2}
+    request = Request(
+        (
+            Message("system", ("Be brief.",)),
+            Message("user", (Image(b"x", "image/png"), "What?")),
+            Message("assistant", ("No.",)),
+            Message("user", ("Again.",)),
+        ),
+        Sampling(temperature=0.5, max_tokens=7, seed=3, n=2, top_logprobs=5),
+        schema,
+        replicate=4,
+    )
+
+    def sees(body: dict[str, Any]) -> dict[str, Any]:
+        said = probe_answer(body) or completion(f"{hash(json.dumps(body)) % 1000}", first={"5": -1})
+        return {**said, "choices": said["choices"] * body.get("n", 1)}
+
+    with serving(VendorServer("gemini", sees)) as server:
+        extra = {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}
+        one = backend("gemini", "gemini-x", base_url=server.base, extra=extra)
+        assert asyncio.run(one.draws_copies())
+        asyncio.run(one.chat(request))
+        body = server.bodies[-1]
+    assert server.paths[-1] == "/v1beta/models/gemini-x:generateContent"
+    filters = {row["category"]: row["threshold"] for row in body.pop("safetySettings")}
+    assert set(filters.values()) == {"BLOCK_NONE"}
+    assert len(filters) == 4
+    picture = {"inlineData": {"mimeType": "image/png", "data": "eA=="}}
+    assert body == {
+        "systemInstruction": {"parts": [{"text": "Be brief."}]},
+        "contents": [
+            {"role": "user", "parts": [picture, {"text": "What?"}]},
+            {"role": "model", "parts": [{"text": "No."}]},
+            {"role": "user", "parts": [{"text": "Again."}]},
+        ],
+        "generationConfig": {
+            "maxOutputTokens": 7,
+            "temperature": 0.5,
+            "seed": 7,
+            "candidateCount": 2,
+            "responseLogprobs": True,
+            "logprobs": 5,
+            "responseMimeType": "application/json",
+            "responseJsonSchema": schema,
+            "thinkingConfig": {"thinkingBudget": 0},
+        },
+    }
+
+
+def test_names_of_fields_are_those_of_the_sdks() -> None:
+    from anthropic.types import JSONOutputFormatParam, OutputConfigParam
+    from anthropic.types import Usage as Told
+    from anthropic.types.message_create_params import MessageCreateParamsBase
+    from anthropic.types.messages import MessageBatch
+    from google.genai import types
+
+    sent = {"model", "max_tokens", "messages", "system", "output_config", "tools", "tool_choice"}
+    assert sent <= MessageCreateParamsBase.__annotations__.keys()
+    assert "format" in OutputConfigParam.__annotations__
+    assert {"type", "schema"} <= JSONOutputFormatParam.__annotations__.keys()
+    counted = {"input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"}
+    assert {*counted, "output_tokens", "output_tokens_details"} <= Told.model_fields.keys()
+    assert {"id", "processing_status", "request_counts"} <= MessageBatch.model_fields.keys()
+    usage = types.GenerateContentResponseUsageMetadata.model_fields
+    parts = ("prompt", "cached_content", "candidates", "thoughts", "tool_use_prompt", "total")
+    assert {f"{part}_token_count" for part in parts} <= usage.keys()
+    reasons = {"STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "MODEL_ARMOR", "SPII", "LANGUAGE"}
+    assert reasons <= set(types.FinishReason.__members__)
+    config = types.GenerateContentConfig.model_fields
+    assert {"max_output_tokens", "candidate_count", "response_json_schema"} <= config.keys()
+    assert {"response_logprobs", "logprobs", "response_mime_type"} <= config.keys()
+
+
+# Odd answers: each costs a try or an item.
+
+REASONS = {
+    "refusal": "refused to answer rewrite: 'bio'",
+    "refusal with text": "refused to answer rewrite: 'no reason given'",
+    "empty": "the answer is empty",
+    "thinking only": "the answer is empty",
+    "max_tokens": "cut off in its answer",
+    "no room": "cut off in its answer",
+    "prompt blocked": "refused to answer rewrite: 'prompt blocked: SAFETY'",
+    "safety": "'SAFETY: HARM_CATEGORY_HARASSMENT'",
+    "safety with text": "refused to answer rewrite: 'SAFETY'",
+    "recitation": "refused to answer rewrite: 'RECITATION'",
+    "prohibited": "refused to answer rewrite: 'PROHIBITED_CONTENT'",
+    "thought to the end": "cut off in its answer",
+    "thoughts only": "the answer is empty",
+}
+KINDS = [(vendor, kind) for vendor in VENDORS for kind in (*ODD[vendor], *SENT)]
+
+
+@pytest.fixture(scope="module")
+def odd() -> Iterator[dict[str, OddVendorServer]]:
+    servers = {v: OddVendorServer(v, reply, most_in_a_row=1) for v in VENDORS}
+    with serving(servers["anthropic"]), serving(servers["gemini"]):
+        yield servers
+
+
+@pytest.mark.parametrize(("vendor", "kind"), KINDS)
+def test_one_odd_answer_costs_one_try_or_one_item(
+    odd: dict[str, OddVendorServer], vendor: str, kind: str, tmp_path: Path
+) -> None:
+    server = odd[vendor]
+    file = AnswerFile(tmp_path / "run.sqlite")
+    options: dict[str, Any] = {"base_url": server.base}
+    server.faults, server.fault_rate = (kind,), 0.0
+    judge = judges.judge(f"{vendor}:m", answers=Answers(file), **options)
+    run_beside(server, judge.ask(Rewrite("probe first")))
+    server.fault_rate = 1.0
+    question = Rewrite(f"thing of {kind}")
+    n_before = server.shown[kind]
+    found = run_beside(server, outcome(judge, question))
+    if kind in REASONS:
+        assert type(found) is ItemError
+        assert REASONS[kind] in str(found)
+    elif kind in ("status: 302", "status: 307"):
+        assert type(found) is TransientError
+        assert "a redirect to http://127.0.0.1:9/" in str(found)
+    else:
+        assert found == SAID
+    assert server.shown[kind] > n_before, "the odd answer was met"
+    server.fault_rate = 0.0
+    n_bodies = len(server.bodies)
+    again = judges.judge(f"{vendor}:m", answers=Answers(file), **options)
+    if kind not in ("status: 302", "status: 307"):
+        assert str(run_beside(server, outcome(again, question))) == str(found)
+        assert len(server.bodies) == n_bodies, "what was kept is found again"
+    file.close()
+
+
+def test_there_are_thirty_kinds_of_odd_answers_for_each() -> None:
+    assert all(len(kinds) >= 30 for kinds in ODD.values())
+
+
+@pytest.mark.slow  # hundreds of faults
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_third_of_all_kinds_mixed_ends_every_item_and_pays_once(
+    vendor: str, tmp_path: Path
+) -> None:
+    async def all_of(judge: Judge) -> list[object]:
+        asked = [judge.ask(Rewrite(f"thing {i}")) for i in range(150)]
+        return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    file = AnswerFile(tmp_path / "run.sqlite")
+    kinds = (*ODD[vendor], *SENT)
+    with serving(OddVendorServer(vendor, reply, fault_rate=0.3, faults=kinds)) as server:
+        options: dict[str, Any] = {"base_url": server.base, "wait": 0.01, "max_wait": 0.2}
+        judge = judges.judge(f"{vendor}:m", answers=Answers(file), **options)
+        found = run_beside(server, all_of(judge))
+        reasons = [one for one in found if isinstance(one, Exception)]
+        assert all(isinstance(reason, ItemError) for reason in reasons), reasons
+        assert len(reasons) < 50
+        server.fault_rate = 0.0
+        again = judges.judge(f"{vendor}:m", answers=Answers(file), **options)
+        run_beside(server, all_of(again))
+        assert max(server.paid.values()) == 1, "no good answer is asked for twice"
+    file.close()
+
+
+# What errors mean.
+
+
+def failing(vendor: str, status: int, error: dict[str, Any]) -> tuple[VendorServer, Any]:
+    """A server that answers one error, and what a client makes of it."""
+
+    class Failing(VendorServer):
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            from servers.faults import body_of, send_answer
+
+            await body_of(receive)
+            headers = [(b"content-type", b"application/json"), *error.get("headers", [])]
+            await send_answer(send, status, json.dumps(error["body"]).encode(), headers)
+
+    server = Failing(vendor, reply)
+    with serving(server):
+        one: Any = backend(vendor, "m", base_url=server.base, attempts=1)
+        try:
+            asyncio.run(one._http.post(one._path(), {"contents": [], "model": "m"}))
+        except Exception as failure:
+            return server, failure
+    raise AssertionError("no failure")
+
+
+def google(code: int, status: str, *details: dict[str, Any], message: str = "no") -> dict[str, Any]:
+    error = {"code": code, "message": message, "status": status, "details": list(details)}
+    return {"body": {"error": error}}
+
+
+def anthropic(kind: str, message: str = "no", *headers: tuple[bytes, bytes]) -> dict[str, Any]:
+    error = {"type": kind, "message": message}
+    return {"body": {"type": "error", "error": error}, "headers": list(headers)}
+
+
+RETRY = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "45.8s"}
+DAY = {"violations": [{"quotaId": "GenerateRequestsPerDayPerProject"}]}
+
+
+@pytest.mark.parametrize(
+    ("vendor", "status", "error", "kind", "wait", "strain"),
+    [
+        ("gemini", 429, google(429, "RESOURCE_EXHAUSTED", RETRY), CallFailed, 45.8, True),
+        ("gemini", 429, google(429, "RESOURCE_EXHAUSTED", DAY), RunError, None, None),
+        ("gemini", 400, google(400, "INVALID_ARGUMENT", {"reason": "API_KEY_INVALID"}), ConfigError, None, None),
+        ("gemini", 400, google(400, "FAILED_PRECONDITION"), ConfigError, None, None),
+        ("gemini", 503, google(503, "UNAVAILABLE"), CallFailed, None, False),
+        ("gemini", 404, google(404, "NOT_FOUND"), ConfigError, None, None),
+        ("anthropic", 429, anthropic("rate_limit_error", "slow", (b"retry-after", b"20")), CallFailed, 20.0, True),
+        ("anthropic", 529, anthropic("overloaded_error"), CallFailed, None, True),
+        ("anthropic", 500, anthropic("api_error", "no", (b"x-should-retry", b"false")), TransientError, None, None),
+        ("anthropic", 400, anthropic("invalid_request_error", "Your credit balance is too low"), RunError, None, None),
+        ("anthropic", 401, anthropic("authentication_error"), ConfigError, None, None),
+        ("anthropic", 200, anthropic("overloaded_error"), CallFailed, None, True),
+        ("anthropic", 200, anthropic("authentication_error"), ConfigError, None, None),
+    ],
+)  # fmt: skip
+def test_errors_mean_what_the_vendors_say(
+    vendor: str, status: int, error: Any, kind: type, wait: float | None, strain: bool | None
+) -> None:
+    _, failure = failing(vendor, status, error)
+    assert type(failure) is kind or (kind is ConfigError and isinstance(failure, ConfigError))
+    if isinstance(failure, CallFailed):
+        assert (failure.retry_after, failure.strain) == (wait, strain)
+
+
+def test_a_prompt_that_is_too_long_is_the_fault_of_the_item() -> None:
+    def long(body: dict[str, Any]) -> dict[str, Any]:
+        if len(str(body)) > 5_000:
+            raise Refusal(400, "prompt is too long: 210000 tokens > 200000 maximum")
+        return reply(body)
+
+    with serving(VendorServer("anthropic", long)) as server:
+        one = backend("anthropic", "m", base_url=server.base)
+        with pytest.raises(ItemError, match="does not fit"):
+            asyncio.run(one.chat(ask("x" * 6_000)))
+
+
+def test_a_temperature_that_is_refused_is_left_out() -> None:
+    def fixed(body: dict[str, Any]) -> dict[str, Any]:
+        return reply(body)
+
+    class Fixed(VendorServer):
+        async def _answer(self, raw: bytes, scope: Any, receive: Any, send: Any) -> None:
+            if "temperature" in json.loads(raw):
+                self.reply = _refuse_temperature
+            else:
+                self.reply = spoken("anthropic", fixed)
+            await super()._answer(raw, scope, receive, send)
+
+    from servers.vendors import spoken
+
+    def _refuse_temperature(body: dict[str, Any]) -> dict[str, Any]:
+        raise Refusal(400, "`temperature` is deprecated for this model.")
+
+    with serving(Fixed("anthropic", fixed)) as server:
+        one = backend("anthropic", "m", base_url=server.base)
+        assert asyncio.run(one.chat(ask())).text == SAID
+    assert ["temperature" in body for body in server.bodies] == [True, False, False]
+
+
+# Money.
+
+
+@pytest.mark.parametrize(
+    ("usage", "price", "dollars"),
+    [
+        # The examples of 120 + 4,000 read tokens at 5 and 0.5, 900 tokens of answer at 25.
+        (Usage(4_120, 4_000, 900), Price(5, 25, 0.5), 0.0251),
+        # 5,200 with 4,096 cached, 310 of answer and 700 of thoughts at 0.75, 0.075 and 3.75:
+        # 1,104 x 0.75 + 4,096 x 0.075 + 1,010 x 3.75 = 828 + 307.2 + 3,787.5, a millionth of it.
+        (Usage(5_200, 4_096, 1_010), Price(0.75, 3.75, 0.075), 0.0049227),
+        # 1,000 of which 600 are written at 6.25: 400 x 5 + 600 x 6.25 = 5,750.
+        (Usage(1_000, 0, 0, 0, 600), Price(5, 25, 0.5, written=6.25), 0.00575),
+        # Above 200,000 tokens the whole call costs twice as much: 300,000 x 1.25 x 2.
+        (Usage(300_000), Price(1.25, 10, long=200_000), 0.75),
+        (Usage(200_000), Price(1.25, 10, long=200_000), 0.25),
+    ],
+)
+def test_what_a_call_costs(usage: Usage, price: Price, dollars: float) -> None:
+    assert price.cost(usage) == pytest.approx(dollars, abs=1e-12)
+
+
+def told(vendor: str, **counts: int) -> Usage:
+    """The usage that is read of an answer that tells some counts."""
+
+    class Telling(VendorServer):
+        pass
+
+    server = Telling(vendor, reply)
+    good = server.reply
+
+    def answer(body: dict[str, Any]) -> dict[str, Any]:
+        said = good(body)
+        said["usage" if vendor == "anthropic" else "usageMetadata"] = counts
+        return said
+
+    server.reply = answer
+    with serving(server):
+        found: Answer = asyncio.run(backend(vendor, "m", base_url=server.base).chat(ask()))
+    return found.usage
+
+
+def test_tokens_add_up_as_each_vendor_tells_them() -> None:
+    # Anthropic: the prompt is what was sent fresh, written to the cache and read from it.
+    assert told(
+        "anthropic",
+        input_tokens=120,
+        cache_creation_input_tokens=30,
+        cache_read_input_tokens=4_000,
+        output_tokens=900,
+    ) == Usage(4_150, 4_000, 900, 0, 30)
+    # Google: the prompt holds the cached part; thoughts are beside the answer.
+    assert told(
+        "gemini",
+        promptTokenCount=5_200,
+        cachedContentTokenCount=4_096,
+        candidatesTokenCount=310,
+        thoughtsTokenCount=700,
+        totalTokenCount=6_210,
+    ) == Usage(5_200, 4_096, 1_010)
+    # What its total says beyond its parts is answer.
+    assert told("gemini", promptTokenCount=10, candidatesTokenCount=1, totalTokenCount=20) == Usage(
+        10, 0, 10
+    )
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+@pytest.mark.parametrize("faults", [(), ("body: cut", "body: 9 MB", "usage missing")])
+def test_what_the_server_charges_never_passes_the_limit(
+    tmp_path: Path, vendor: str, faults: tuple[str, ...]
+) -> None:
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"models": {"served-1": {"input": 100, "output": 1000}}}')
+    charged = 0.0
+
+    def counted(body: dict[str, Any]) -> dict[str, Any]:
+        nonlocal charged
+        charged += (100 * 100 + 10 * 1000) / 1e6
+        return reply(body)
+
+    async def many(judge: Judge) -> None:
+        await asyncio.gather(*(judge.ask(Rewrite(f"thing {i}")) for i in range(200)))
+
+    file = AnswerFile(tmp_path / "run.sqlite")
+    server = OddVendorServer(vendor, counted, fault_rate=0.3 if faults else 0.0, faults=faults)
+    with serving(server):
+        budget = Budget(max_cost=2.0)
+        options: dict[str, Any] = {"base_url": server.base, "prices": str(prices), "wait": 0.01}
+        judge = judges.judge(f"{vendor}:m", answers=Answers(file), budget=budget, **options)
+        with pytest.raises(BeholderError, match="--max-cost 2"):
+            run_beside(server, many(judge))
+    assert 0.1 < charged <= budget.spent + 1e-9 <= 2.0 + 2e-9
+    assert file.cost() == pytest.approx(budget.spent), "and the next start knows it"
+    file.close()
+
+
+def test_anthropic_is_told_to_cache_a_beginning_from_its_second_call_on(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.json"
+    prices.write_text(
+        '{"models": {"served-1": {"input": 5, "cached": 0.5, "written": 6.25, "output": 25,'
+        ' "cache_minimum": 1024}}}'
+    )
+    long, short = "word " * 1_000, "word"
+    with serving(VendorServer("anthropic", reply)) as server:
+        one = backend("anthropic", "m", base_url=server.base, prices=str(prices))
+
+        async def all_of() -> None:
+            for system in (long, short):
+                for i in range(3):
+                    parts = (Message("system", (system,)), Message("user", (f"{i}",)))
+                    await one.chat(Request(parts))
+
+        asyncio.run(all_of())
+    marks = [body["system"][0].get("cache_control") for body in server.bodies[-6:]]
+    mark = {"type": "ephemeral"}
+    assert marks == [None, mark, mark, None, None, None]
+
+
+# Keys.
+
+
+@pytest.mark.parametrize(
+    ("vendor", "variable"), [("anthropic", "ANTHROPIC_API_KEY"), ("gemini", "GEMINI_API_KEY")]
+)
+def test_a_key_goes_to_the_vendors_address_alone_and_into_no_store(
+    vendor: str, variable: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    secret = "sk-planted-0123456789"
+    monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(ConfigError, match=f"set the environment variable {variable}"):
+        asyncio.run(backend(vendor, "m").chat(ask()))
+    monkeypatch.setenv(variable, secret)
+    monkeypatch.setenv("BEHOLDER_TEST_KEY", secret)
+
+    def repeats(body: dict[str, Any]) -> dict[str, Any]:
+        return completion(f"the key {secret}")
+
+    path = tmp_path / "run.sqlite"
+    with serving(VendorServer(vendor, repeats)) as server:
+        asyncio.run(backend(vendor, "m", base_url=server.base).chat(ask()))
+        assert secret not in json.dumps(server.headers)
+        file = AnswerFile(path)
+        named = judges.judge(
+            f"{vendor}:m", answers=Answers(file), base_url=server.base, key_env="BEHOLDER_TEST_KEY"
+        )
+        said = asyncio.run(named.ask(Rewrite("thing")))
+        assert secret in json.dumps(server.headers[-1])
+        file.close()
+    assert said == "the key [key]"
+    assert secret.encode() not in b"".join(p.read_bytes() for p in tmp_path.iterdir())
+
+
+def test_headers_that_the_environment_adds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "x-model: other")
+    with pytest.raises(ConfigError, match="ANTHROPIC_CUSTOM_HEADERS"):
+        asyncio.run(backend("anthropic", "m", base_url="http://127.0.0.1:9").chat(ask()))
+
+
+# Batches.
+
+
+async def rewrite_all(judge: Judge, n: int) -> list[str]:
+    return list(await asyncio.gather(*(judge.ask(Rewrite(f"thing {i}")) for i in range(n))))
+
+
+def batching(vendor: str, **options: Any) -> VendorBatchServer:
+    final = "completed" if vendor == "anthropic" else "succeeded"
+    return VendorBatchServer(vendor, **{"final": final, **options})
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_requests_of_one_time_go_into_one_batch_at_half_the_price(
+    vendor: str, tmp_path: Path
+) -> None:
+    prices = tmp_path / "p.json"
+    prices.write_text('{"models": {"served-1": {"input": 1000, "cached": 1000, "output": 0}}}')
+    with serving(batching(vendor)) as server:
+        budget = Budget()
+        options: dict[str, Any] = {"base_url": server.base, "prices": str(prices), **QUICK}
+        judge = judges.judge(f"{vendor}:m", budget=budget, **options)
+        assert run_beside(server, rewrite_all(judge, 30)) == [SAID] * 30
+        assert len(server.batches) == 1
+        probes = server.n_probes
+    # 100 prompt tokens each at 1000 per million, half of it; and the probe, which is no batch.
+    assert budget.spent == pytest.approx(30 * 0.05 + probes * 0.1)
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_killed_run_finds_its_batch_again_and_sends_nothing_twice(
+    vendor: str, tmp_path: Path
+) -> None:
+    file = AnswerFile(tmp_path / "run.sqlite")
+    with serving(batching(vendor, looks=10_000)) as server:
+        options: dict[str, Any] = {"base_url": server.base, **QUICK}
+        judge = judges.judge(f"{vendor}:m", answers=Answers(file), **options)
+        with pytest.raises(TimeoutError):
+            run_beside(server, asyncio.wait_for(rewrite_all(judge, 10), timeout=1))
+        assert len(server.batches) == 1
+        server.looks = 1
+        again = judges.judge(f"{vendor}:m", answers=Answers(file), **options)
+        assert run_beside(server, rewrite_all(again, 12)) == [SAID] * 12
+        sent = [json.loads(r)["custom_id"] for f in server.files.values() for r in f.splitlines()]
+        assert len(sent) == len(set(sent)) == 12
+    file.close()
+
+
+ELSEWHERE: dict[str, dict[str, Any]] = {
+    "anthropic": {"messages": [], "max_tokens": 1},
+    "gemini": {"contents": [], "generationConfig": {"maxOutputTokens": 1}},
+}
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_batch_whose_id_was_lost_is_found_and_not_sent_twice(vendor: str) -> None:
+    with serving(batching(vendor)) as server:
+        # A batch of that size is somebody else's.
+        rows = [("x", ELSEWHERE[vendor])] * 5
+        server.batches["old"] = {"rows": rows, "digest": "x", "looks": 9, "input": ""}
+        server.lose_ids = 1
+        judge = judges.judge(f"{vendor}:m", base_url=server.base, wait=0.01, **QUICK)
+        assert run_beside(server, rewrite_all(judge, 5)) == [SAID] * 5
+        assert len(server.batches) == 2
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_request_refused_in_a_batch_fails_alone(vendor: str) -> None:
+    async def both(judge: Judge) -> list[Any]:
+        asked = (judge.ask(Rewrite("thing")), judge.ask(Rewrite("refuse me")))
+        return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    with serving(batching(vendor)) as server:
+        judge = judges.judge(f"{vendor}:m", base_url=server.base, **QUICK)
+        good, bad = run_beside(server, both(judge))
+    assert good == SAID
+    assert type(bad) is ItemError
+    assert "refused the request" in str(bad)
+
+
+@pytest.mark.parametrize(("vendor", "final"), [("anthropic", "expired"), ("gemini", "expired")])
+def test_what_expired_is_asked_again_by_the_next_start(vendor: str, final: str) -> None:
+    with serving(batching(vendor, final=final)) as server:
+        judge = judges.judge(f"{vendor}:m", base_url=server.base, **QUICK)
+        with pytest.raises(TransientError, match="expired"):
+            run_beside(server, judge.ask(Rewrite("thing")))
+        server.final = "completed" if vendor == "anthropic" else "succeeded"
+        again = judges.judge(f"{vendor}:m", base_url=server.base, **QUICK)
+        assert run_beside(server, again.ask(Rewrite("thing"))) == SAID
