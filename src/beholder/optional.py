@@ -28,10 +28,15 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
         MissingExtraError: The package is not installed. A package that is installed but broken
             raises its own ImportError, so that its message is not hidden.
     """
+    check_extra(module, extra, purpose)
+    return importlib.import_module(module)
+
+
+def check_extra(module: str, extra: str, purpose: str) -> None:
+    """The check of ``require``, without the import."""
     lacking = missing(module, extra=extra, purpose=purpose)
     if lacking is not None:
         raise MissingExtraError(lacking)
-    return importlib.import_module(module)
 
 
 def missing(module: str, *, extra: str, purpose: str) -> str | None:
@@ -46,12 +51,12 @@ def missing(module: str, *, extra: str, purpose: str) -> str | None:
         The words of the error that ``require`` would raise; None where the package is installed.
     """
     package = module.partition(".")[0]
-    if importlib.util.find_spec(package) is not None:
-        if package != "google":  # which several distributions share
-            return None
+    known = importlib.util.find_spec(package) is not None
+    if known and package == "google":  # which several distributions share
         package = module
-        if importlib.util.find_spec(package) is not None:
-            return None
+        known = importlib.util.find_spec(package) is not None
+    if known:
+        return None
     return (
         f"{purpose} needs the package {package!r}, which is not installed: "
         f"pip install 'beholder[{extra}]'"

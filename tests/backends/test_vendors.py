@@ -284,7 +284,7 @@ def failing(vendor: str, status: int, error: dict[str, Any]) -> tuple[VendorServ
     with serving(server):
         one: Any = backend(vendor, "m", base_url=server.base, attempts=1)
         try:
-            asyncio.run(one._http.post(one._path(), {"contents": [], "model": "m"}))
+            asyncio.run(one._http.post(one.WIRE.path.format("m"), {"contents": [], "model": "m"}))
         except Exception as failure:
             return server, failure
     raise AssertionError("no failure")
@@ -531,21 +531,17 @@ async def rewrite_all(judge: Judge, n: int) -> list[str]:
     return list(await asyncio.gather(*(judge.ask(Rewrite(f"thing {i}")) for i in range(n))))
 
 
-def batching(vendor: str, **options: Any) -> VendorBatchServer:
-    final = "completed" if vendor == "anthropic" else "succeeded"
-    return VendorBatchServer(vendor, **{"final": final, **options})
+def batching(**options: Any) -> VendorBatchServer:
+    return VendorBatchServer("anthropic", **options)
 
 
-@pytest.mark.parametrize("vendor", VENDORS)
-def test_requests_of_one_time_go_into_one_batch_at_half_the_price(
-    vendor: str, tmp_path: Path
-) -> None:
+def test_requests_of_one_time_go_into_one_batch_at_half_the_price(tmp_path: Path) -> None:
     prices = tmp_path / "p.json"
     prices.write_text('{"models": {"served-1": {"input": 1000, "cached": 1000, "output": 0}}}')
-    with serving(batching(vendor)) as server:
+    with serving(batching()) as server:
         budget = Budget()
         options: dict[str, Any] = {"base_url": server.base, "prices": str(prices), **QUICK}
-        judge = judges.judge(f"{vendor}:m", budget=budget, **options)
+        judge = judges.judge("anthropic:m", budget=budget, **options)
         assert run_beside(server, rewrite_all(judge, 30)) == [SAID] * 30
         assert len(server.batches) == 1
         probes = server.n_probes
@@ -553,63 +549,56 @@ def test_requests_of_one_time_go_into_one_batch_at_half_the_price(
     assert budget.spent == pytest.approx(30 * 0.05 + probes * 0.1)
 
 
-@pytest.mark.parametrize("vendor", VENDORS)
-def test_killed_run_finds_its_batch_again_and_sends_nothing_twice(
-    vendor: str, tmp_path: Path
-) -> None:
+def test_killed_run_finds_its_batch_again_and_sends_nothing_twice(tmp_path: Path) -> None:
     file = AnswerFile(tmp_path / "run.sqlite")
-    with serving(batching(vendor, looks=10_000)) as server:
+    with serving(batching(looks=10_000)) as server:
         options: dict[str, Any] = {"base_url": server.base, **QUICK}
-        judge = judges.judge(f"{vendor}:m", answers=Answers(file), **options)
+        judge = judges.judge("anthropic:m", answers=Answers(file), **options)
         with pytest.raises(TimeoutError):
             run_beside(server, asyncio.wait_for(rewrite_all(judge, 10), timeout=1))
         assert len(server.batches) == 1
         server.looks = 1
-        again = judges.judge(f"{vendor}:m", answers=Answers(file), **options)
+        again = judges.judge("anthropic:m", answers=Answers(file), **options)
         assert run_beside(server, rewrite_all(again, 12)) == [SAID] * 12
         sent = [json.loads(r)["custom_id"] for f in server.files.values() for r in f.splitlines()]
         assert len(sent) == len(set(sent)) == 12
     file.close()
 
 
-ELSEWHERE: dict[str, dict[str, Any]] = {
-    "anthropic": {"messages": [], "max_tokens": 1},
-    "gemini": {"contents": [], "generationConfig": {"maxOutputTokens": 1}},
-}
-
-
-@pytest.mark.parametrize("vendor", VENDORS)
-def test_a_batch_whose_id_was_lost_is_found_and_not_sent_twice(vendor: str) -> None:
-    with serving(batching(vendor)) as server:
+def test_a_batch_whose_id_was_lost_is_found_and_not_sent_twice() -> None:
+    with serving(batching()) as server:
         # A batch of that size is somebody else's.
-        rows = [("x", ELSEWHERE[vendor])] * 5
+        rows = [("x", {"messages": [], "max_tokens": 1})] * 5
         server.batches["old"] = {"rows": rows, "digest": "x", "looks": 9, "input": ""}
         server.lose_ids = 1
-        judge = judges.judge(f"{vendor}:m", base_url=server.base, wait=0.01, **QUICK)
+        judge = judges.judge("anthropic:m", base_url=server.base, wait=0.01, **QUICK)
         assert run_beside(server, rewrite_all(judge, 5)) == [SAID] * 5
         assert len(server.batches) == 2
 
 
-@pytest.mark.parametrize("vendor", VENDORS)
-def test_a_request_refused_in_a_batch_fails_alone(vendor: str) -> None:
+def test_a_request_refused_in_a_batch_fails_alone() -> None:
     async def both(judge: Judge) -> list[Any]:
         asked = (judge.ask(Rewrite("thing")), judge.ask(Rewrite("refuse me")))
         return list(await asyncio.gather(*asked, return_exceptions=True))
 
-    with serving(batching(vendor)) as server:
-        judge = judges.judge(f"{vendor}:m", base_url=server.base, **QUICK)
+    with serving(batching()) as server:
+        judge = judges.judge("anthropic:m", base_url=server.base, **QUICK)
         good, bad = run_beside(server, both(judge))
     assert good == SAID
     assert type(bad) is ItemError
     assert "refused the request" in str(bad)
 
 
-@pytest.mark.parametrize(("vendor", "final"), [("anthropic", "expired"), ("gemini", "expired")])
-def test_what_expired_is_asked_again_by_the_next_start(vendor: str, final: str) -> None:
-    with serving(batching(vendor, final=final)) as server:
-        judge = judges.judge(f"{vendor}:m", base_url=server.base, **QUICK)
+def test_what_expired_is_asked_again_by_the_next_start() -> None:
+    with serving(batching(final="expired")) as server:
+        judge = judges.judge("anthropic:m", base_url=server.base, **QUICK)
         with pytest.raises(TransientError, match="expired"):
             run_beside(server, judge.ask(Rewrite("thing")))
-        server.final = "completed" if vendor == "anthropic" else "succeeded"
-        again = judges.judge(f"{vendor}:m", base_url=server.base, **QUICK)
+        server.final = "completed"
+        again = judges.judge("anthropic:m", base_url=server.base, **QUICK)
         assert run_beside(server, again.ask(Rewrite("thing"))) == SAID
+
+
+def test_gemini_says_that_it_takes_no_batches() -> None:
+    with pytest.raises(ConfigError, match="takes no batches yet"):
+        backend("gemini", "m", batch=True)

@@ -303,14 +303,16 @@ class OddVendorServer(VendorServer):
 
 
 class VendorBatchServer(BatchServer):
-    """A vendor's batches; rows as ``BatchServer`` keeps them."""
+    """Message Batches as Anthropic keeps them; requests as in ``BatchServer``.
+
+    Attributes:
+        lose_ids: Batches that are made and whose id does not arrive.
+    """
 
     def __init__(self, vendor: str, **options: Any) -> None:
         super().__init__(**options)
-        self.vendor = vendor
         self.lose_ids = 0
         self.reply = spoken(vendor, lambda body: completion("a phrase"))
-        self.n_probes = 0
 
     @property
     def base(self) -> str:
@@ -319,31 +321,39 @@ class VendorBatchServer(BatchServer):
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         raw = await body_of(receive)
-        path = scope["path"].removeprefix("/v1beta").removeprefix("/v1")
-        if scope["method"] == "POST" and "atch" in path:
-            made = self.make(json.loads(raw))
-            if self.lose_ids:
-                self.lose_ids -= 1
-                headers = [(b"content-length", b"1000"), (b"content-type", b"application/json")]
-                await send({"type": "http.response.start", "status": 200, "headers": headers})
-                raise ConnectionResetError("planned")
-            said: Any = made
-        else:
-            said = self.routed(scope["method"], path, raw)
+        headers = [(b"content-type", b"application/json")]
+        said = self.route(scope["method"], scope["path"].removeprefix("/v1/messages"), raw)
+        if scope["method"] == "POST" and "batches" in scope["path"] and self.lose_ids:
+            self.lose_ids -= 1
+            start = {"type": "http.response.start", "status": 200}
+            await send({**start, "headers": [(b"content-length", b"1000"), *headers]})
+            raise ConnectionResetError("planned")
         body = said.encode() if isinstance(said, str) else json.dumps(said).encode()
-        await send_answer(send, 200, body, [(b"content-type", b"application/json")])
+        await send_answer(send, 200, body, headers)
+
+    def route(self, method: str, path: str, raw: bytes) -> Any:
+        name = path.removesuffix("/results").rpartition("/")[2]
+        if not path:
+            self.n_probes += 1
+            return self.reply(json.loads(raw))
+        if method == "POST":
+            return self.make(json.loads(raw))
+        if path.endswith("/results"):
+            rows = reversed(self.batches[name]["rows"])  # in any order
+            return "\n".join(
+                json.dumps({"custom_id": key, "result": self.result(body)}) for key, body in rows
+            )
+        for key, batch in self.batches.items():
+            batch["looks"] += name in (key, "batches")
+        if name == "batches":
+            return {"data": [self.shown(name) for name in reversed(self.batches)]}
+        return self.shown(name)
 
     def make(self, asked: Whole) -> Whole:
         """Keep a new batch."""
         name = f"batch-{len(self.batches)}"
-        if self.vendor == "anthropic":
-            rows = [(row["custom_id"], row["params"]) for row in asked["requests"]]
-            digest = ""
-        else:
-            inline = asked["batch"]["inputConfig"]["requests"]["requests"]
-            rows = [(row["metadata"]["key"], row["request"]) for row in inline]
-            digest = asked["batch"]["displayName"]
-        self.batches[name] = {"rows": rows, "digest": digest, "looks": 0, "input": name}
+        rows = [(row["custom_id"], row["params"]) for row in asked["requests"]]
+        self.batches[name] = {"rows": rows, "looks": 0}
         self.files[name] = "\n".join(json.dumps({"custom_id": key}) for key, _ in rows)
         return self.shown(name)
 
@@ -351,53 +361,21 @@ class VendorBatchServer(BatchServer):
         """What is said of a batch."""
         batch = self.batches[name]
         ended = batch["looks"] >= self.looks
-        if self.vendor == "anthropic":
-            n = len(batch["rows"])
-            counts = {"processing": 0 if ended else n, "succeeded": n if ended else 0}
-            zero = {"errored": 0, "canceled": 0, "expired": 0}
-            return {
-                "id": name,
-                "type": "message_batch",
-                "processing_status": "ended" if ended else "in_progress",
-                "request_counts": {**counts, **zero},
-                "results_url": None,
-            }
-        said: Whole = {"state": f"BATCH_STATE_{self.final.upper() if ended else 'RUNNING'}"}
-        said["displayName"] = batch["digest"]
-        if ended and self.final == "succeeded":
-            rows = [{"metadata": {"key": key}, **self.result(body)} for key, body in batch["rows"]]
-            said["output"] = {"inlinedResponses": {"inlinedResponses": rows}}
-        return {"name": f"batches/{name}", "metadata": said}
+        n = len(batch["rows"])
+        counts = {"processing": 0 if ended else n, "succeeded": n if ended else 0}
+        return {
+            "id": name,
+            "type": "message_batch",
+            "processing_status": "ended" if ended else "in_progress",
+            "request_counts": {**counts, "errored": 0, "canceled": 0, "expired": 0},
+            "results_url": None,
+        }
 
     def result(self, body: Whole) -> Whole:
         """The result of one request in a batch, without its name."""
         if "refuse me" in json.dumps(body):
-            if self.vendor == "gemini":
-                return {"error": {"code": 3, "message": "no"}}
             error = {"type": "error", "error": {"type": "invalid_request_error", "message": "no"}}
             return {"type": "errored", "error": error}
-        said = self.reply(body)
-        if self.vendor == "gemini":
-            return {"response": said}
         if self.final in ("canceled", "expired"):
             return {"type": self.final}
-        return {"type": "succeeded", "message": said}
-
-    def routed(self, method: str, path: str, raw: bytes) -> Any:
-        """Everything but the making of a batch."""
-        name = path.removesuffix("/results").rpartition("/")[2]
-        if method == "POST":
-            self.n_probes += 1
-            return self.reply(json.loads(raw))
-        if path.endswith("/results"):
-            rows = reversed(self.batches[name]["rows"])  # in any order
-            return "\n".join(
-                json.dumps({"custom_id": key, "result": self.result(body)}) for key, body in rows
-            )
-        if name in self.batches:
-            self.batches[name]["looks"] += 1
-            return self.shown(name)
-        for batch in self.batches.values():
-            batch["looks"] += 1
-        shown = [self.shown(name) for name in reversed(self.batches)]
-        return {"data": shown} if self.vendor == "anthropic" else {"operations": shown}
+        return {"type": "succeeded", "message": self.reply(body)}

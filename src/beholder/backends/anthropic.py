@@ -15,13 +15,14 @@ from typing import Any, ClassVar
 import httpx2
 
 from beholder.backends.base import REFUSAL, Answer, Image, Request, Sample
+from beholder.backends.batch_queue import BatchService
 from beholder.backends.calls import CallFailed
+from beholder.backends.message_batches import MessageBatches
 from beholder.backends.money import Usage
-from beholder.backends.openai_batch import BatchService
 from beholder.backends.openai_wire import TOOL, Completion, Dialect, without_bounds
 from beholder.backends.sdk import SDKConnection
-from beholder.backends.sdk_batches import MessageBatches
 from beholder.backends.served import Served
+from beholder.backends.wire import Wire
 from beholder.errors import ConfigError
 
 _CUSTOM = "ANTHROPIC_CUSTOM_HEADERS"
@@ -63,25 +64,12 @@ class Anthropic(Served):
     """A model behind Anthropic's address, or one that speaks its form; options as in ``Served``."""
 
     KIND: ClassVar = "anthropic"
-    HOME: ClassVar = "https://api.anthropic.com"
-    KEY: ClassVar = "ANTHROPIC_API_KEY"
-    CONNECTION: ClassVar = AnthropicConnection
-    PACKAGE: ClassVar = ("anthropic", "anthropic")
-    SCHEMA_WAYS: ClassVar = (("schema", False), ("tool", False))
+    WIRE: ClassVar[Wire]
 
     @cached_property
     def _seen(self) -> dict[str, None]:
         """Digests of the beginnings that were sent, the oldest first."""
         return {}
-
-    def _first_dialect(self) -> Dialect:
-        return Dialect(model=self.model, seed=False, many=False)
-
-    def _path(self) -> str:
-        return "/v1/messages"
-
-    def _written(self, request: Request, dialect: Dialect) -> dict[str, object]:
-        return to_body(self.model, request, dialect)
 
     def _marked(self, body: dict[str, object]) -> dict[str, object]:
         """Marks a beginning that came before: writing to the cache costs more than reading."""
@@ -108,12 +96,6 @@ class Anthropic(Served):
     def _most(self, request: Request, dialect: Dialect) -> Usage:
         most = super()._most(request, dialect)
         return replace(most, written=most.prompt)
-
-    def _read(self, data: object) -> Completion:
-        return read_message(data)
-
-    def _usage(self, data: object) -> Usage | None:
-        return read_usage(data)
 
     def _batch_service(self) -> BatchService:
         assert isinstance(self._http, SDKConnection)
@@ -212,3 +194,16 @@ def read_usage(data: object) -> Usage | None:
     except ValueError:
         return None
     return told if told.prompt else None
+
+
+Anthropic.WIRE = Wire(
+    ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+    "/v1/messages",
+    Dialect("", seed=False, many=False),
+    to_body,
+    read_message,
+    read_usage,
+    (("schema", False), ("tool", False)),
+    AnthropicConnection,
+    ("anthropic", "anthropic"),
+)

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import httpx2
 
 from beholder.backends.base import REFUSAL, Answer, Image, Request, Sample
+from beholder.backends.batch_queue import BatchService
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
-from beholder.backends.openai_batch import BatchService
 from beholder.backends.openai_wire import Completion, Dialect, without_bounds
 from beholder.backends.sdk import SDKConnection
-from beholder.backends.sdk_batches import GeminiBatches
 from beholder.backends.served import Served
+from beholder.backends.wire import Wire
+from beholder.errors import ConfigError
 
 _FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
-_REFUSED = {
-    "SAFETY",
-    "BLOCKLIST",
-    "PROHIBITED_CONTENT",
-    "SPII",
-    "IMAGE_SAFETY",
-    "IMAGE_PROHIBITED_CONTENT",
-    "RECITATION",
-    "IMAGE_RECITATION",
-    "LANGUAGE",
-    "MODEL_ARMOR",
-}
+_REFUSED = re.compile(
+    r"(IMAGE_)?(SAFETY|PROHIBITED_CONTENT|RECITATION)|BLOCKLIST|SPII|LANGUAGE|MODEL_ARMOR"
+)
 _FILTERS = [
     {"category": f"HARM_CATEGORY_{name}", "threshold": "BLOCK_NONE"}
     for name in ("HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT")
@@ -63,38 +56,19 @@ class Gemini(Served):
     """
 
     KIND: ClassVar = "gemini"
-    HOME: ClassVar = "https://generativelanguage.googleapis.com"
-    KEY: ClassVar = "GEMINI_API_KEY"
-    CONNECTION: ClassVar = GeminiConnection
-    PACKAGE: ClassVar = ("google.genai", "gemini")
-    SCHEMA_WAYS: ClassVar = (("schema", True), ("schema", False))
-
-    def _first_dialect(self) -> Dialect:
-        return Dialect(model=self.model, top_logprobs=20, many=False)
-
-    def _path(self) -> str:
-        return self.model
+    WIRE: ClassVar[Wire]
 
     def _written(self, request: Request, dialect: Dialect) -> dict[str, object]:
-        body = to_body(request, dialect)
-        given = {name: more for name, more in self.extra.items() if isinstance(more, dict)}
-        return body | {name: {**body.get(name, {}), **more} for name, more in given.items()}
-
-    def _further(self) -> dict[str, object]:
-        return {name: more for name, more in self.extra.items() if not isinstance(more, dict)}
-
-    def _read(self, data: object) -> Completion:
-        return read_response(data)
-
-    def _usage(self, data: object) -> Usage | None:
-        return read_usage(data)
+        body = to_body(self.model, request, dialect)
+        for name, more in self.extra.items():
+            body[name] = {**body.get(name, {}), **more} if isinstance(more, dict) else more
+        return body
 
     def _batch_service(self) -> BatchService:
-        assert isinstance(self._http, SDKConnection)
-        return GeminiBatches(self._http, self._caller.call, self.model)
+        raise ConfigError(f"{self.name} takes no batches yet; openai:MODEL and anthropic:MODEL do")
 
 
-def to_body(request: Request, dialect: Dialect) -> dict[str, Any]:
+def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, Any]:
     """The JSON body of a request; arguments as of ``openai_wire.to_body``."""
     sampling = request.sampling
     config: dict[str, object] = {"maxOutputTokens": sampling.max_tokens + dialect.thinking}
@@ -167,7 +141,7 @@ def _parts(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _read_candidate(candidate: Mapping[str, Any]) -> Sample:
     reason = candidate.get("finishReason")
-    if reason in _REFUSED:
+    if isinstance(reason, str) and _REFUSED.fullmatch(reason):
         rated = candidate.get("safetyRatings") or []
         causes = [rating["category"] for rating in rated if rating.get("blocked")]
         return Sample(": ".join((reason, *causes)), REFUSAL)
@@ -208,3 +182,16 @@ def read_usage(data: object) -> Usage | None:
     except ValueError:
         return None
     return told if told.prompt and told.cached <= told.prompt else None
+
+
+Gemini.WIRE = Wire(
+    ("https://generativelanguage.googleapis.com", "GEMINI_API_KEY"),
+    "{}",
+    Dialect("", 20, many=False),
+    to_body,
+    read_response,
+    read_usage,
+    (("schema", True), ("schema", False)),
+    GeminiConnection,
+    ("google.genai", "gemini"),
+)

@@ -13,8 +13,8 @@ from typing import Any
 
 import httpx2
 
+from beholder.backends.batch_queue import MOST_RESULT_BYTES
 from beholder.backends.calls import CallFailed
-from beholder.backends.openai_batch import MOST_RESULT_BYTES
 from beholder.backends.openai_http import MOST_BYTES, Connection
 from beholder.backends.openai_probe import Refused
 from beholder.backends.per_loop import PerLoop

@@ -25,17 +25,15 @@ from beholder.backends.base import (
     FactsInMemory,
     Request,
     ServerFacts,
-    Structure,
     options_digest,
 )
+from beholder.backends.batch_queue import PRICE_FACTOR, BatchService, batch_queue
 from beholder.backends.calls import Caller, CallFailed, Limits
 from beholder.backends.claims import once
 from beholder.backends.context_window import SAYS_TOO_LONG, too_long
 from beholder.backends.money import PROBE, Price, Usage, load_prices, price_of
-from beholder.backends.openai_batch import PRICE_FACTOR, BatchService, batch_queue
-from beholder.backends.openai_http import Connection, public_address
+from beholder.backends.openai_http import public_address
 from beholder.backends.openai_probe import (
-    WAYS,
     Refused,
     probe_drawing,
     probe_images,
@@ -44,14 +42,14 @@ from beholder.backends.openai_probe import (
 )
 from beholder.backends.openai_wire import Completion, Dialect
 from beholder.backends.per_loop import PerLoop
+from beholder.backends.wire import Wire
 from beholder.errors import (
     ConfigError,
     ItemError,
-    MissingExtraError,
     ModelChangedError,
     TransientError,
 )
-from beholder.optional import missing
+from beholder.optional import check_extra
 
 T = TypeVar("T")
 
@@ -70,8 +68,8 @@ class Served(Backend):
         model: Name that the server knows it by.
         base_url: Address of the server; None for the vendor's own.
         key_env: Environment variable that holds the key. It is read when the first call is made
-            and goes nowhere but into the request. None takes ``KEY`` for the vendor's own address;
-            any other address gets a key only from a variable that is named here.
+            and goes nowhere but into the request. None takes the vendor's for its own
+            address; any other address gets a key only from a variable that is named here.
         extra: Further fields of every request body, such as
             ``{"chat_template_kwargs": {"enable_thinking": False}}``; None leaves a field out that
             would be sent (``{"seed": None}`` for vLLM on a CPU, which dies of seeds).
@@ -90,34 +88,7 @@ class Served(Backend):
 
     pays_each_call: ClassVar[bool] = True
     KIND: ClassVar[str]
-    HOME: ClassVar[str]
-    """The vendor's own address."""
-    KEY: ClassVar[str]
-    CONNECTION: ClassVar[type[Connection]] = Connection
-    PACKAGE: ClassVar[tuple[str, str] | None] = None
-    """The module of the vendor's SDK, and the extra that installs it."""
-    SCHEMA_WAYS: ClassVar[tuple[tuple[Structure, bool], ...]] = WAYS
-    """In which a server may hold answers to a schema, with and without bounds of lengths."""
-
-    @abstractmethod
-    def _first_dialect(self) -> Dialect:
-        """What is taken for granted before the server was asked anything."""
-
-    @abstractmethod
-    def _path(self) -> str:
-        """Where questions go."""
-
-    @abstractmethod
-    def _written(self, request: Request, dialect: Dialect) -> dict[str, object]:
-        """The body of a question."""
-
-    @abstractmethod
-    def _read(self, data: object) -> Completion:
-        """The answers in a response; raises ``CallFailed`` if there are none."""
-
-    @abstractmethod
-    def _usage(self, data: object) -> Usage | None:
-        """The tokens of a response, or None if they are missing or make no sense."""
+    WIRE: ClassVar[Wire]
 
     @abstractmethod
     def _batch_service(self) -> BatchService:
@@ -138,15 +109,12 @@ class Served(Backend):
         batch_poll: float = 30.0,
         **limits: Any,
     ) -> None:
-        if self.PACKAGE is not None:
-            purpose = f"the judge {self.KIND}:{model}"
-            lacking = missing(self.PACKAGE[0], extra=self.PACKAGE[1], purpose=purpose)
-            if lacking is not None:
-                raise MissingExtraError(lacking)
+        if self.WIRE.package is not None:
+            check_extra(*self.WIRE.package, f"the judge {self.KIND}:{model}")
         if key_env is not None and not _is_variable(key_env):
             raise ConfigError(  # what it is stays unsaid: it may be the key
                 f"{self.KIND}:{model}: key_env is the name of an environment variable, in capitals,"
-                f" such as {self.KEY}; the key itself stands nowhere but in that variable"
+                f" such as {self.WIRE.home[1]}; the key itself stands nowhere but in that variable"
             )
         if not isinstance(extra, Mapping | None):
             raise ConfigError(f"{self.KIND}:{model}: extra={extra!r}: expected a dict of fields")
@@ -161,12 +129,9 @@ class Served(Backend):
             bounds = Limits(**limits)
         except TypeError as error:
             raise ConfigError(f"{self.name}: {error}") from error
-        self._http = self.CONNECTION(
-            self.name,
-            base_url or self.HOME,
-            key_env,
-            bounds.timeout + 5,
-            home=(self.HOME, self.KEY),
+        home = self.WIRE.home
+        self._http = self.WIRE.connection(
+            self.name, base_url or home[0], key_env, bounds.timeout + 5, home=home
         )
         self._caller = Caller(bounds, self.name)
         self._facts = facts or FactsInMemory()
@@ -175,10 +140,12 @@ class Served(Backend):
         self._told_of_picture = 0
         self._probing = PerLoop(_make_lock)
         self.batch = batch
-        service = self._batch_service()
+        if batch:
+            self._batch_service()  # says so where there is none
+        times = (batch_quiet, batch_poll)
         self._batches = PerLoop(
             lambda: batch_queue(
-                service, self._facts, self.name, self._read_both, batch_quiet, batch_poll
+                self._batch_service(), self._facts, self.name, self._read_both, *times
             )
         )
 
@@ -209,13 +176,17 @@ class Served(Backend):
         return None if known is None or known.copies is None else known
 
     async def _find_out_drawing(self) -> Dialect:
-        known = self._dialect or await probe_model(self._first_dialect(), self._ask_now)
+        known = self._dialect or await probe_model(
+            replace(self.WIRE.first, model=self.model), self._ask_now
+        )
         return self._remember(await probe_drawing(known, self._ask_now))
 
     async def _find_out(self, schema: bool, images: bool) -> Dialect:
-        known = self._dialect or await probe_model(self._first_dialect(), self._ask_now)
+        known = self._dialect or await probe_model(
+            replace(self.WIRE.first, model=self.model), self._ask_now
+        )
         if schema and known.structure is None:
-            known = await probe_structure(known, self._ask_now, self.SCHEMA_WAYS)
+            known = await probe_structure(known, self._ask_now, self.WIRE.ways)
         if images and known.images is None:
             known = replace(known, images=await probe_images(known, self._ask_now))
         return self._remember(known)
@@ -274,7 +245,7 @@ class Served(Backend):
 
         try:
             if not self.batch:
-                return await self._post(request, dialect, self._read, pay, {})
+                return await self._post(request, dialect, self.WIRE.read, pay, {})
             most = self._most(request, dialect)
             cost = self._cost(most, self._factor)
             async with self.account.hold(cost, self.name, request.drawing):
@@ -303,7 +274,7 @@ class Served(Backend):
             price = price_of(found.model or self.model, self._prices) or self.price()
             self.account.lose(None if price is None else price.cost(used))
 
-        found, _ = await self._post(request, dialect, self._read, pay, {}, known=False)
+        found, _ = await self._post(request, dialect, self.WIRE.read, pay, {}, known=False)
         return found
 
     async def _post(
@@ -335,7 +306,7 @@ class Served(Backend):
             nonlocal sent, n_broke
             sent = True
             try:
-                data = await self._http.post(self._path(), body)
+                data = await self._http.post(self.WIRE.path.format(self.model), body)
             except CallFailed as failure:
                 n_broke = n_broke + 1 if failure.status in _BREAKS_DOWN else 0
                 if not known and n_broke == min(_BROKE_FOR_GOOD, self._caller.limits.attempts):
@@ -382,13 +353,12 @@ class Served(Backend):
     def _body(
         self, request: Request, dialect: Dialect, further: Mapping[str, Any] = MappingProxyType({})
     ) -> dict[str, object]:
-        whole = {**self._written(request, dialect), **further, **self._further()}
+        whole = {**self._written(request, dialect), **further}
         left_out = {name for name, value in self.extra.items() if value is None}
         return {name: value for name, value in whole.items() if name not in left_out}
 
-    def _further(self) -> Mapping[str, object]:
-        """What of ``extra`` replaces what was written."""
-        return self.extra
+    def _written(self, request: Request, dialect: Dialect) -> dict[str, object]:
+        return {**self.WIRE.write(self.model, request, dialect), **self.extra}
 
     @property
     def _factor(self) -> float:
@@ -413,14 +383,14 @@ class Served(Backend):
 
     def _with_usage(self, read: Callable[[object], T], data: object) -> tuple[T, Usage | None]:
         """What is read in a response, and its tokens; an error has them, too."""
-        told = self._usage(data)
+        told = self.WIRE.usage(data)
         try:
             return read(data), told
         except CallFailed as failure:
             raise CallFailed(str(failure), charged=True, usage=told) from failure
 
     def _read_both(self, data: object) -> tuple[Completion, Usage | None]:
-        return self._with_usage(self._read, data)
+        return self._with_usage(self.WIRE.read, data)
 
     @property
     def _fact_name(self) -> str:

@@ -1,4 +1,4 @@
-"""OpenAI's batch mode: many requests in one upload, answered within a day at half the price.
+"""Batch mode: many requests at once, answered within a day at half the price.
 
 A batch is noted before it is uploaded, by a digest that goes with it, and stays noted: the answers
 are at the server, and a run that was killed at any moment finds them there again.
@@ -23,7 +23,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from beholder.backends.base import ServerFacts
 from beholder.backends.calls import CallFailed
-from beholder.backends.openai_http import Connection, NotThere
+from beholder.backends.openai_http import Connection
 from beholder.backends.openai_probe import Refused
 from beholder.errors import BeholderError, TransientError
 
@@ -35,17 +35,12 @@ MOST_REQUESTS = 50_000
 MOST_BYTES = 150_000_000
 MOST_RESULT_BYTES = 1_000_000_000
 PRICE_FACTOR = 0.5
-MARK = "beholder_digest"
-"""Name of the digest among what a batch carries."""
-
 GONE = "gone"
 """Status of a batch that the server does not know any more."""
 
 _ENDED = ("completed", "failed", "expired", "cancelled", GONE)
 _UNDER_WAY = ("validating", "in_progress", "finalizing", "cancelling")
 _FAILED = "failed in its batch"
-_MOST_PAGES = 20
-"""Pages of the server's list in which a batch of ours is looked for, the newest first."""
 
 
 class BatchService(Protocol):
@@ -325,107 +320,6 @@ class _Noted:
             return cls(kept["batch"] if isinstance(kept["batch"], str) else None, ids)
         except (ValueError, TypeError, KeyError, RecursionError):
             return cls(None, ())
-
-
-class OpenAIBatches:
-    """The batch calls over HTTP.
-
-    Args:
-        http: The address.
-        call: Makes a call with retries.
-    """
-
-    most_bytes = MOST_BYTES
-
-    def __init__(self, http: Connection, call: Call) -> None:
-        self._http = http
-        self._call = call
-
-    def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
-        """A request as it stands in a batch."""
-        row = {"custom_id": request_id, "method": "POST", "url": "/v1/chat/completions"}
-        return json.dumps({**row, "body": body}).encode("utf-8") + b"\n"
-
-    async def start(self, lines: Sequence[bytes], digest: str) -> str:
-        """Upload requests and start a batch that carries a digest; gives its id."""
-        file = await self._call(
-            lambda: self._read(
-                "id",
-                "POST",
-                "/files",
-                files={"file": ("requests.jsonl", b"".join(lines))},
-                data={"purpose": "batch"},
-            )
-        )
-        body = {
-            "input_file_id": file["id"],
-            "endpoint": "/v1/chat/completions",
-            "completion_window": "24h",
-            "metadata": {MARK: digest},
-        }
-        tried = False
-
-        async def make() -> str:
-            nonlocal tried
-            # A try whose answer was lost may have made the batch: look before making a second one.
-            made = await self._find(digest) if tried else None
-            tried = True
-            if made is None:
-                content = json.dumps(body).encode("utf-8")
-                headers = {"content-type": "application/json"}
-                told = await self._read("id", "POST", "/batches", content=content, headers=headers)
-                made = str(told["id"])
-            return made
-
-        return str(await self._call(make))
-
-    async def find(self, digest: str, ids: Collection[str], poll: float) -> str | None:
-        """Id of the batch that carries a digest, or None."""
-        found: str | None = await self._call(lambda: self._find(digest))
-        return found
-
-    async def status(self, batch: str) -> tuple[str, list[str]]:
-        """Status of a batch, and the ids of its result files."""
-        try:
-            found = await self._call(lambda: self._read("status", "GET", f"/batches/{batch}"))
-        except NotThere:
-            return GONE, []
-        files = [found.get("output_file_id"), found.get("error_file_id")]
-        return found["status"], [file for file in files if isinstance(file, str) and file]
-
-    async def rows(self, file: str) -> tuple[list[Any], int]:
-        """The values of a result file's lines, and how many lines could not be read."""
-        body: bytes = await self._call(
-            lambda: self._http.request("GET", f"/files/{file}/content", most=MOST_RESULT_BYTES)
-        )
-        return read_lines(self._http, body)
-
-    async def _find(self, digest: str) -> str | None:
-        after = ""
-        for _ in range(_MOST_PAGES):
-            try:
-                page = await self._read("data", "GET", f"/batches?limit=100{after}", kind=list)
-            except NotThere:  # the server keeps no list
-                return None
-            for row in page["data"]:
-                if not isinstance(row, dict) or not isinstance(row.get("id"), str):
-                    raise CallFailed("the server's list of batches cannot be read")
-                marks = row.get("metadata")
-                if isinstance(marks, dict) and marks.get(MARK) == digest:
-                    return str(row["id"])
-            if not page.get("has_more") or not page["data"]:
-                return None
-            after = f"&after={page['data'][-1]['id']}"
-        return None
-
-    async def _read(
-        self, field: str, method: str, path: str, *, kind: type = str, **parts: Any
-    ) -> Mapping[str, Any]:
-        """A JSON object in which a field is what it must be."""
-        found = await self._http.read(method, path, **parts)
-        if not isinstance(found, dict) or not isinstance(found.get(field), kind):
-            raise CallFailed(f"the server's answer to {path} has no {field}")
-        return found
 
 
 def read_lines(http: Connection, body: bytes) -> tuple[list[Any], int]:
