@@ -61,26 +61,31 @@ def tables() -> str:
     for spec, tally in asked.items():
         numbers = (tally.n_calls / n, tally.prompt_tokens / n, tally.completion_tokens / n)
         lines.append(f"| `{spec}` | {' | '.join(map(_rounded, numbers))} |")
+    for what, counts in (
+        ("1,000 texts", dict.fromkeys(asked, n)),
+        ("1,000 questions", {spec: tally.n_calls for spec, tally in asked.items()}),
+    ):
+        names = " | ".join(f"`{spec}`" for spec in asked)
+        lines += ["", f"| US dollars for {what} | {names} |", "|---" * (len(asked) + 1) + "|"]
+        for model, price in load_prices().items():
+            costs = [
+                # A call is never long, so it is priced as one and multiplied.
+                price.cost(Usage(tally.prompt_tokens // tally.n_calls)) * tally.n_calls
+                + price.cost(Usage(completion=tally.completion_tokens))
+                for tally in asked.values()
+            ]
+            shares = [cost * 1000 / counts[spec] for spec, cost in zip(asked, costs, strict=True)]
+            lines.append(f"| `{model}` | {' | '.join(map(_rounded, shares))} |")
     lines += [
         "",
-        f"Prices of {as_of()}:",
-        "",
-        f"| US dollars for 1,000 texts | {' | '.join(f'`{spec}`' for spec in asked)} |",
+        "| model | input | cached | written | output | read on | where |",
+        "|---" * 7 + "|",
     ]
-    lines.append("|---" * (len(asked) + 1) + "|")
     for model, price in load_prices().items():
-        costs = [
-            price.cost(Usage(tally.prompt_tokens, 0, tally.completion_tokens)) * 1000 / n
-            for tally in asked.values()
-        ]
-        lines.append(f"| `{model}` | {' | '.join(map(_rounded, costs))} |")
+        told = (price.input, price.cached, price.written, price.output)
+        numbers = " | ".join("" if one is None else f"{one:g}" for one in told)
+        lines.append(f"| `{model}` | {numbers} | {price.date} | {price.source} |")
     return "\n".join(lines) + "\n"
-
-
-def as_of() -> str:
-    """The day on which the prices were compared last."""
-    text = (files("beholder.backends") / "prices.json").read_text("utf-8")
-    return str(json.loads(text)["as_of"])
 
 
 def _rounded(number: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import math
 import threading
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from PIL import Image as PILImage
 
 from beholder import judges
-from beholder.backends import Image, Message, Request, Sampling
+from beholder.backends import Answer, Image, Message, Request, Sampling
 from beholder.backends.hf import HF
 from beholder.errors import ConfigError, ItemError
 from beholder.judges.operations import MeasureSurprisal, Presence, Question
@@ -473,3 +474,60 @@ def test_an_answer_that_nobody_waits_for_is_not_written_to_its_end(
     asyncio.run(interrupted())
     backend._batcher._thread.shutdown(wait=True)
     assert 0 < passes < whole
+
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "rows": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "integer", "enum": [3, 7]},
+                    "said": {"type": "string", "maxLength": 6},
+                },
+                "required": ["id", "said"],
+                "additionalProperties": False,
+            },
+            "minItems": 2,
+            "maxItems": 2,
+        }
+    },
+    "required": ["rows"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_answers_are_held_to_a_schema_that_random_weights_would_never_keep(
+    llama: str, temperature: float
+) -> None:
+    backend = HF(llama, device="cpu", batch_size=4)
+    other: dict[str, Any] = {"type": "object", "properties": {"n": {"enum": [41]}}}
+    other |= {"required": ["n"], "additionalProperties": False}
+    sampling = Sampling(temperature=temperature, max_tokens=200, n=2 if temperature else 1)
+
+    async def ask() -> list[Answer]:
+        asked = [
+            Request((Message("user", (f"Thing {i}. " * (i + 1),)),), sampling, schema)
+            for i, schema in enumerate((SCHEMA, other, SCHEMA))
+        ]
+        return list(await asyncio.gather(*map(backend.chat, asked)))
+
+    assert asyncio.run(backend.capabilities()).structure == "schema"
+    for i, answer in enumerate(asyncio.run(ask())):
+        for sample in answer.samples:
+            assert sample.finish == "stop"
+            said = json.loads(sample.text)
+            if i == 1:
+                assert said == {"n": 41}
+                continue
+            assert [row["id"] in (3, 7) for row in said["rows"]] == [True, True]
+            assert all(len(row["said"]) <= 6 for row in said["rows"])
+
+
+def test_a_schema_that_cannot_be_enforced_is_the_fault_of_the_item(llama: str) -> None:
+    request = Request((Message("user", ("?",)),), Sampling(max_tokens=9), {"type": "no such type"})
+    with pytest.raises(ItemError, match="the schema cannot be enforced"):
+        asyncio.run(HF(llama, device="cpu").chat(request))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,13 @@ def test_own_table_goes_before_the_shipped_one(tmp_path: Path) -> None:
     path.write_text('{"models": {"m": {"input": "cheap"}}}')
     with pytest.raises(ConfigError, match=r"p.json is not a price table"):
         load_prices(path)
+
+
+def test_every_shipped_price_says_when_and_where_it_was_read() -> None:
+    for model, price in load_prices().items():
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d", price.date), model
+        assert price.source, model
+        assert price.cached is None or price.cached < price.input < price.output, model
 
 
 def test_call_that_could_pass_the_limit_waits_for_those_under_way_then_is_refused() -> None:

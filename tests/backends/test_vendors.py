@@ -379,9 +379,13 @@ def test_a_temperature_that_is_refused_is_left_out() -> None:
         (Usage(5_200, 4_096, 1_010), Price(0.75, 3.75, 0.075), 0.0049227),
         # 1,000 of which 600 are written at 6.25: 400 x 5 + 600 x 6.25 = 5,750.
         (Usage(1_000, 0, 0, 0, 600), Price(5, 25, 0.5, written=6.25), 0.00575),
-        # Above 200,000 tokens the whole call costs twice as much: 300,000 x 1.25 x 2.
-        (Usage(300_000), Price(1.25, 10, long=200_000), 0.75),
-        (Usage(200_000), Price(1.25, 10, long=200_000), 0.25),
+        # Above 200,000 tokens the whole call has other prices: 300,000 x 2.5 + 1,000 x 15.
+        (
+            Usage(300_000, completion=1_000),
+            Price(1.25, 10, over=200_000, long=Price(2.5, 15)),
+            0.765,
+        ),
+        (Usage(200_000), Price(1.25, 10, over=200_000, long=Price(2.5, 15)), 0.25),
     ],
 )
 def test_what_a_call_costs(usage: Usage, price: Price, dollars: float) -> None:

@@ -142,6 +142,7 @@ def _group(request: Request | TextSet) -> tuple[Any, ...]:
     return (
         False,
         bool(request.images),
+        request.schema is not None,
         sampling.max_tokens,
         sampling.top_logprobs,
         id(request) if alone or sampling.n > 1 else 0,

@@ -7,6 +7,7 @@ import io
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ import torch
 import transformers
 from PIL import Image as PILImage
 
+from beholder.backends import hf_schema
 from beholder.backends.base import (
     Answer,
     Capabilities,
@@ -22,6 +24,7 @@ from beholder.backends.base import (
     Request,
     Sample,
     Sampling,
+    Structure,
 )
 from beholder.backends.context_window import too_long, weights_digest
 from beholder.backends.hf_prefix import holds_positions, last_logits
@@ -40,7 +43,8 @@ def describe(
     images = type(config) in transformers.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
     version = getattr(config, "_commit_hash", None) or weights_digest(Path(name))
     number = str(_dtype(dtype, _device(device))).removeprefix("torch.")
-    return Capabilities(f"{name}@{version[:12]},{number}", MOST_LOGPROBS, "text", images)
+    structure: Structure = "schema" if hf_schema.KNOWN else "text"
+    return Capabilities(f"{name}@{version[:12]},{number}", MOST_LOGPROBS, structure, images)
 
 
 def _config(name: str, revision: str | None) -> Any:
@@ -234,7 +238,10 @@ class HFModel:
         with torch.inference_mode(), torch.random.fork_rng():
             torch.manual_seed(sampling.seed + requests[0].replicate)
             out = self.model.generate(
-                **inputs, generation_config=config, stopping_criteria=[self._is_stopped]
+                **inputs,
+                generation_config=config,
+                stopping_criteria=[self._is_stopped],
+                logits_processor=self._bound(requests),
             )
         new = out.sequences[:, n_prompt:]
         found = []
@@ -248,6 +255,17 @@ class HFModel:
             )
             found.append((samples, usage))
         return found
+
+    def _bound(self, requests: Sequence[Request]) -> transformers.LogitsProcessorList | None:
+        """What holds the answers to their schemas, if they have any."""
+        n = requests[0].sampling.n
+        schemas = [r.schema for r in requests for _ in range(n) if r.schema is not None]
+        return self._binder.bound(schemas) if schemas and hf_schema.KNOWN else None
+
+    @cached_property
+    def _binder(self) -> hf_schema.Binder:
+        n_tokens = self.model.get_output_embeddings().weight.shape[0]
+        return hf_schema.Binder(self.tokenizer, n_tokens, sorted(self._ends()))
 
     def _is_stopped(self, ids: torch.Tensor, scores: object, **_: object) -> torch.Tensor:
         """For each row whether it ends here."""

@@ -66,8 +66,8 @@ class Price:
         image: Tokens of one picture at most, of any size; None if unknown.
         written: Prompt tokens that the server writes to its cache; as ``input`` when not given.
         cache_minimum: Tokens of the shortest beginning that the server caches.
-        long: Prompt tokens above which a call costs ``long_factor`` times as much.
-        long_factor: See ``long``.
+        over: Prompt tokens above which the whole call costs ``long``.
+        long: See ``over``.
         date: Day on which the price was read.
         source: Where it was read.
     """
@@ -78,20 +78,20 @@ class Price:
     image: int | None = None
     written: float | None = None
     cache_minimum: int | None = None
-    long: int | None = None
-    long_factor: float = 2.0
+    over: int | None = None
+    long: Price | None = None
     date: str = ""
     source: str = ""
 
     def cost(self, usage: Usage, factor: float = 1.0) -> float:
         """US dollars for some tokens, times the share of the list price that is charged."""
+        if self.long is not None and usage.prompt > (self.over or 0):
+            return self.long.cost(usage, factor)
         cached = self.input if self.cached is None else self.cached
         written = self.input if self.written is None else self.written
         fresh = usage.prompt - usage.cached - usage.written
         total = fresh * self.input + usage.cached * cached + usage.written * written
         total += usage.completion * self.output
-        if self.long is not None and usage.prompt > self.long:
-            total *= self.long_factor
         return factor * total / 1e6
 
 
@@ -104,7 +104,7 @@ def load_prices(path: Path | None = None) -> Mapping[str, Price]:
 
     Args:
         path: JSON ``{"models": {"NAME": {"input": 2.0, "output": 8.0, "cached": 0.5}}}``;
-            ``image`` beside them is the most tokens of one picture.
+            further fields as of ``Price``.
 
     Raises:
         ConfigError: The file cannot be read as a price table.
