@@ -144,3 +144,15 @@ def test_no_module_hides_the_name_it_offers(package: str) -> None:
     module = importlib.import_module(package)
     submodules = {found.name for found in pkgutil.iter_modules(module.__path__)}
     assert not submodules & set(module.__all__)
+
+
+def test_the_list_of_commands_loads_nothing_and_has_every_command() -> None:
+    code = (
+        "import sys; sys.argv = ['beholder', '--help']\n"
+        "from beholder.__main__ import main; main(); print(*sys.modules)"
+    )
+    *said, modules = _printed_by(code).splitlines()
+    assert not set(modules.split()) & {"cyclopts", "numpy", "rich", "msgspec", "beholder.cli"}
+    from beholder.cli.main import app
+
+    assert {line.split()[0] for line in said if line[:3].strip()} >= {*app} - {"-h"}

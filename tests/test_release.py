@@ -133,6 +133,7 @@ def test_the_manual_page_is_fresh() -> None:
     from tools import man_page
 
     assert man_page.PAGE.read_text("utf-8") == man_page.page(), "run `make docs`"
+    assert man_page.LIST.read_text("utf-8") == man_page.commands(), "run `make docs`"
 
 
 def test_the_manual_page_has_every_command_with_its_options() -> None:

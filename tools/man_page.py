@@ -1,4 +1,4 @@
-"""Write docs/beholder.1, the manual page of the command line; ``make docs`` runs it.
+"""Write docs/beholder.1, the manual page, and the list of commands; ``make docs`` runs it.
 
 The page is made from the help of all commands, as ``beholder --help`` and ``beholder COMMAND
 --help`` show it, by the rules of man(7). The wheel brings it to ``share/man/man1``.
@@ -6,15 +6,19 @@ The page is made from the help of all commands, as ``beholder --help`` and ``beh
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
+from rich.console import Console
+
 from beholder._version import __version__
 from beholder.cli.main import app
 
+LIST = Path(__file__).parents[1] / "src" / "beholder" / "commands.txt"
 PAGE = Path(__file__).parents[1] / "docs" / "beholder.1"
 
 _EXIT = """0
@@ -50,6 +54,29 @@ def page() -> str:
     for code, meaning in zip(_EXIT[::2], _EXIT[1::2], strict=True):
         lines += [".TP", f".B {code}", _text(meaning)]
     return "\n".join(lines) + "\n"
+
+
+def commands() -> str:
+    """What ``beholder`` prints: each command and its first line, in the order of the help."""
+    told = io.StringIO()
+    for name in app:  # a command that is not imported is shown without its help
+        app[name]
+    app.help_print([], console=Console(file=told, width=500))
+    rows = [line.strip("│ ").split(None, 1) for line in told.getvalue().splitlines() if "│" in line]
+    usage, about, *_ = [line for line in told.getvalue().splitlines() if line.strip()]
+    names = {name: said.replace("(-h)", "").strip() for name, said in rows}
+    return (
+        "\n".join(
+            [
+                usage.strip(),
+                "",
+                about.strip(),
+                "",
+                *(f"{name}\t{said}" for name, said in names.items()),
+            ]
+        )
+        + "\n"
+    )
 
 
 def _roff(markdown: list[str]) -> Iterator[str]:
@@ -96,3 +123,4 @@ def _escaped(text: str) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
+    LIST.write_text(commands(), encoding="utf-8")
