@@ -36,7 +36,8 @@ TORCH := OMP_NUM_THREADS=1 .venv-torch/bin/python
 test-hf: .venv-torch/.ready
 	$(TORCH) $(PYTEST) tests/backends/test_hf.py tests/embed/test_sentence_transformers.py \
 	    tests/embed/test_image_embedders.py tests/metrics/classical/test_clipscore.py \
-	    tests/metrics/classical/test_bertscore.py tests/kinds/ranking/test_perplexity_hf.py
+	    tests/metrics/classical/test_bertscore.py tests/kinds/ranking/test_perplexity_hf.py \
+	    tests/judges/test_nli_hf.py
 
 # A trainer and evaluation harnesses that call our metrics.
 test-harness: .venv-torch/.ready

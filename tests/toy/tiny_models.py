@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,35 @@ def save_llama(folder: Path, *, template: str | None = TEMPLATE) -> str:
     tokenizer.save_pretrained(folder)
     torch.manual_seed(0)
     transformers.LlamaForCausalLM(text_config(tokenizer)).save_pretrained(folder)
+    return str(folder)
+
+
+def save_entailment(folder: Path, labels: Sequence[str], bias: Sequence[float] | None = None) -> str:
+    """A BERT that classifies pairs; with a bias its answer to every pair is that bias."""
+    import torch
+    import transformers
+
+    tokenizer = make_tokenizer()
+    tokenizer.save_pretrained(folder)
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        max_position_embeddings=64,
+        pad_token_id=tokenizer.pad_token_id,
+        initializer_range=0.5,
+        id2label=dict(enumerate(labels)),
+        label2id={label: i for i, label in enumerate(labels)},
+    )
+    torch.manual_seed(0)
+    model = transformers.BertForSequenceClassification(config)
+    if bias is not None:
+        with torch.no_grad():
+            model.classifier.weight.zero_()
+            model.classifier.bias.copy_(torch.tensor(bias))
+    model.save_pretrained(folder)
     return str(folder)
 
 

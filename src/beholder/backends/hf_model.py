@@ -39,26 +39,29 @@ def describe(
     name: str, *, device: str | None, dtype: str | None, revision: str | None
 ) -> Capabilities:
     """What a model is and can do, from its configuration alone."""
-    config = _config(name, revision)
+    config = read_config(name, revision)
     images = type(config) in transformers.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
     version = getattr(config, "_commit_hash", None) or weights_digest(Path(name))
-    number = str(_dtype(dtype, _device(device))).removeprefix("torch.")
+    number = str(dtype_of(dtype, device_of(device))).removeprefix("torch.")
     structure: Structure = "schema" if hf_schema.KNOWN else "text"
     return Capabilities(f"{name}@{version[:12]},{number}", MOST_LOGPROBS, structure, images)
 
 
-def _config(name: str, revision: str | None) -> Any:
+def read_config(name: str, revision: str | None, kind: str = "hf") -> Any:
+    """The configuration of a model of the kind of tool that needs it."""
     try:
         return transformers.AutoConfig.from_pretrained(name, revision=revision)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"hf:{name} cannot be loaded: {error}") from error
+        raise ConfigError(f"{kind}:{name} cannot be loaded: {error}") from error
 
 
-def _device(device: str | None) -> str:
+def device_of(device: str | None) -> str:
+    """The device asked for, else a GPU if there is one."""
     return device or ("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def _dtype(dtype: str | None, device: str) -> torch.dtype:
+def dtype_of(dtype: str | None, device: str) -> torch.dtype:
+    """The number format asked for, else 32 bits on the CPU and 16 elsewhere."""
     if dtype is None:
         return torch.float32 if device == "cpu" else torch.bfloat16
     found = getattr(torch, dtype, None)
@@ -91,14 +94,14 @@ class HFModel:
         revision: str | None = None,
         batch_size: int = 8,
     ) -> None:
-        config = _config(name, revision)
+        config = read_config(name, revision)
         self.able = describe(name, device=device, dtype=dtype, revision=revision)
-        self.device = _device(device)
+        self.device = device_of(device)
         self.batch_size = batch_size
         self.stop = threading.Event()
         options = {
             "revision": revision,
-            "dtype": _dtype(dtype, self.device),
+            "dtype": dtype_of(dtype, self.device),
             "use_safetensors": True,  # other formats can run code while they are read
         }
         if self.able.images:

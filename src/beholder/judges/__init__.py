@@ -40,7 +40,10 @@ __all__ = [
 JUDGES: Registry[Judge] = Registry(
     kind="judge",
     base=Judge,  # type: ignore[type-abstract]
-    builtin={"builtin": "beholder.judges.builtin:BuiltinJudge"},
+    builtin={
+        "builtin": "beholder.judges.builtin:BuiltinJudge",
+        "nli": "beholder.judges.nli:NLIJudge",
+    },
     group="beholder.judges",
 )
 """Judges that are no model behind a backend."""

@@ -195,27 +195,41 @@ def matches(
     whether it says the claim or not, where their words are alike at all.
     """
     claims = renumbered(claims, references)
-    written = {_plain(view.graph.text): i for i, view in reversed(list(enumerate(references)))}
-    alike = np.minimum(_alignment(claims, references), _alignment(references, claims).T)
     sources = [Source(view, whole=True) for view in references]
     found: list[int | None] = []
-    for claim, row in zip(claims, alike, strict=True):
-        same = written.get(_plain(claim.graph.text))
-        if same is None:
-            own = Source(claim, whole=True)
-            affirms = all(unit.polarity for unit in claim.units)
-            close = np.argsort(-row, kind="stable")[:_CLOSE].tolist()
-            same = next(
+    for claim, close in zip(claims, close_to(claims, references), strict=True):
+        own = Source(claim, whole=True)
+        affirms = all(unit.polarity for unit in claim.units)
+        found.append(
+            next(
                 (
                     i
                     for i in close
-                    if row[i] >= _ALIKE
-                    and (nearest or grade(claim, sources[i]) >= PRESENT)
-                    and (nearest or affirms or grade(references[i], own) >= PRESENT)
+                    if nearest
+                    or _plain(references[i].graph.text) == _plain(claim.graph.text)
+                    or (
+                        grade(claim, sources[i]) >= PRESENT
+                        and (affirms or grade(references[i], own) >= PRESENT)
+                    )
                 ),
                 None,
             )
-        found.append(same)
+        )
+    return found
+
+
+def close_to(claims: Sequence[AnalysedText], references: Sequence[AnalysedText]) -> list[list[int]]:
+    """For each claim the references whose words are near to its own, the nearest first.
+
+    One in the same words is the only one.
+    """
+    written = {_plain(view.graph.text): i for i, view in reversed(list(enumerate(references)))}
+    alike = np.minimum(_alignment(claims, references), _alignment(references, claims).T)
+    found = []
+    for claim, row in zip(claims, alike, strict=True):
+        same = written.get(_plain(claim.graph.text))
+        close = np.argsort(-row, kind="stable")[:_CLOSE].tolist()
+        found.append([i for i in close if row[i] >= _ALIKE] if same is None else [same])
     return found
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
+from beholder.embed.base import FloatArray
 from beholder.embed.entailment import CONTRADICTION, ENTAILMENT, entail
 from beholder.embed.exact import cosines
 from beholder.judges.builtin.analysed import AnalysedText
@@ -17,6 +19,7 @@ from beholder.judges.builtin.numbers import Numbers, number, table
 from beholder.judges.builtin.vectors import vectors
 from beholder.language.phrases import SHARES
 from beholder.language.statements import wording
+from beholder.records import Span
 from beholder.text import frequency
 from beholder.text import words as word_spans
 
@@ -27,24 +30,34 @@ from false ones better."""
 _GRID = 3
 """Decimals that count of the likeness of a sentence, so that ties stay ties on every processor."""
 
+Entailment: TypeAlias = Callable[[Sequence[tuple[str, str]]], FloatArray]
+"""Gives (pairs, 3) as ``embed.entailment.entail`` does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """What the model says of a statement, each 0..1, and the sentences it read."""
+    """What the model says of a statement, each 0..1, and the nearest sentence."""
 
     entailed: float
     excluded: float
     premise: str
 
+    def span(self, text: str) -> tuple[Span, ...]:
+        """Where a text has the sentence; empty if it has none."""
+        start = text.find(self.premise)
+        return ((start, start + len(self.premise)),) if self.premise and start >= 0 else ()
 
-def ask(statements: Sequence[str], target: AnalysedText) -> list[Chances]:
+
+def ask(
+    statements: Sequence[str], target: AnalysedText, model: Entailment = entail
+) -> list[Chances]:
     """Compare statements with the sentences of a text.
 
     Each is compared with the sentence that is nearest to it, in short texts also with that and the
     next nearest together; what makes it likelier counts.
     """
     pairs = [[(premise, s) for premise in premises(s, target)] for s in statements]
-    found = iter(entail([pair for each in pairs for pair in each]).tolist())
+    found = iter(model([pair for each in pairs for pair in each]).tolist())
     made = []
     for each in pairs:
         rows = [next(found) for _ in each] or [[0.0, 1.0, 0.0]]

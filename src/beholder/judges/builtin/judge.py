@@ -112,7 +112,7 @@ def _presence(asked: Presence, entail: bool) -> list[Grade]:
 
 def _decompose(asked: Decompose, _: bool) -> list[AtomicStatement]:
     """The atomic statements of an English text, in text order, guesses and mood marked."""
-    _check_language(asked.language)
+    check_language(asked.language)
     read = analysed(asked.text)
     graph = read.graph
     return [
@@ -128,32 +128,34 @@ def _decompose(asked: Decompose, _: bool) -> list[AtomicStatement]:
 
 def _match(asked: MatchStatements, _: bool) -> list[int | None]:
     """For each claim the reference statement that says it, and not much more, or the nearest."""
-    _check_language(asked.language)
+    check_language(asked.language)
     claims, references = analysed_claims.of(asked.claims), analysed_claims.of(asked.references)
     return matches(claims, references, nearest=isinstance(asked, MatchNearest))
 
 
 def _verify(asked: Verify, _: bool) -> list[bool]:
     """Whether the reference text supports each claim."""
-    _check_language(asked.language)
+    return supported(asked.claims, reference_of(asked))
+
+
+def reference_of(asked: Verify) -> str:
+    """The reference text that claims are verified by.
+
+    Raises:
+        ConfigError: Pictures are to be seen, or the language is not English.
+    """
+    check_language(asked.language)
     if asked.images or asked.reference is None:
         raise ConfigError(
-            "the built-in judge does not see pictures, and verify shows them here; choose a model"
+            "this judge does not see pictures, and verify shows them here; choose a model"
             " that can (judge='openai:MODEL'), or verify by a reference text alone"
         )
-    return supported(asked.claims, asked.reference)
+    return asked.reference
 
 
 def _criteria(asked: CheckCriteria, entail: bool) -> list[TextAnswer | None]:
     """Check statements against a text: supported, else contradicted where a unit is."""
-    _check_language(asked.language)
-    for index, criterion in enumerate(asked.criteria):
-        if index in asked.demands or criterion.rstrip().endswith(("?", "？")):
-            kind = "a demand on the text" if index in asked.demands else "a question"
-            raise ItemError(
-                f"the built-in judge checks statements, and {criterion!r} is {kind}; write it as a"
-                " statement about what is described, or use an LLM judge (judge='openai:MODEL')"
-            )
+    check_statements(asked)
     there = analysed(asked.text)
     answers: list[TextAnswer | None] = []
     for criterion, holds in zip(asked.criteria, supported(asked.criteria, asked.text), strict=True):
@@ -173,6 +175,23 @@ def _criteria(asked: CheckCriteria, entail: bool) -> list[TextAnswer | None]:
     return answers
 
 
+def check_statements(asked: CheckCriteria) -> None:
+    """Refuse criteria that are no English statements.
+
+    Raises:
+        ConfigError: The language is not English.
+        ItemError: A criterion is a question, or a demand on the text.
+    """
+    check_language(asked.language)
+    for index, criterion in enumerate(asked.criteria):
+        if index in asked.demands or criterion.rstrip().endswith(("?", "？")):
+            kind = "a demand on the text" if index in asked.demands else "a question"
+            raise ItemError(
+                f"this judge checks statements, and {criterion!r} is {kind}; write it as a"
+                " statement about what is described, or use an LLM judge (judge='openai:MODEL')"
+            )
+
+
 _ANSWERS: Mapping[type[Operation[Any]], Callable[[Any, bool], Any]] = {
     Presence: _presence,
     PresenceList: _presence,
@@ -186,10 +205,15 @@ _ANSWERS: Mapping[type[Operation[Any]], Callable[[Any, bool], Any]] = {
 }
 
 
-def _check_language(language: str | None) -> None:
+def check_language(language: str | None) -> None:
+    """Refuse every language but English.
+
+    Raises:
+        ConfigError: It is another one.
+    """
     if language is not None and language_named(language) != ENGLISH:
         raise ConfigError(
-            f"the built-in judge reads English, not {language!r}; use an LLM judge "
+            f"this judge reads English, not {language!r}; use an LLM judge "
             "(judge='openai:MODEL') or the metric vcs"
         )
 
