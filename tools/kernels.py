@@ -120,7 +120,7 @@ def outcome() -> Outcome:
             scored = metric.score_text(candidate, reference)
             for name, value in scored.values.items():
                 values[f"{metric.registered_name} {name} {start}"] = value
-    least = number("facts.true")
+    least = number("facts.both_true")
     return Outcome(
         kernel() or "",
         {name: chance >= least for name, chance in chances.items()},

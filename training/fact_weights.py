@@ -18,7 +18,6 @@ import lzma
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,7 @@ import numpy.typing as npt
 from benchmarks.dcscore import bent_relations
 from scipy.optimize import minimize
 
-from beholder.judges.builtin import numbers
-from beholder.judges.builtin.claims import Source, StatementEvidence, respelt, statement_evidence
+from beholder.judges.builtin import claims, numbers
 from beholder.judges.builtin.reading import analysed, analysed_claims
 from beholder.language import graph_statements, parse
 from beholder.language.document import Document
@@ -52,7 +50,8 @@ _FOREIGN = re.compile(r"[^\W\d_\u0000-\u024f]")
 """Letters of other scripts, which make up a whole statement where a text quotes them."""
 SET = "fitted by training/fact_weights.py on silver statements of ImageInWords (CC BY 4.0)"
 TABLE = Path(numbers.__file__).with_name("numbers.json")
-NAMES = tuple(field.name for field in fields(StatementEvidence))
+PARTS = {"facts.rules": 3, "facts.both": 4}
+"""How many of the parts of the evidence each decision weighs."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -61,11 +60,12 @@ def evidence(texts: Sequence[str], statements: Sequence[Sequence[Statement]]) ->
     """(statements, parts of the evidence), text by text."""
     rows = []
     for text, own in zip(texts, statements, strict=True):
-        source = Source(analysed(text))
+        source = claims.Source(analysed(text))
         there = source.text.places.keys()
-        claims = analysed_claims.of([respelt(statement.text, there) for statement in own])
-        rows += [astuple(statement_evidence(claim, source)) for claim in claims]
-    return np.array(rows)
+        made = analysed_claims.of([claims.respelt(statement.text, there) for statement in own])
+        made = list(claims.renumbered(made, [source.text]))
+        rows.append(claims.evidence(made, source, entail=True)[0])
+    return np.concatenate(rows)
 
 
 def reduced(document: Document, rng: random.Random) -> Iterator[str]:
@@ -161,12 +161,11 @@ def least_true(found: Floats, weights: Floats) -> float:
     return float(np.quantile(1.0 / (1.0 + np.exp(-total)), MISSED))
 
 
-def write(weights: Floats, cut: float) -> None:
-    """Put the weights and the cut into the table of the judge's numbers."""
+def write(name: str, weights: Floats, cut: float) -> None:
+    """Put the weights and the cut of a decision into the table of the judge's numbers."""
     table = json.loads(TABLE.read_text(encoding="utf-8"))
-    for name, value in zip(("bias", *NAMES), weights.tolist(), strict=True):
-        table[f"facts.weight_{name}"] |= {"value": round(value, 3), "set": SET}
-    table["facts.true"] |= {"value": round(cut, 3), "set": SET}
+    table[name] |= {"value": np.round(weights, 3).tolist(), "set": SET}
+    table[f"{name}_true"] |= {"value": round(cut, 3), "set": SET}
     write_table(table)
 
 
@@ -183,13 +182,12 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     found, true = silver(given.data, given.texts)
-    weights = fit(found, true)
-    cut = least_true(found[true], weights)
-    for name, value in zip(("bias", *NAMES), weights.tolist(), strict=True):
-        print(f"{name:12} {value:8.3f}")
-    print(f"{'true':12} {cut:8.3f}")
-    if given.write:
-        write(weights, cut)
+    for name, n_parts in PARTS.items():
+        weights = fit(found[:, :n_parts], true)
+        cut = least_true(found[true, :n_parts], weights)
+        print(f"{name:12} {np.round(weights, 3).tolist()}, true from {cut:.3f}")
+        if given.write:
+            write(name, weights, cut)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,9 @@ def save_llama(folder: Path, *, template: str | None = TEMPLATE) -> str:
     return str(folder)
 
 
-def save_entailment(folder: Path, labels: Sequence[str], bias: Sequence[float] | None = None) -> str:
+def save_entailment(
+    folder: Path, labels: Sequence[str], bias: Sequence[float] | None = None
+) -> str:
     """A BERT that classifies pairs; with a bias its answer to every pair is that bias."""
     import torch
     import transformers

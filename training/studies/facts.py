@@ -29,7 +29,7 @@ from training.studies.fact_cases import Statement, cases
 DATA = Path(__file__).parents[2] / "../shared/data"
 SEED = 1
 BINS = 10
-CUT = number("facts.true")
+CUT = number("facts.both_true")
 
 Floats = npt.NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from beholder.language.lexicon import QUANTIFIERS
 
 AFFIRMED = {"without": "with"}
 """Prepositions that deny the noun after them, and what they deny."""
-_DENYING = ("no", "neither", "not")  # base forms
+_DENYING = ("no", "not")  # base forms; "neither dog" says that there are two
 _INDEFINITE = ("a", "an", "any", "either")
 _COUNTING = QUANTIFIERS - {"any", "other", "single"}
 

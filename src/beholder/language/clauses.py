@@ -43,8 +43,10 @@ def is_denied(document: Document, word: Word) -> bool:
     """Whether a predicate is negated: "is not held", "never smiles", "without holding"."""
     if is_verb(word) and any(c.lower == "without" for c in document.children(word, "mark")):
         return True
-    if any(c.lower in ("none", "neither") for c in document.children(word, "nsubj")):
-        return True
+    for subject in document.children(word, "nsubj"):
+        counted = [subject, *document.children(subject, "det")]
+        if any(c.lower in ("none", "neither") for c in counted):
+            return True
     last = word.index + (word.lemma == "be")  # "there isn't a dog"
     return any(
         (c.lower in NEGATIONS or c.lemma == "not") and not is_limited(document, c)

@@ -57,6 +57,7 @@ LEADS = _words("leads")
 SKIPPED = _words("skipped")
 """Adverbs before a preposition that are no part of it: "directly behind"."""
 TIMES = _words("times")
+WEATHER = _words("weather")
 COLLECTIVE = _words("collective")
 MALE = _words("male")
 FEMALE = _words("female")

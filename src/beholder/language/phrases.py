@@ -26,7 +26,7 @@ from beholder.language.numerals import number, numeral
 
 _NAMES = ("compound", "flat", "nmod:desc")
 SHARES = frozenset(
-    ("all", "any", "few", "half", "many", "most", "neither", "none", "several", "some")
+    ("all", "any", "few", "half", "many", "most", "neither", "none", "several", "some", "not all")
 )
 """Words that say how many of the things after "of": "most of the seats"."""
 _MODIFIES = ("compound", "amod", "flat", "nmod:desc", "fixed", "goeswith")
@@ -289,7 +289,9 @@ def _name(document: Document, word: Word) -> tuple[Word, ...]:
 
 def is_of_name(child: Word, noun: Word) -> bool:
     """Whether a capital makes an adjective part of a name: "New York", "General Motors"."""
-    return child.text[:1].isupper() and noun.pos == "PROPN" and child.index > 0
+    alone = noun.index < 2 and noun.dep != "compound"  # in "Golden Gate Bridge" it is not
+    begins = child.index == 0 and alone
+    return child.text[:1].isupper() and noun.pos == "PROPN" and not begins
 
 
 def is_quality(document: Document, child: Word) -> bool:
@@ -309,15 +311,21 @@ def quantity(document: Document, word: Word) -> str | None:
         quantifier = child.lower in QUANTIFIERS - {"other", "single", "another"}
         superlative = child.tag == "JJS" and child.lower != "most"
         if quantifier and not superlative:
-            return child.lower
+            return _denied(document, child)
     head = document.head(word)
     if (
         head is not None
         and head.lower not in ("none", "neither")
         and _partitive_noun(document, head) == word
     ):
-        return " ".join(counting.lower for counting in (*numeral(document, head), head))
+        return " ".join([*(w.lower for w in numeral(document, head)), _denied(document, head)])
     return None
+
+
+def _denied(document: Document, counting: Word) -> str:
+    """A quantifier, "all" with the "not" before it."""
+    before = document.words[counting.index - 1].lower if counting.index else ""
+    return "not all" if (before, counting.lower) == ("not", "all") else counting.lower
 
 
 def _is_plural(document: Document, word: Word) -> bool:

@@ -14,7 +14,7 @@ from beholder.language.describe import attribute_facts
 from beholder.language.document import Document, Word
 from beholder.language.facts import AttributeFact
 from beholder.language.graph import SceneGraph
-from beholder.language.lexicon import DATING
+from beholder.language.lexicon import DATING, WEATHER
 from beholder.language.links import Coref, Links
 from beholder.language.numerals import YEAR, labels
 from beholder.language.phrases import Phrases, find_phrases, follows_verb, named_subject
@@ -40,7 +40,7 @@ def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "buil
     if rules not in get_args(Rules):
         raise ConfigError(f"there are no rules {rules!r}; use one of {', '.join(get_args(Rules))}")
     if rules == "fixed":
-        document = document.joined(_runs(document))
+        document = _quoted_as_objects(document.joined(_runs(document)))
     phrases = find_phrases(document)
     if rules == "fixed":
         unseen.validate_params(document, phrases)
@@ -56,9 +56,29 @@ def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "buil
     return builder.graph(rules)
 
 
+_QUOTED = re.compile(r'"[^"\n]{3,80}"|“[^”\n]{3,80}”')
+_MOST_QUOTED = 8
+"""Words of the longest quotation that is one name: signs, titles."""
+_NAME = ("PROPN", "NNP")
+_CLAUSES = ("ccomp", "xcomp", "parataxis", "advcl")
+
+
 def _runs(document: Document) -> dict[Span, tuple[str, str]]:
-    """Runs of words that are one: prices and shares."""
+    """Runs of words that are one: quotations, names with "of", prices and shares."""
     runs: dict[Span, tuple[str, str]] = {}
+    for quoted in _QUOTED.finditer(document.text):
+        inside = [
+            word for word in document if quoted.start() < word.start and word.end < quoted.end()
+        ]
+        if 1 < len(inside) <= _MOST_QUOTED and inside[0].sentence == inside[-1].sentence:
+            runs[inside[0].index, inside[-1].index + 1] = _NAME
+    for word in document:
+        rest = document.words[word.index + 1 : word.index + 4]
+        known = "of the" if [w.lower for w in rest[:2]] == ["of", "the"] else "of"
+        n_words = len(known.split())
+        ends = (word, rest[n_words]) if len(rest) > n_words else ()
+        if rest[:1] and rest[0].lower == "of" and ends and all(_is_proper(w) for w in ends):
+            runs[word.index, word.index + n_words + 2] = _NAME
     for first, second in pairwise(document):
         joined = document.text[first.start : second.end]
         if "SYM" in (first.pos, second.pos) and _NUMERAL.fullmatch(joined):
@@ -66,14 +86,38 @@ def _runs(document: Document) -> dict[Span, tuple[str, str]]:
     return runs
 
 
+def _is_proper(word: Word) -> bool:
+    noun = word.pos == "NOUN" and word.index > 0  # "the Statue of Liberty"
+    return word.text[:1].isupper() and (noun or word.pos == "PROPN")
+
+
+def _quoted_as_objects(document: Document) -> Document:
+    """The document with quotations that were read as clauses as the objects of their verbs."""
+    words = [
+        word._replace(dep="obj") if " " in word.text and word.dep in _CLAUSES else word
+        for word in document
+    ]
+    return Document(document.text, words, document.sentences, document.parser)
+
+
 def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
     """Settle "It is a dog": what "it" repeats is a dog, or "it" is the dog that is named here."""
+    for word in document:
+        head = document.head(word)
+        if word.lower == "it" and head is not None and head.lemma in WEATHER:
+            links.same.pop(word.index, None)
     for index in list(phrases.by_word):
-        subject = named_subject(document, document.words[index])
+        noun = document.words[index]
+        subject = named_subject(document, noun)
         if subject is None or subject.pos != "PRON" or subject.index not in phrases.by_word:
             continue
+        known = [document.words[i] for i in links.same.get(subject.index, ())]
+        bare = not document.child(noun, "det", "nmod:poss")
+        if subject.lower == "it" and known and bare and not noun.is_plural:
+            del links.same[subject.index]  # "A dress lies there. It is sunset."
         if subject.index in links.same:
-            phrases.stands_for[index] = subject.index
+            same = len(known) == 1 and known[0].lemma == noun.lemma
+            phrases.stands_for[index] = known[0].index if same else subject.index
         elif index not in links.same:
             phrases.stands_for[subject.index] = index
             del phrases.by_word[subject.index]

@@ -94,6 +94,22 @@ def test_what_moved_from_a_whole_to_its_part_is_no_exchange() -> None:
     assert "contradicted" not in verdicts("A wooden table has a top.", "A table has a wooden top.")
 
 
+def test_one_thing_under_two_names_is_no_exchange() -> None:
+    """A flycatcher is a bird: coreference may have made two things of one."""
+    text = "A white flycatcher sits on a branch. The bird is small."
+    other = "A small flycatcher sits on a branch. The bird is white."
+    assert "contradicted" not in verdicts(text, other)
+
+
+def test_things_of_which_there_are_several_are_no_exchange_of_two_names() -> None:
+    text = "A man wears a white cap. A woman wears a pink shirt. Another woman waves."
+    other = "A man wears a pink shirt. A woman wears a white cap. Another woman waves."
+    both = "A man wears a pink shirt. A woman wears a white cap."
+    one = "A man wears a white cap. A woman wears a pink shirt."
+    assert "contradicted" in verdicts(one, both)
+    assert "contradicted" not in verdicts(text, other)
+
+
 @pytest.mark.parametrize(
     ("word", "words", "expected"),
     [

@@ -9,9 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from beholder.judges.builtin import attachment
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
-from beholder.judges.builtin.attachment import in_order
 from beholder.judges.builtin.classes import values
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.nearby import ATTACHED, LOOSE, SENTENCE, Nearby
@@ -336,96 +334,6 @@ def test_of_another_reads_all_relations() -> None:
         related=[(0, 1, "sees", "see", True), (0, 2, "pets", "pet", True)],
     )
     assert nearby(source, target).of_another(unit, predicate) is True
-
-
-# Whether a text gives a claim's relation its own ends (attachment).
-
-
-@pytest.mark.parametrize(
-    ("asked", "said", "expected"),
-    [
-        ((0, 1), (0, 1), True),  # a dog is an animal; a dax is like a blick from a cosine of 0.8 on
-        ((0, 1), (1, 0), True),  # in either order
-        ((0, 1), (0, 2), False),  # a wug is not
-        ((0, 2), (0, 3), False),  # however near, a woman is no man
-        ((0, None), (0, 1), False),
-    ],
-)
-def test_who_is_called_the_same(
-    asked: tuple[int, int | None], said: tuple[int, int], expected: bool
-) -> None:
-    claim = read("animal blick man", "animal blick man")
-    text = read("dog dax wug woman on", "dog dax wug woman", related=[(*said, "on", "on", True)])
-    claim.heads = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    text.heads = np.array([[0.0, 0.0], [0.8, 0.6], [0.79, 0.61], [0.0, 1.0]])
-    unit = GraphUnit("relation", "on", "on", (), *asked)
-    assert attachment.related(claim, unit, text) is expected
-
-
-def test_an_animal_need_not_be_a_dog() -> None:
-    claim = read("dog cup", "dog cup")
-    text = read("animal on cup", "animal cup", related=[(0, 1, "on", "on", True)])
-    unit = GraphUnit("relation", "on", "on", (), 0, 1)
-    claim.heads = text.heads = np.zeros((2, 2))
-    assert attachment.related(claim, unit, text) is False
-
-
-@pytest.mark.parametrize(
-    ("value", "verb", "text", "expected"),
-    [
-        ("on", False, "lid um box", True),
-        ("on", False, "box um lid", True),
-        ("on", False, line(5, {0: "lid", 4: "box"}), True),
-        ("on", False, line(6, {0: "lid", 5: "box"}), False),
-        ("on", False, line(6, {0: "lid", 1: "on", 5: "box"}), True),
-        ("under", False, "lid um box", False),
-        ("hold in", True, "lid um box", False),
-        ("on", False, "um lid. box", False),
-        ("on", False, "box. um lid on um box", True),
-        ("of", False, "box. its lid", True),
-        ("on", False, "box. its lid", False),
-        ("dream of", True, "box. its lid", False),
-        # another thing between them; beside them is none
-        ("on", False, "lid cat box", False),
-        ("on", False, "box cat lid", False),
-        ("on", False, "lid um cat box", False),
-        ("on", False, "cat lid box cat", True),
-        # a possessive at most three words before the part, the other named before
-        ("of", False, "box. its um um lid", True),
-        ("of", False, "box. its um um um lid", False),
-        ("of", False, "lid. its um um box", True),
-        ("of", False, "box. her lid", True),
-        ("of", False, "their box. lid", True),
-        ("of", False, "box. the lid", False),
-        ("of", False, "um its um um um lid. um um box", False),
-        ("of", False, "box. its um um lid. um um box", True),
-        ("of", False, "box. its um um lid. um um um lid", True),
-        # subject, predicate, object
-        ("hold", True, "lid holds box", True),
-        ("hold", True, "box holds lid", False),
-        ("hold", True, "holds lid box", False),
-        ("hold", True, "lid box holds", False),
-        ("box", True, "lid box", False),  # the object itself is no predicate
-        ("hold", True, "holds lid holds box", True),
-        ("hold", True, line(8, {0: "lid", 1: "holds", 7: "box"}), True),  # six words at most
-        ("hold", True, line(9, {0: "lid", 1: "holds", 8: "box"}), False),
-        ("hold", True, line(27, {0: "lid", 25: "holds", 26: "box"}), True),  # 24 at most
-        ("hold", True, line(28, {0: "lid", 26: "holds", 27: "box"}), False),
-        ("hold", True, "lid holds cat box", False),
-        ("hold", True, "lid cat holds box", True),
-        ("hold", True, "lid holds box cat", True),
-    ],
-)
-def test_ends_of_a_relation_in_words(value: str, verb: bool, text: str, expected: bool) -> None:
-    unit = GraphUnit("relation", value, value, (), 0, 1, verb=verb)
-    claim = read("lid box", "lid box")
-    assert in_order(claim, unit, normal(value, verb), read(text, "lid box cat")) is expected
-
-
-def test_one_thing_is_not_beside_itself() -> None:
-    claim = read("box um box", "box#1 box#2")
-    unit = GraphUnit("relation", "on", "on", (), 0, 1)
-    assert in_order(claim, unit, Predicate("", False, "on", False), read("box", "box")) is False
 
 
 # Relations by predicate and ends. How strongly things are meant is given; ends are strong where the

@@ -18,10 +18,8 @@ from tools.kernels import Verdict, golden_verdicts
 from beholder.embed import exact
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin import (
-    attachment,
     claims,
     entities,
-    exchanges,
     findings,
     gather,
     lexical_alignment,
@@ -35,7 +33,7 @@ from beholder.judges.builtin.numbers import PRESENT
 from beholder.judges.builtin.reading import analysed
 
 MOVED = 1e-3
-COMPARING = (attachment, claims, entities, exchanges, gather, lexical_alignment, lexis, verbs)
+COMPARING = (claims, entities, gather, lexical_alignment, lexis, verbs)
 """Modules that compare phrases."""
 UNSTABLE = {
     ("A man.", "A woman."): (

@@ -164,7 +164,7 @@ def test_no_one_of_those_that_have_it_may_have_it_in_the_source() -> None:
         ("Man man", (), True),
         ("man man", (0,), False),
         ("man man", (1,), False),
-        ("couch sofa", (), True),
+        ("couch sofa", (), False),
         ("cup cloud", (), False),
     ],
 )
@@ -172,20 +172,6 @@ def test_single_things_of_one_name(heads: str, plural: tuple[int, ...], expected
     source = text(heads=heads)
     for index in plural:
         source.graph.entities[index].plural = True
-    assert exchanges._called_alike(source, 0, 1) is expected
-
-
-@pytest.mark.parametrize(
-    ("heads", "near", "expected"),
-    [
-        ("cup cloud", 0.9, True),
-        ("cup cloud", 0.89, False),
-        ("cat dog", 1.0, False),  # another of its kind, however near
-    ],
-)
-def test_names_that_are_near(heads: str, near: float, expected: bool) -> None:
-    source = text(heads=heads)
-    source.heads = np.array([[1.0, 0.0], [near, 0.0]])
     assert exchanges._called_alike(source, 0, 1) is expected
 
 

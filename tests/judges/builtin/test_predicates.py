@@ -154,6 +154,25 @@ def test_alike_as_they_stand_and_exchanged(
     assert alike_predicates(a, b, vectors) == expected
 
 
+@pytest.mark.parametrize(
+    ("passive", "other", "expected"),
+    [
+        ("wrap in", verb("wrap"), (0.9, 0.0)),  # whichever end is the doer
+        ("cover with", verb("hide"), (0.9, 0.0)),
+        ("wrap in", normal("wrap in", True, True), (0.1, 0.9)),  # both undergo: ends count
+        ("bite by", verb("bite"), (0.9, 0.1)),
+    ],
+)
+def test_passives_with_a_place_hold_either_way(
+    passive: str, other: Predicate, expected: tuple[float, float]
+) -> None:
+    """Of "wrapped in" beside an active verb no direction is known; ends are 0.1 and 0.9."""
+    found = likeness(normal(passive, True, True), other, 1.0, 0.1, 0.9)
+    assert found[1] == pytest.approx(expected[1])
+    assert found[0] <= expected[0]
+    assert (found[0] > 0.1) is (expected[0] > 0.1)
+
+
 @pytest.mark.parametrize(("name", "directed"), [("on", True), ("near", False), ("of", False)])
 def test_directed_places(name: str, directed: bool) -> None:
     assert place(name).directed is directed
@@ -177,8 +196,9 @@ def test_verbs_that_say_no_more_than_a_place(verbs: str, place: str, exchanged: 
 @pytest.mark.parametrize(
     ("a", "b", "likes", "straight", "crossed", "expected"),
     [
-        # the verb's ends exchanged count only where no place is named
-        (verb("sit", "near"), verb("sit", "near"), 1.0, 0.1, 0.9, (0.1, 0.0)),
+        # who sits near another has that one near; who runs need not be run near
+        (verb("sit", "near"), verb("sit", "near"), 1.0, 0.1, 0.9, (0.9, 0.0)),
+        (verb("run", "near"), verb("run", "near"), 1.0, 0.1, 0.9, (0.1, 0.0)),
         # what is worn, with no place beside it
         (verb("wear"), Predicate("", False, "", False), 0.0, 0.2, 0.8, (0.68, 0.0)),
         (verb("hold"), Predicate("", False, "", False), 0.0, 0.2, 0.8, (0.4, 0.0)),

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beholder.judges.builtin import lexical_alignment, lexis, rivals, verbs
-from beholder.judges.builtin.reading import analysed
-from beholder.judges.builtin.rivals import ClaimWording, unrivalled
+from beholder.judges.builtin import lexical_alignment, lexis, verbs
 from beholder.judges.builtin.vectors import VectorTable, vectors
 
 
@@ -237,44 +235,6 @@ def test_content_words_weigh_more_than_the_mark(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(lexical_alignment, "frequency", own)
     text = words("a b c", [[0.0]] * 3)
     assert lexical_alignment._content(text).tolist() == [1, 2]
-
-
-def wording(claim: str, text: str, unsaid: str = "the is") -> ClaimWording:
-    return ClaimWording(analysed(claim), analysed(text), frozenset(unsaid.split()))
-
-
-@pytest.mark.parametrize(
-    ("claim", "text", "expected"),
-    [
-        ("The cup is red.", "A blue cup by a lamp. A blue plate.", 0.0),  # the nearest rival
-        ("The cup is red.", "A blue plate. A blue cup by a lamp.", 0.0),
-        ("The cup is red.", "A red cup. A red plate. A blue cup.", 1.0),  # the nearest that says it
-        ("The cup is red.", "A red plate. A red cup. A blue cup.", 1.0),
-        ("The cup is red.", "A large blue cup.", 0.0),  # a size is no rival of a colour
-        ("The large cup is red.", "A large blue cup.", 0.0),  # one wrong value is enough
-        ("The red cup is large.", "A large blue cup.", 0.0),
-        ("Red large cup.", "A large blue cup.", 0.0),
-    ],
-)
-def test_the_nearest_rival_counts(claim: str, text: str, expected: float) -> None:
-    assert unrivalled(wording(claim, text)) == pytest.approx(expected)
-
-
-def test_a_rival_farther_off_takes_less() -> None:
-    """Red is said at a third of the way, by two things between; blue beside the cup."""
-    found = unrivalled(wording("The cup is red.", "A blue cup by a lamp by a jug is red."))
-    assert found == pytest.approx(1.0 / 3.0)
-
-
-def test_a_value_beside_words_that_need_not_be_said_has_no_rival() -> None:
-    """The first value stands alone, the second is unsaid itself and has the first beside it."""
-    assert unrivalled(wording("Left red.", "A blue cup.", unsaid="left")) == 1.0
-
-
-def test_claims_words_say_something_above_the_mark(monkeypatch: pytest.MonkeyPatch) -> None:
-    weights = {"cup": 0.25, "jug": 0.26, "red": 0.0}
-    monkeypatch.setattr(rivals, "frequency", SimpleNamespace(weight=weights.__getitem__))
-    assert wording("Cup jug red", "A cup.").telling == [1, 2]
 
 
 def test_a_table_is_filled_before_it_begins_anew() -> None:

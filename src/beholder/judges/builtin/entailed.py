@@ -102,13 +102,14 @@ def features(found: Evidence, said: Chances, n: Numbers) -> tuple[float, ...]:
     return (
         1.0,
         value(found, n) - 0.5,
-        _log_odds(said.entailed),
-        _log_odds(said.excluded),
+        log_odds(said.entailed),
+        log_odds(said.excluded),
         float(contradicted(found, n)),
     )
 
 
-def _log_odds(chance: float) -> float:
+def log_odds(chance: float) -> float:
+    """Of a probability, within -7 and 7."""
     sure = min(max(chance, 0.001), 0.999)
     return math.log(sure / (1.0 - sure))
 

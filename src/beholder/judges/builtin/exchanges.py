@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.embed.exact import cosines
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.lexis import tie
@@ -17,10 +16,10 @@ from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import alike_predicates
 from beholder.judges.builtin.verbs import verb_similarity
 from beholder.language.units import GraphUnit
+from beholder.text.kinds import is_kind, senses
 
 _SAME = number("decide.same")
 _NAMED = number("exchanges.named")
-_LIKE = number("exchanges.like")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +46,10 @@ def exchanged(
 ) -> dict[int, int]:
     """Units that the target says of the counterpart of another thing, and not of their own.
 
-    Between things of one name it is enough that one unit has moved; between things of two names, as
-    paraphrases shift what is said from a whole to its part, another must have moved the other way.
+    Between things of one name it is enough that one unit has moved. Between things of two names
+    another must have moved the other way, as paraphrases shift what is said from a whole to its
+    part; and each must be the only thing that either text calls so, as coreference may have split
+    one thing in two ("flycatcher", "bird").
 
     Args:
         source: The text whose units are looked for.
@@ -82,12 +83,21 @@ def exchanged(
             rival == index or _has(source, pairs, rival, place) for rival in rivals
         ):
             moved.append(_Displaced(place, index, rivals))
+    entities = source.graph.entities
+    called = pairs.similarity >= _SAME
+    alone = (called.sum(axis=1) <= 1) & ((called @ called.T).sum(axis=1) <= 1)
     both = {(found.owner, rival) for found in moved for rival in found.rivals}
     return {
         found.place: other
         for found in moved
         for rival, other in found.rivals.items()
-        if (rival, found.owner) in both or _called_alike(source, found.owner, rival)
+        if _called_alike(source, found.owner, rival)
+        or (
+            (rival, found.owner) in both
+            and alone[found.owner]
+            and alone[rival]
+            and not _may_be_one(entities[rival].head.lower(), entities[found.owner].head.lower())
+        )
     }
 
 
@@ -174,11 +184,17 @@ def _has(source: AnalysedText, pairs: Counterparts, index: int, place: int) -> b
     )
 
 
-def _called_alike(source: AnalysedText, a: int, b: int) -> bool:
-    """Whether two single things of the source have one name."""
-    first, second = source.graph.entities[a], source.graph.entities[b]
-    if first.plural or second.plural:
-        return False
-    known = tie(first.head.lower(), second.head.lower())
-    near = bool(cosines(source.heads[[a]], source.heads[[b]])[0, 0] >= _LIKE)
-    return known == "same" or (near and known != "other")
+def _called_alike(text: AnalysedText, a: int, b: int) -> bool:
+    """Whether two single things have one name."""
+    first, second = text.graph.entities[a], text.graph.entities[b]
+    return first.head.lower() == second.head.lower() and not (first.plural or second.plural)
+
+
+def _may_be_one(a: str, b: str) -> bool:
+    """Whether two nouns may name one thing: a sparrow and a bird; of unknown ones, nobody knows."""
+    return (
+        not (senses(a, "n") and senses(b, "n"))
+        or tie(a, b) == "same"
+        or is_kind(a, b)
+        or is_kind(b, a)
+    )

@@ -126,16 +126,16 @@ def _decompose(asked: Decompose, _: bool) -> list[AtomicStatement]:
     ]
 
 
-def _match(asked: MatchStatements, _: bool) -> list[int | None]:
+def _match(asked: MatchStatements, entail: bool) -> list[int | None]:
     """For each claim the reference statement that says it, and not much more, or the nearest."""
     check_language(asked.language)
     claims, references = analysed_claims.of(asked.claims), analysed_claims.of(asked.references)
-    return matches(claims, references, nearest=isinstance(asked, MatchNearest))
+    return matches(claims, references, nearest=isinstance(asked, MatchNearest), entail=entail)
 
 
-def _verify(asked: Verify, _: bool) -> list[bool]:
+def _verify(asked: Verify, entail: bool) -> list[bool]:
     """Whether the reference text supports each claim."""
-    return supported(asked.claims, reference_of(asked))
+    return supported(asked.claims, reference_of(asked), entail=entail)
 
 
 def reference_of(asked: Verify) -> str:
@@ -158,7 +158,8 @@ def _criteria(asked: CheckCriteria, entail: bool) -> list[TextAnswer | None]:
     check_statements(asked)
     there = analysed(asked.text)
     answers: list[TextAnswer | None] = []
-    for criterion, holds in zip(asked.criteria, supported(asked.criteria, asked.text), strict=True):
+    held = supported(asked.criteria, asked.text, entail=entail)
+    for criterion, holds in zip(asked.criteria, held, strict=True):
         claim = analysed(criterion)
         found = find(claim, there, entail=entail)
         named = any(

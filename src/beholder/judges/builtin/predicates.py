@@ -97,6 +97,9 @@ _MUTUAL = _verbs("mutual")
 BEING_THERE = _verbs("being there")
 """Verbs that, alone and finite, say no more than that a thing is there."""
 _WEAR = frozenset(("dress in", "clothe in", "have on", "clad in"))
+_BESIDE = frozenset(("across from", "along with", "near", "next to", "opposite"))
+"""Places that hold of both ends alike, and so does who only is there: "stands beside"."""
+_OF_DOER = frozenset(("in", "of", "on", "with"))
 _NO_DIRECTION = frozenset(
     ["next to", "near", "around", "along with", "across from", "opposite", "between", "of"]
 )
@@ -121,17 +124,26 @@ class Predicate:
         verb_turned: Whether the verb's ends are exchanged against the text.
         place: Preposition in normal form, or empty.
         place_turned: Whether the place's ends are exchanged against the text.
+        undergone: Whether the subject undergoes the verb and the place may be of its doer: branches
+            "wrapped in lights" are wrapped by them, a dog "reflected in water" is not.
     """
 
     verb: str
     verb_turned: bool
     place: str
     place_turned: bool
+    undergone: bool = False
 
     @property
     def directed(self) -> bool:
         """Whether the place says something else with the ends exchanged."""
         return self.place not in _NO_DIRECTION
+
+    @property
+    def mutual(self) -> bool:
+        """Whether it holds of both ends alike: "faces", "stands beside"."""
+        beside = self.place in _BESIDE and self.verb in BEING_THERE
+        return self.verb in _MUTUAL or beside
 
 
 @lru_cache(maxsize=1 << 14)
@@ -156,7 +168,8 @@ def normal(predicate: str, verb: bool, passive: bool = False) -> Predicate:
     head, rest = _bare(head, rest)
     place, exchanged = _place(rest)
     turned_place = bool(rest) and turned  # "sat on by": the verb takes its place along
-    return Predicate(head, turned and bool(head), place, exchanged != turned_place)
+    undergone = passive and not turned and bool(head) and place in _OF_DOER
+    return Predicate(head, turned and bool(head), place, exchanged != turned_place, undergone)
 
 
 def _bare(verb: str, place: str) -> tuple[str, str]:
@@ -203,7 +216,7 @@ def likeness(
     a: Predicate, b: Predicate, verb: float, straight: float, crossed: float
 ) -> tuple[float, float]:
     """How far two relations say the same, and how far they do with the ends exchanged."""
-    if a.verb in _MUTUAL and b.verb in _MUTUAL:
+    if (a.mutual and b.mutual) or a.undergone != b.undergone:
         straight, crossed = max(straight, crossed), 0.0
         a, b = (replace(p, verb_turned=False, place_turned=False) for p in (a, b))
     if a.verb and b.verb:
