@@ -3,8 +3,8 @@
 The texts are the descriptions of the minimal pairs that come with the package, and their
 paraphrases. Criteria of each are the sentences of the description (met), the sentence of its
 altered version with the wrong fact (contradicted), and the first sentence of the description of
-another picture (not mentioned). Printed: the share of each that the judge puts into each state. Run:
-``python benchmarks/criteria_builtin.py``.
+another picture (not mentioned). Printed: the share of each that the judge puts into each state.
+Run: ``python benchmarks/criteria_builtin.py``.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def accuracy(study: Study, item: Item) -> float:
     facts = [one for one in item.meta["criteria"] if "kind" not in one]
     read = [(one["weight"], study.state[item.id, one["text"]]) for one in facts]
     total = sum(weight for weight, state in read if state != "unread")
-    return sum(weight for weight, state in read if state == "met") / total
+    return float(sum(weight for weight, state in read if state == "met") / total)
 
 
 @pytest.fixture

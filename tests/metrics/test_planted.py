@@ -76,7 +76,7 @@ def kind(row: Mapping[str, Any]) -> str:
 
 
 def options(row: Mapping[str, Any]) -> list[str]:
-    return row.get("options", ["yes", "no"])
+    return list(row.get("options", ["yes", "no"]))
 
 
 def offers_third(rules: str, row: Mapping[str, Any]) -> bool:
@@ -135,9 +135,8 @@ def own_values(study: Study, rows: Sequence[tuple[Mapping[str, Any], str]]) -> V
 
 def captionqa(rows: Sequence[tuple[Mapping[str, Any], str]]) -> tuple[float, float]:
     """Sum of scores, and of weights."""
-    credit = {"right": lambda n: 1.0, "silent": lambda n: 1 / n + 0.05}
     gained = sum(
-        row["weight"] * credit.get(reading, lambda n: 0.0)(len(options(row)))
+        row["weight"] * {"right": 1.0, "silent": 1 / len(options(row)) + 0.05}.get(reading, 0.0)
         for row, reading in rows
     )
     return gained, sum(row["weight"] for row, _ in rows)

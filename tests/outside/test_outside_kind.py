@@ -70,7 +70,7 @@ def test_its_command_runs_and_is_listed(cli: Cli, data: Path, tmp_path: Path) ->
 
 
 def test_python_runs_it_and_reads_it(data: Path, tmp_path: Path) -> None:
-    made = beholder.moods(str(data), tmp_path / "run")
+    made = beholder.moods(str(data), tmp_path / "run")  # type: ignore[attr-defined]
     assert made.kind == "moods"
     assert made.summary["gladness"].values["marks"].mean == 1.0  # (0 + 1 + 2) / 3
     config = kind_config(str(data), tmp_path / "other")
@@ -80,7 +80,7 @@ def test_python_runs_it_and_reads_it(data: Path, tmp_path: Path) -> None:
 
 
 def test_a_run_is_resumed(data: Path, tmp_path: Path) -> None:
-    beholder.moods(str(data), tmp_path / "run")
+    beholder.moods(str(data), tmp_path / "run")  # type: ignore[attr-defined]
     config = kind_config(str(data), tmp_path / "run")
     assert plan("moods", config).askers[0].n_done == 3
     assert run("moods", config, heard := Heard()) == []
@@ -96,7 +96,7 @@ def test_an_engine_is_refused_by_a_kind_of_one_machine(data: Path, tmp_path: Pat
 
 def test_report_compare_and_leaderboard_read_it(cli: Cli, data: Path, tmp_path: Path) -> None:
     for name in ("a", "b"):
-        beholder.moods(str(data), tmp_path / name)
+        beholder.moods(str(data), tmp_path / name)  # type: ignore[attr-defined]
     assert cli("report", str(tmp_path / "a")).code == 0
     assert "<p>1.0" in (tmp_path / "a" / "report.html").read_text()
     compared = cli("compare", str(tmp_path / "a"), str(tmp_path / "b"))
@@ -107,7 +107,7 @@ def test_report_compare_and_leaderboard_read_it(cli: Cli, data: Path, tmp_path: 
 
 
 def test_the_viewer_draws_its_subjects(data: Path, tmp_path: Path) -> None:
-    beholder.moods(str(data), tmp_path / "run")
+    beholder.moods(str(data), tmp_path / "run")  # type: ignore[attr-defined]
     viewer = Viewer([tmp_path / "run"])
     viewer.runs[0].refresh()
     app = make_viewer(viewer, Settings(rate=1e6, burst=10_000))
@@ -119,7 +119,7 @@ def test_the_viewer_draws_its_subjects(data: Path, tmp_path: Path) -> None:
 def test_a_run_of_a_kind_that_is_not_installed_is_refused(
     cli: Cli, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beholder.moods(str(data), tmp_path / "run")
+    beholder.moods(str(data), tmp_path / "run")  # type: ignore[attr-defined]
     monkeypatch.undo()
     with pytest.raises(beholder.RunError, match="no kind of run 'moods'; there are: scores"):
         beholder.Run(tmp_path / "run").report()

@@ -47,4 +47,4 @@ def test_importing_the_package_loads_neither_numpy_nor_scipy() -> None:
 
 def test_unknown_names_are_attribute_errors() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nope'"):
-        beholder.stats.nope  # noqa: B018  # type: ignore[attr-defined]
+        beholder.stats.nope  # type: ignore[attr-defined]  # noqa: B018

@@ -127,8 +127,8 @@ class Study:
             text = next((name for name in self.events if name in prompt), None)
             if text is None:
                 return completion("ready")
-            rows = [{"text": event, "dimension": "event"} for event in self.events[text]]
-            return completion(json.dumps({"criteria": rows}))
+            events = [{"text": event, "dimension": "event"} for event in self.events[text]]
+            return completion(json.dumps({"criteria": events}))
         tag = _TAG.search(prompt)
         rows = [{"id": int(i), **self._row(tag[1] if tag else "", text)} for i, text in shown]
         return completion(json.dumps({"rows": rows}))

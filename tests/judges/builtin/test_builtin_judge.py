@@ -13,6 +13,7 @@ from beholder.judges import judge
 from beholder.judges.builtin import claims, vectors
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.classes import exclude, values
+from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.lexis import named_further, says
 from beholder.judges.builtin.nearby import Quotes
 from beholder.judges.builtin.predicates import normal
@@ -95,14 +96,14 @@ def test_300_facts_are_matched_with_300_in_less_work_than_all_pairs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compared = 0
-    real = claims.grade
+    real = find
 
-    def counted(claim: AnalysedText, source: claims.Source) -> float:
+    def counted(claim: AnalysedText, text: AnalysedText) -> tuple[Finding, ...]:
         nonlocal compared
         compared += 1
-        return real(claim, source)
+        return real(claim, text)
 
-    monkeypatch.setattr(claims, "grade", counted)
+    monkeypatch.setattr(claims, "find", counted)
     left = [f"There are {n} red cups." for n in range(2, 302)]
     right = [f"There are {n} blue plates." for n in range(2, 302)]
     assert run_sync(JUDGE.ask(MatchStatements(left, right))) == [None] * 300
