@@ -26,13 +26,13 @@ from beholder.judges.operations import (
     Assess,
     CheckCriteria,
     Contradict,
-    GivenAnswer,
     GradeDescription,
     JudgedFrame,
     MatchAnswers,
     MatchNearest,
     MatchStatements,
     NameSubjects,
+    OpenAnswer,
     Operation,
     Presence,
     PresenceList,
@@ -268,7 +268,7 @@ MERGED = {
         (0.0, 1.0),
     ),
     "match_answers": Merged(
-        MatchAnswers([GivenAnswer("Who?", "a cat", "a dog")]),
+        MatchAnswers([OpenAnswer("Who?", "a cat", "a dog")]),
         (
             {"rows": [{"id": 0, "same": True, "grade": 4}]},
             {"rows": [{"id": 0, "same": False, "grade": 1}]},

@@ -23,13 +23,13 @@ from beholder.judges.operations import (
     Classify,
     Contradict,
     Decompose,
-    GivenAnswer,
     GradeDescription,
     JudgedFrame,
     MatchAnswers,
     MatchNearest,
     MatchStatements,
     NameSubjects,
+    OpenAnswer,
     Presence,
     PresenceList,
     Question,
@@ -67,7 +67,7 @@ CALLS: dict[str, Any] = {
     "answer_questions": lambda j: j.ask(
         AnswerQuestions([TextQuestion("q?", ("a", "b")), TextQuestion("r?", third=False)], "A.")
     ),
-    "match_answers": lambda j: j.ask(MatchAnswers([GivenAnswer("q?", "a", "<b>")])),
+    "match_answers": lambda j: j.ask(MatchAnswers([OpenAnswer("q?", "a", "<b>")])),
     "name_subjects": lambda j: j.ask(NameSubjects([("<man 1>", "A man runs.")], "A man runs.")),
     "presence_list": lambda j: j.ask(PresenceList([ENTITY, ATTRIBUTE, RELATION], "A <cup>.")),
     "contradict": lambda j: j.ask(Contradict([ENTITY, ATTRIBUTE, RELATION], "A <cup>.")),

@@ -224,8 +224,8 @@ CASES: dict[str, Case] = {
         "match_answers",
         {
             "answers": [
-                ("GivenAnswer", "Colour?", "red", "a <red>"),
-                ("GivenAnswer", "Who?", "a", "b"),
+                ("OpenAnswer", "Colour?", "red", "a <red>"),
+                ("OpenAnswer", "Who?", "a", "b"),
             ]
         },
         (
@@ -235,7 +235,7 @@ CASES: dict[str, Case] = {
     ),
     "match_answers: left out twice": Case(
         "match_answers",
-        {"answers": [("GivenAnswer", "q?", "a", "b")], "language": "Hindi"},
+        {"answers": [("OpenAnswer", "q?", "a", "b")], "language": "Hindi"},
         ({"rows": []},),
     ),
     "match_answers: nothing": Case("match_answers", {"answers": []}, ("",)),

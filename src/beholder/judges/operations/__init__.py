@@ -18,7 +18,7 @@ from beholder.judges.operations.contradict import Contradict
 from beholder.judges.operations.decompose import AtomicStatement, Decompose
 from beholder.judges.operations.grade import GradeDescription
 from beholder.judges.operations.match import MatchNearest, MatchStatements
-from beholder.judges.operations.match_answers import AnswerMatch, GivenAnswer, MatchAnswers
+from beholder.judges.operations.match_answers import AnswerMatch, MatchAnswers, OpenAnswer
 from beholder.judges.operations.presence import Presence, Question, QuestionKind
 from beholder.judges.operations.presence_list import PresenceList
 from beholder.judges.operations.rank import Rank
@@ -65,7 +65,6 @@ __all__ = [
     "Classify",
     "Contradict",
     "Decompose",
-    "GivenAnswer",
     "GradeDescription",
     "JudgedFrame",
     "LexicalAlignment",
@@ -75,6 +74,7 @@ __all__ = [
     "MatchStatements",
     "MeasureSurprisal",
     "NameSubjects",
+    "OpenAnswer",
     "Operation",
     "Presence",
     "PresenceList",

@@ -42,10 +42,8 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
         """See ``ModelOperation.put``; no request is sent if there are no units."""
         found = await put_rows(
             model,
-            "statement",
-            [stated(question) for question in self.questions],
-            {"instead": nullable("string", self._place, None, longest=_LONGEST)},
-            {"instead": None},
+            ("statement", [stated(question) for question in self.questions]),
+            {"instead": (nullable("string", self._place, None, longest=_LONGEST), None)},
             texts={"target": self.target},
         )
         return [found[i]["instead"] if i in found else None for i in range(len(self.questions))]

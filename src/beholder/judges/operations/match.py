@@ -36,10 +36,8 @@ class MatchStatements(PanelOperation[list[int | None]], name="match"):
             return [None] * len(self.claims)
         found = await put_rows(
             model,
-            "statement",
-            self.claims,
-            {"reference": self._one_of_them()},
-            {"reference": None},
+            ("statement", self.claims),
+            {"reference": (self._one_of_them(), None)},
             texts={"reference": self.references},
             language=self.language,
             field="matches",

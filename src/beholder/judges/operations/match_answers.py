@@ -21,7 +21,7 @@ class AnswerMatch(NamedTuple):
     grade: float
 
 
-class GivenAnswer(NamedTuple):
+class OpenAnswer(NamedTuple):
     """A question with its right answer and the one that was given."""
 
     question: str
@@ -38,7 +38,7 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
         language: Language of the answers, stated in the prompt; None if unknown.
     """
 
-    answers: Sequence[GivenAnswer]
+    answers: Sequence[OpenAnswer]
     language: str | None = None
 
     async def put(self, model: Respondent) -> list[AnswerMatch]:
@@ -47,19 +47,15 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
         Raises:
             ItemError: The model left out an answer twice.
         """
-        lines = ("Question", "Right answer", "Given answer")
+        told = [[" ".join(said.split()) for said in one] for one in self.answers]
+        shown = [
+            f"Question: {question}\nRight answer: {right}\nGiven answer: {given}"
+            for question, right, given in told
+        ]
         found = await put_rows(
             model,
-            "item",
-            [
-                "\n".join(
-                    f"{line}: {' '.join(said.split())}"
-                    for line, said in zip(lines, one, strict=True)
-                )
-                for one in self.answers
-            ],
-            {"same": boolean(), "grade": integer(0, HIGHEST_GRADE)},
-            {"same": True, "grade": HIGHEST_GRADE},
+            ("item", shown),
+            {"same": (boolean(), True), "grade": (integer(0, HIGHEST_GRADE), HIGHEST_GRADE)},
             language=self.language,
             whole=True,
         )

@@ -69,10 +69,8 @@ def _by_id(ids: set[int], rows: Iterator[tuple[int, T]]) -> dict[int, T]:
 
 async def put_rows(
     model: Respondent,
-    name: str,
-    statements: Sequence[str],
-    columns: Mapping[str, Shape[Any]],
-    typical: Mapping[str, object],
+    named: tuple[str, Sequence[str]],
+    columns: Mapping[str, tuple[Shape[Any], object]],
     *,
     texts: Mapping[str, Untrusted] | None = None,
     language: str | None = None,
@@ -86,10 +84,8 @@ async def put_rows(
 
     Args:
         model: Who is asked; no request is sent if there are no statements.
-        name: What the prompt calls the statements.
-        statements: The statements.
-        columns: What the columns of the answer are called, and what they hold.
-        typical: A likely row.
+        named: What the prompt calls the statements, and the statements.
+        columns: What the columns of the answer are called, with what they hold and a likely value.
         texts: Other texts under judgment, by the name the prompt uses.
         language: Language of the texts; None if unknown.
         parts: As of ``Respondent.render``.
@@ -101,6 +97,8 @@ async def put_rows(
     Raises:
         ItemError: The model left out a statement twice.
     """
+    name, statements = named
+    likely = {column: value for column, (_, value) in columns.items()}
 
     async def ask(rows: Sequence[Row]) -> dict[int, Mapping[str, Any]]:
         return await model.json(
@@ -110,9 +108,9 @@ async def put_rows(
                 parts={**language_note(language), **(parts or {})},
                 images=images,
             ),
-            rows_of(field, rows, columns),
+            rows_of(field, rows, {column: shape for column, (shape, _) in columns.items()}),
             max_tokens=128 + tokens * len(rows),
-            typical={field: [{"id": i, **typical} for i, _ in rows]},
+            typical={field: [{"id": i, **likely} for i, _ in rows]},
         )
 
     found: dict[int, Mapping[str, Any]] = {}

@@ -36,15 +36,11 @@ class PresenceList(Presence, name="presence_list"):
         Raises:
             ItemError: The judge left out a unit, also when it was asked again.
         """
+        quote = nullable("string", lambda value, _: value, None, longest=_LONGEST)
         found = await put_rows(
             model,
-            "unit",
-            [stated(question) for question in self.questions],
-            {
-                "grade": integer(LOWEST, HIGHEST),
-                "quote": nullable("string", lambda value, _: value, None, longest=_LONGEST),
-            },
-            {"grade": 1, "quote": None},
+            ("unit", [stated(question) for question in self.questions]),
+            {"grade": (integer(LOWEST, HIGHEST), 1), "quote": (quote, None)},
             texts={"target": self.target},
             tokens=_TOKENS,
             whole=True,

@@ -48,10 +48,8 @@ class Verify(PanelOperation[list[bool]], name="verify"):
         )
         found = await put_rows(
             model,
-            "statement",
-            self.claims,
-            {"supported": boolean()},
-            {"supported": True},
+            ("statement", self.claims),
+            {"supported": (boolean(), True)},
             texts={"reference": self.reference or ""},
             language=self.language,
             parts={"evidence_note": shown},

@@ -14,8 +14,8 @@ from beholder.errors import ItemError
 from beholder.judges.operations import (
     AnswerMatch,
     AnswerQuestions,
-    GivenAnswer,
     MatchAnswers,
+    OpenAnswer,
     Operation,
     TextAnswer,
     TextQuestion,
@@ -161,14 +161,14 @@ class QA(AskingMetric[Answered]):
         def ask(part: Sequence[TextQuestion]) -> Awaitable[Sequence[TextAnswer | None]]:
             return judge.ask(AnswerQuestions(part, item.candidate, language))
 
-        def match(part: Sequence[GivenAnswer]) -> Awaitable[Sequence[AnswerMatch]]:
+        def match(part: Sequence[OpenAnswer]) -> Awaitable[Sequence[AnswerMatch]]:
             return judge.ask(MatchAnswers(part, language))
 
         answers: list[TextAnswer | None] = [TextAnswer(None)] * len(rows)
         if item.candidate.strip():
             answers = await in_parts([self._shown(item, row) for row in rows], self.at_once, ask)
         given = [
-            GivenAnswer(row.question, str(row.answer), answer.state)
+            OpenAnswer(row.question, str(row.answer), answer.state)
             for row, answer in zip(rows, answers, strict=True)
             if not row.options and answer and answer.state
         ]
