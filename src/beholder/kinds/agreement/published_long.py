@@ -191,8 +191,8 @@ def judged_sentences(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]
 
     For DOCCI-Critique and HalDec-Bench, whose columns could not be looked up: they are asked for
     by our names and ``columns`` says where they lie. A sentence is not factual where more
-    annotators say so than say the contrary, and is left out where nobody knows. With a column that
-    is named ``caption`` in ``columns`` the sentences are found in it, else joined.
+    annotators say so than say the contrary, and is not judged where all are unsure. With
+    ``caption`` the sentences are found in it, else joined.
     ``docci_descriptions.jsonlines`` beside them gives the references.
 
     Args:
