@@ -114,6 +114,31 @@ def test_checklist_parts_are_asked_apart_and_published_rules_ignore_weights() ->
     assert "precision" not in own.values
 
 
+def test_consistency_is_missing_where_nobody_names_the_subjects() -> None:
+    rows = [{"text": text, "subjects": ["<a>"]} for text in ("A cat sits.", "The cat is grey.")]
+
+    def answer(quote: str) -> Callable[[list[str], int], Row]:
+        def row(lines: list[str], tries: int) -> Row:
+            if " in the statement: " in lines[0]:
+                return {"entity": "the cat", "quote": quote}
+            return by_states(lines, tries)
+
+        return row
+
+    built = metric("checklist(judge='scripted:x', rules='capricorn')")
+    named = scored(built, Planted(answer("grey cat")), criteria=rows)
+    assert named.values["reference_consistency"] == 1.0
+    unread = scored(built, Planted(answer("a purple cat")), criteria=rows)
+    assert "reference_consistency" not in unread.values
+    (builtin,) = metric("checklist(rules='capricorn')").score(
+        [Item("one", TEXT, meta={"criteria": rows})]
+    )
+    assert isinstance(builtin, ItemScore)
+    assert "reference_consistency" not in builtin.values
+    empty = scored(built, Planted(by_states), candidate=" ", criteria=rows)
+    assert empty.values["reference_consistency"] == 0.0
+
+
 def test_a_rule_enters_the_weighted_score_alone_and_needs_no_quote() -> None:
     def answer(lines: list[str], _: int) -> Row:
         met = lines[0].startswith("Demand")
