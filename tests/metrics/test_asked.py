@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 
 from beholder.backends import Request, Scripted
@@ -16,6 +17,7 @@ from beholder.judges.operations import CheckCriteria, TextAnswer
 from beholder.judges.operations.answer import locate
 from beholder.metrics import Metric, Tools, metric
 from beholder.records import Item, ItemFailure, ItemScore
+from beholder.run.summary import corpus_estimates
 from servers.faults import FaultServer, completion, probe_answer, serving
 from toy.tools import OneJudge
 
@@ -285,6 +287,17 @@ def test_vcapsbench_counts_yes_no_questions_alone() -> None:
     assert found.values["ir"] == pytest.approx(1 / 3)
     assert found.values["cr"] == 3 / 4
     assert found.detail["left_out"] == 1
+
+
+def test_a_resample_without_answers_has_no_share_of_wrong_ones() -> None:
+    # Right, wrong and silent of two films; where only the second is drawn there is no IR, and all
+    # other draws have 1 wrong of 2, or 2 of 4.
+    built = metric("qa(judge='scripted:x', rules='vcapsbench')")
+    found = corpus_estimates(built, np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]]), ["a", "b"])
+    ir = found["ir_pooled"]
+    assert ir.interval is not None
+    assert (ir.mean, ir.interval.low, ir.interval.high) == (0.5, 0.5, 0.5)
+    assert found["cr_pooled"].interval != ir.interval
 
 
 def test_open_answers_are_matched_in_one_more_call() -> None:
