@@ -63,9 +63,9 @@ def test_the_registry_finds_it() -> None:
 
 def test_its_command_runs_and_is_listed(cli: Cli, data: Path, tmp_path: Path) -> None:
     assert "moods" in cli("--help").out
-    planned = cli("moods", str(data), "--output", str(tmp_path / "run"), "--dry-run")
+    planned = cli("moods", str(data), "--out", str(tmp_path / "run"), "--dry-run")
     assert "gladness: 3 to score" in planned.out
-    done = cli("moods", str(data), "--output", str(tmp_path / "run"))
+    done = cli("moods", str(data), "--out", str(tmp_path / "run"))
     assert (done.code, done.out) == (0, f"run: {tmp_path / 'run'}\n")
 
 

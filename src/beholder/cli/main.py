@@ -83,7 +83,9 @@ _RENAMED = {
 
 def _renamed(arguments: list[str]) -> list[str]:
     """The arguments with old names of options replaced, each with a note."""
-    names = {**_RENAMED[""], **_RENAMED.get(arguments[0] if arguments else "", {})}
+    if not arguments or arguments[0] not in app:  # a command of another package
+        return arguments
+    names = {**_RENAMED[""], **_RENAMED.get(arguments[0], {})}
     found = list(arguments)
     for at, argument in enumerate(arguments):
         if argument == "--":
