@@ -114,7 +114,7 @@ def test_ratings_with_training_gold_and_a_code(
         page.goto(f"{address}/units/3")  # training comes first
         next_place(page, 1)
         keys(page, "9", "Control+Enter")
-        page.get_by_text("Not quite: the text. The boat is red.").wait_for()
+        page.get_by_text("Not quite. The boat is red.").wait_for()
         right = page.locator("label.choice", has=page.locator(".given"))
         assert right.inner_text().split() == ["2", "right"]
         assert watched.axe() == []
