@@ -275,7 +275,7 @@ def test_a_run_without_judges_has_no_questions_and_no_cost(opened: Open, tmp_pat
 
 def test_a_crash_is_told_without_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     viewer = Viewer([lemon_run(tmp_path / "run")])
-    monkeypatch.setattr("beholder.web.viewer.progress_of", lambda _: 1 / 0)
+    monkeypatch.setattr("beholder.web.viewer.Viewer._of_run", lambda *_: 1 / 0)
     client = TestClient(
         make_viewer(viewer, Settings()), base_url="http://127.0.0.1", raise_server_exceptions=False
     )

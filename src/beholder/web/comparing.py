@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import is_
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,17 +27,8 @@ from beholder.web.subject_pages import first_text
 _ORDERS = ("most", "up", "down")
 
 
-@dataclass(frozen=True)
-class PairedPlaces:
-    """The subjects that two runs share, by id.
-
-    Attributes:
-        a: (n,) positions in the first run.
-        b: (n,) positions in the second.
-    """
-
-    a: NDArray[np.int64]
-    b: NDArray[np.int64]
+PairedPlaces: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""(n,) positions in the first run and in the second of the subjects that both have, by id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,29 +57,6 @@ class ItemSide:
     failure: str | None
     values: Mapping[str, float]
     texts: Sequence[tuple[str, Sequence[DrawnPiece]]]
-
-
-@dataclass(frozen=True)
-class ComparedItem:
-    """An item in two runs.
-
-    Attributes:
-        id: Its id.
-        at_a: Its position in the first run.
-        at_b: Its position in the second run.
-        asked: The metric that is shown.
-        others: Name and address value of the metrics that can be shown.
-        sides: The item in the first and in the second run.
-        query: The query of the page.
-    """
-
-    id: str
-    at_a: int
-    at_b: int
-    asked: AskedColumns
-    others: Sequence[tuple[str, str]]
-    sides: Sequence[ItemSide]
-    query: Mapping[str, str]
 
 
 @dataclass
@@ -154,7 +122,7 @@ class Comparisons:
             "chosen_by": pair(first.name, value.name),
             "order": order,
             "rows": _rows(a, b, first, second, value.name, pairing, difference, places),
-            "n_common": len(pairing.a),
+            "n_common": len(pairing[0]),
             "n_a": len(now[0].subjects[first.kind].ids),
             "n_b": len(now[1].subjects[first.kind].ids),
             "n_higher": int((difference > 0).sum()),
@@ -167,8 +135,8 @@ class Comparisons:
             "linked": first.kind == ITEM.name,
         }
 
-    def item(self, a: RunView, b: RunView, query: Mapping[str, str]) -> ComparedItem:
-        """One item in two runs.
+    def item(self, a: RunView, b: RunView, query: Mapping[str, str]) -> Mapping[str, Any]:
+        """One item in two runs: the context of its page.
 
         Raises:
             HTTPException: One of the runs has no such item.
@@ -181,22 +149,23 @@ class Comparisons:
         if subjects is None or at_a is None or at_a >= len(subjects.ids):
             raise HTTPException(404, f"the first run has no item {text[:20]!r}")
         pairing = self._pairing(a, b, ITEM.name)
-        found = np.flatnonzero(pairing.a == at_a)
+        found = np.flatnonzero(pairing[0] == at_a)
         if not len(found):
             raise HTTPException(404, f"the second run has no item {subjects.ids[at_a]!r}")
-        at_b = int(pairing.b[found[0]])
+        at_b = int(pairing[1][found[0]])
         shared = shared_askers(*now)
         first, _, _ = _chosen(shared, query)
         sides = [_side(view, first.name, at) for view, at in ((a, at_a), (b, at_b))]
-        return ComparedItem(
-            id=subjects.ids[at_a],
-            at_a=at_a,
-            at_b=at_b,
-            asked=first,
-            others=[(one.name, pair(one.name, "")) for one, _ in shared if one.kind == ITEM.name],
-            sides=sides,
-            query=dict(query),
-        )
+        of_items = [one.name for one, _ in shared if one.kind == ITEM.name]
+        return {
+            "id": subjects.ids[at_a],
+            "at_a": at_a,
+            "at_b": at_b,
+            "asked": first,
+            "others": [(name, pair(name, "")) for name in of_items],
+            "sides": sides,
+            "query": dict(query),
+        }
 
     def _pairing(self, a: RunView, b: RunView, kind: str) -> PairedPlaces:
         now = (a.snapshot, b.snapshot)
@@ -212,7 +181,7 @@ class Comparisons:
                 " same id under both systems"
             )
         places = np.array(common, dtype=np.int64)
-        made = PairedPlaces(places[:, 0], places[:, 1])
+        made = (places[:, 0], places[:, 1])
         self._pairings[id(a), id(b)] = (now, made)
         return made
 
@@ -264,8 +233,8 @@ def _difference(
     """(n,) second minus first; NaN where one of them has none."""
     there = b.numbers.get(value)
     if there is None:
-        return np.full(len(pairing.a), np.nan)
-    return there[pairing.b] - a.numbers[value][pairing.a]
+        return np.full(len(pairing[0]), np.nan)
+    return there[pairing[1]] - a.numbers[value][pairing[0]]
 
 
 def _rows(
@@ -278,7 +247,7 @@ def _rows(
     difference: NDArray[np.float64],
     places: list[int],
 ) -> list[dict[str, Any]]:
-    at_a, at_b = (side[places].tolist() for side in (pairing.a, pairing.b))
+    at_a, at_b = (side[places].tolist() for side in pairing)
     kind = a.snapshot.subjects[first.kind]
     with a.store() as store_a, b.store() as store_b:
         texts_a = {at: first_text(one) for at, one in store_a.subjects(kind.kind, at_a)}

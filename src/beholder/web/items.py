@@ -67,6 +67,16 @@ class AskedColumns:
     verdicts: Mapping[str, NDArray[np.int32]]
     result: MetricResult | None
 
+    @property
+    def n_done(self) -> int:
+        """Subjects with an outcome or a failure."""
+        return int((self.state != OPEN).sum())
+
+    @property
+    def n_failed(self) -> int:
+        """Subjects with a failure."""
+        return int((self.state == FAILED).sum())
+
     def value(self, name: str | None) -> ValueLog | None:
         """A value by name, or the headline; None where it has none such."""
         known = {value.name: value for value in self.values}

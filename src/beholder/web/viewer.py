@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -25,7 +24,7 @@ from beholder.run.subjects import ITEM
 from beholder.web.app import make_app
 from beholder.web.comparing import Comparisons, DrawnPiece, drawn_texts, shared_askers
 from beholder.web.finding import group_counts, verdict_counts
-from beholder.web.items import FAILED, OPEN, STATES, AskedColumns, RunView, Snapshot, Watcher
+from beholder.web.items import STATES, AskedColumns, RunView, Snapshot, Watcher
 from beholder.web.lists import listing, pair, read_columns, read_whole, spread, write_wanted
 from beholder.web.notes import Notes
 from beholder.web.overview import Overviews
@@ -106,7 +105,7 @@ class Viewer:
             {"number": number, "name": name, "view": view, "snapshot": view.snapshot}
             for number, (name, view) in enumerate(zip(self.names, self.runs, strict=True))
         ]
-        return page(request, "runs.html.j2", {"rows": rows, "progress": progress_of})
+        return page(request, "runs.html.j2", {"rows": rows})
 
     def overview(self, request: Request) -> Response:
         """A run as a whole: means, distributions, failures, cost."""
@@ -292,12 +291,12 @@ class Viewer:
         a, b = self._two(request)
         found = self._comparisons.item(self.runs[a], self.runs[b], request.query_params)
         context = {
-            **vars(found),
+            **found,
             "a": a,
             "b": b,
             "names": self.names,
             "address": write_wanted,
-            "pictures": self._addresses(a, ITEM.name, found.at_a, found.sides[0].item),
+            "pictures": self._addresses(a, ITEM.name, found["at_a"], found["sides"][0].item),
         }
         return page(request, "compare_item.html.j2", context)
 
@@ -319,7 +318,6 @@ class Viewer:
             "view": view,
             "snapshot": view.snapshot,
             "log": view.snapshot.log,
-            "progress": progress_of(view.snapshot),
             "several": len(self.runs) > 1,
             "beside": self._beside(number),
         }
@@ -356,29 +354,6 @@ class Viewer:
                 raise HTTPException(404, f"there is no run {text[:20]!r}; {shown} are shown")
             numbers.append(number)
         return numbers[0], numbers[1]
-
-
-@dataclass(frozen=True, slots=True)
-class AskerProgress:
-    """How many of the ``n`` subjects of an asker are done, and how many of these failed."""
-
-    name: str
-    n: int
-    done: int
-    failed: int
-
-
-def progress_of(snapshot: Snapshot) -> list[AskerProgress]:
-    """The progress of each asker."""
-    return [
-        AskerProgress(
-            one.name,
-            len(one.state),
-            int((one.state != OPEN).sum()),
-            int((one.state == FAILED).sum()),
-        )
-        for one in snapshot.asked
-    ]
 
 
 def make_viewer(viewer: Viewer, settings: Settings) -> ASGIApp:
