@@ -43,6 +43,7 @@ class Grade:
         contradiction: What the target says instead, if the judge reports it; or empty.
         where: Characters of the unit's counterpart in the target, if the judge reports them.
         sure: False if the judge reports that it is not sure that the unit is there, or not.
+        excused: Whether the judge leaves the unit out: it relates a thing that is wrong itself.
     """
 
     value: float
@@ -52,6 +53,7 @@ class Grade:
     contradiction: str = ""
     where: tuple[Span, ...] = ()
     sure: bool = True
+    excused: bool = False
 
 
 def from_first_token(first: Sequence[tuple[str, float]], low: int, high: int) -> Grade:

@@ -125,7 +125,7 @@ def matched(
     tables = iter((np.array([forward]), np.array([back]).T))
     monkeypatch.setattr(claims, "_alignment", lambda *_: next(tables))
 
-    def likely(asked: Any, source: Source, entail: bool) -> list[float]:
+    def likely(asked: Any, source: Source, entail: bool, least: float) -> list[float]:
         return [chances.get(one.graph.text, 0.0) for one in asked]
 
     monkeypatch.setattr(claims, "_likely", likely)
@@ -164,7 +164,7 @@ def test_five_references_are_compared_closely(
 ) -> None:
     compared = []
 
-    def likely(asked: Any, source: Source, entail: bool) -> list[float]:
+    def likely(asked: Any, source: Source, entail: bool, least: float) -> list[float]:
         compared.append(source.text.graph.text)
         return [1.0 if source.text.graph.text == f"Thing {last}." else 0.0]
 

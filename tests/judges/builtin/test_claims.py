@@ -67,9 +67,7 @@ def test_what_a_text_supports(claim: str, entail: bool, expected: bool) -> None:
 def test_the_model_separates_equal_words_of_other_things() -> None:
     """Clothes of two people, exchanged: the words and their order alone say both."""
     text = "A farmer wearing rubber boots greets a tourist wearing sandals."
-    right, wrong = probabilities(
-        ["The tourist is wearing sandals.", "The farmer is wearing sandals."], text
-    )
+    right, wrong = probabilities(["The tourist wears sandals.", "The farmer wears sandals."], text)
     assert right > number("facts.both_true") > wrong
 
 

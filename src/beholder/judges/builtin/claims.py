@@ -30,6 +30,7 @@ _EXCLUDED = number("evidence.excluded")
 _ALIKE = number("claims.alike")
 _CLOSE = whole("claims.close")
 _SURE = number("claims.sure")
+_LEAST = number("claims.least")
 _SHOWING = PICTURES | {"shows", "features", "depicts", "displays", "presents"}
 _UNSAID = _SHOWING | {"there", "is", "are"}
 """Words of a claim that need not be in the text."""
@@ -74,7 +75,7 @@ class Source:
 
 
 def evidence(
-    claims: Sequence[AnalysedText], source: Source, *, entail: bool
+    claims: Sequence[AnalysedText], source: Source, *, entail: bool, least: float = 0.0
 ) -> tuple[FloatArray, list[bool]]:
     """What a text says of statements; the more of each, the likelier a statement is true.
 
@@ -82,6 +83,7 @@ def evidence(
         claims: The statements.
         source: The text.
         entail: Whether the entailment model is asked, too.
+        least: Lowest value of its units below which a claim is not entailed, unasked.
 
     Returns:
         (claims, 3 or 4): the lowest value of a claim's units and of its attributes, 1 where it has
@@ -99,8 +101,13 @@ def evidence(
         decided.append(lowest >= _SURE and _is_reworded(claim, source.text))
     made = np.array(rows).reshape(-1, 3)
     if entail:
-        said = ask([claim.graph.text for claim in claims], source.text)
-        entailed = [1.0 if d else s.entailed for s, d in zip(said, decided, strict=True)]
+        open_ = [row[0] >= least and not known for row, known in zip(rows, decided, strict=True)]
+        said = iter(
+            ask([c.graph.text for c, o in zip(claims, open_, strict=True) if o], source.text)
+        )
+        entailed = [
+            next(said).entailed if o else float(d) for o, d in zip(open_, decided, strict=True)
+        ]
         # What both the rules and the model find need not be there in its own words.
         made[:, 2] = np.maximum(made[:, 2], np.minimum(made[:, 0], entailed))
         made = np.c_[made, [log_odds(chance) for chance in entailed]]
@@ -108,11 +115,12 @@ def evidence(
 
 
 def _is_reworded(claim: AnalysedText, text: AnalysedText) -> bool:
-    """Whether a claim relates things in words that a text lacks: "to the right of", of "left of".
+    """Whether a claim denies, or relates things in words that a text lacks.
 
-    Of how relations turn the rules know more than the words and the model.
+    Of what is not there, and of how relations turn ("to the right of" is said by "left of"), the
+    rules know more than the words and the model.
     """
-    return any(
+    return not all(unit.polarity for unit in claim.units) or any(
         predicate.mutual or not set(unit.text.lower().split()) <= set(text.words)
         for _, unit, predicate in claim.relations
     )
@@ -131,9 +139,11 @@ def probabilities(statements: Sequence[str], text: str, *, entail: bool = True) 
     return _likely(renumbered(claims, [source.text]), source, entail)
 
 
-def _likely(claims: Sequence[AnalysedText], source: Source, entail: bool) -> list[float]:
+def _likely(
+    claims: Sequence[AnalysedText], source: Source, entail: bool, least: float = 0.0
+) -> list[float]:
     open_ = [claim for claim in claims if _plain(claim.graph.text) not in source.said]
-    found, exchanged = evidence(open_, source, entail=entail)
+    found, exchanged = evidence(open_, source, entail=entail, least=least)
     bias, *weights = table()[_decision(entail)]["value"]
     chances = 1.0 / (1.0 + np.exp(-(found @ np.array(weights) + bias)))
     chances[exchanged] = np.minimum(chances[exchanged], _EXCHANGED)
@@ -172,7 +182,7 @@ def matches(
     cut = number(f"{_decision(entail)}_true")
 
     def says(text: AnalysedText, some: Sequence[AnalysedText]) -> list[bool]:
-        return [chance >= cut for chance in _likely(some, Source(text), entail)]
+        return [chance >= cut for chance in _likely(some, Source(text), entail, _LEAST)]
 
     asked: dict[int, list[int]] = {}
     for place, near in enumerate(close):

@@ -18,7 +18,7 @@ def value(found: Evidence, n: Numbers) -> float:
     if found.kind == "entity":
         return _entity(found, n)
     made = _attribute(found, n) if found.kind == "attribute" else _relation(found, n)
-    if found.spared and not contradicted(found, n):
+    if found.spared and found.kind == "attribute" and not contradicted(found, n):
         made = max(made, n.present)
     if found.quoted:
         made = n.quoted
@@ -132,11 +132,7 @@ def _relation(found: Evidence, n: Numbers) -> float:
         made = max(made, found.order)
         if found.bare and found.ends >= n.same and found.between < n.related:
             made = max(made, n.present)  # texts seldom say where all things are to each other
-    if (
-        found.between >= n.related
-        and found.stated < n.other_verb
-        and not (found.order or found.spared)
-    ):
+    if found.between >= n.related and found.stated < n.other_verb and not found.order:
         return min(made, near)
     return made
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.decide import contradicted, roles_exchanged, sure, value
 from beholder.judges.builtin.entailed import Chances, ask, likely, undecided
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.gather import gather
-from beholder.judges.builtin.numbers import Numbers, number, numbers
+from beholder.judges.builtin.numbers import PRESENT, Numbers, number, numbers
 from beholder.records import Span
 
 _EVEN, _SLOPE = 0.5, 0.6
@@ -30,6 +30,8 @@ class Finding:
         contradiction: What the target says in its place, or empty where it is silent.
         where: Characters of the counterpart in the target.
         exchanged: Whether the target says it with who and whom exchanged.
+        excused: Whether it relates a thing that is wrong itself, and is right of what is in its
+            place: no further mistake, and nothing that is right.
     """
 
     value: float
@@ -38,6 +40,7 @@ class Finding:
     contradiction: str = ""
     where: tuple[Span, ...] = ()
     exchanged: bool = False
+    excused: bool = False
 
 
 def find(
@@ -57,10 +60,20 @@ def find(
     evidence = gather(source, target, n)
     open_ = undecided(source, evidence, n) if entail else {}
     answers = dict(zip(open_, ask(list(open_.values()), target), strict=True))
-    return tuple(
+    made = [
         _both(found, answers[place], n) if place in answers else _by_rules(found, n)
         for place, found in enumerate(evidence)
-    )
+    ]
+    absent = {
+        unit.subject
+        for unit, finding in zip(source.units, made, strict=True)
+        if unit.kind == "entity" and finding.grade < PRESENT
+    }
+    for place, (unit, found) in enumerate(zip(source.units, evidence, strict=True)):
+        excused = found.spared and found.kind == "relation" and not contradicted(found, n)
+        if excused and not absent.isdisjoint((unit.subject, unit.object)):
+            made[place] = replace(made[place], excused=True)
+    return tuple(made)
 
 
 def _by_rules(found: Evidence, n: Numbers) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from itertools import pairwise
@@ -106,7 +107,8 @@ def _presence(asked: Presence, entail: bool) -> list[Grade]:
     answers = []
     for question in asked.questions:
         found = known.get((question.kind, question.place)) or _phrase(question, there, entail)
-        answers.append(rule_grade(found.grade, found.contradiction, found.where, sure=found.sure))
+        made = rule_grade(found.grade, found.contradiction, found.where, sure=found.sure)
+        answers.append(replace(made, excused=found.excused))
     return answers
 
 

@@ -76,13 +76,17 @@ class Judged:
 def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing) -> Judged:
     """Precision against the union of the references: each unit's best grade counts.
 
-    A candidate that names nothing has precision 0: none of it is supported.
+    A candidate that names nothing has precision 0: none of it is supported. A relation that the
+    judge excuses, as a thing of it is wrong itself, is left out.
     """
-    units = []
+    units, parts = [], []
     for unit, question in plan.questions[0]:
         asked = [grades[Ask("candidate", i, question)] for i in range(len(plan.references))]
         best = max(range(len(asked)), key=lambda i: asked[i].value)
         grade = asked[best]
+        if grade.excused:
+            continue
+        parts.append(unit)
         if (
             grade.value < plan.threshold
         ):  # a reference that says otherwise has more information than a silent one
@@ -91,7 +95,6 @@ def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing) -> Judged:
                 grade = replace(grade, contradiction=told[0].contradiction, sure=True)
         about = {"weight": weighing.of(unit.kind, unit.value), "reference": best}
         units.append(_unit(unit, "candidate", question.subject, grade, plan.threshold, about))
-    parts = [unit for unit, _ in plan.questions[0]]
     return Judged(_mean(units), tuple(_folded(units, parts)))
 
 
@@ -106,15 +109,18 @@ def fixed_recall(
     values: list[float] = []
     units: list[Unit] = []
     for index, questions in enumerate(plan.questions[1:]):
-        own = []
+        own, parts = [], []
         for unit, question in questions:
             grade = grades[Ask("reference", index, question)]
+            if grade.excused:
+                continue
+            parts.append(unit)
             about = {"weight": weighing.of(unit.kind, unit.value)}
             made = _unit(unit, "reference", question.subject, grade, plan.threshold, about)
             own.append(replace(made, reference_index=index))
         if own:
             values.append(_mean(own))
-        units += _folded(own, [unit for unit, _ in questions])
+        units += _folded(own, parts)
     if not values:
         raise ItemError(
             "no reference names anything that could be looked for; the first begins "
