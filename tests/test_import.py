@@ -44,7 +44,7 @@ def test_listing_the_metrics_loads_no_store_and_no_pages() -> None:
     listed = _printed_by(code)
     assert "posh" in listed
     loaded = set(listed.splitlines()[-1].split())
-    assert not loaded & {"scipy", "pyarrow", "jinja2", "spacy", "beholder.run.store"}
+    assert not loaded & {"scipy", "pyarrow", "jinja2", "spacy", "PIL", "beholder.run.store"}
 
 
 def test_pages_of_runs_without_human_ratings_load_no_scipy() -> None:

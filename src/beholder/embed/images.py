@@ -15,7 +15,6 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
-from beholder.media import file_sha256, inside, load_image
 from beholder.optional import require
 from beholder.records import Frame
 from beholder.registry import Registry
@@ -122,6 +121,8 @@ def frame_file(frame: Frame, root: Path) -> Path:
     """
     if frame.image is None:
         raise ItemError(f"frame {frame.id!r} has no image")
+    from beholder.media import inside  # Pillow
+
     return inside(root, frame.image)
 
 
@@ -171,6 +172,8 @@ class Handcrafted(ImageEmbedder):
         return unit_rows(np.stack([self._vector(frame_file(f, root)) for f in frames]))
 
     def _vector(self, path: Path) -> FloatArray:
+        from beholder.media import load_image  # Pillow
+
         image = load_image(path, max_side=2 * _SIDE).resize((_SIDE, _SIDE))
         colour = np.asarray(image, dtype=np.float64) / 255.0
         grey = self._color.rgb2gray(colour)
@@ -216,6 +219,8 @@ class NpzVectors(ImageEmbedder):
     @property
     def identity(self) -> str:
         """``npz:NAME@HASH`` of the file."""
+        from beholder.media import file_sha256  # Pillow
+
         return f"npz:{self.path.name}@{file_sha256(self.path)[:12]}"
 
     def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:

@@ -19,7 +19,6 @@ from beholder.embed.images import ImageEmbedder, image_embedder
 from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import AnswerStore, Budget, Judge, Tally
-from beholder.media import check_image, encode_jpeg, file_bytes, inside, load_image
 from beholder.records import Item
 from beholder.registry import versioned
 from beholder.text.languages import ENGLISH, language_named, not_english
@@ -244,6 +243,8 @@ def for_model(path: Path, max_side: int | None = None) -> Image:
     Raises:
         ItemError: It is missing, damaged, no picture, or too large; names file and reason.
     """
+    from beholder.media import check_image, encode_jpeg, file_bytes, load_image  # Pillow
+
     file = check_image(path)
     image = load_image(path, max_side=max_side)  # a file that is cut off shows only here
     kind = _SENT_AS_IS.get(file.format)
@@ -272,6 +273,8 @@ class Pictures:
         Raises:
             ItemError: A picture is named by a web address, or a link leads out of the folder.
         """
+        from beholder.media import inside
+
         for name in names:
             if "://" in name or name.startswith("data:"):
                 raise ItemError(f"the picture {name[:80]!r} is no file; fetch it and name the file")
