@@ -49,7 +49,7 @@ class BatchService(Protocol):
     most_bytes: int
 
     def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
-        """A request as it stands in a batch."""
+        """A request as a line of a batch."""
 
     async def start(self, lines: Sequence[bytes], digest: str) -> str | None:
         """Start a batch of requests that carries a digest; its id, or None if that was lost."""

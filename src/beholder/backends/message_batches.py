@@ -37,7 +37,7 @@ class MessageBatches:
         self._call = call
 
     def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
-        """A request as it stands in a batch."""
+        """A request as a line of a batch."""
         return json.dumps({"custom_id": request_id, "params": body}).encode("utf-8") + b"\n"
 
     async def start(self, lines: Sequence[bytes], digest: str) -> str | None:

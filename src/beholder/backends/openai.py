@@ -97,7 +97,7 @@ class OpenAIBatches:
         self._call = call
 
     def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
-        """A request as it stands in a batch."""
+        """A request as a line of a batch."""
         row = {"custom_id": request_id, "method": "POST", "url": "/v1/chat/completions"}
         return json.dumps({**row, "body": body}).encode("utf-8") + b"\n"
 

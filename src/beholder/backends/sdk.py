@@ -42,7 +42,7 @@ class SDKConnection(Connection):
         """Have the SDK post a body."""
 
     async def sent(self, ask: Callable[[Any], Awaitable[object]]) -> bytes:
-        """The body of the answer to what an SDK is told to ask; errors as in ``request``."""
+        """The body of the answer to what an SDK asks; errors as in ``request``."""
         sdk = await self._sdks.get()
         bodies: list[bytes] = []
         token = _answer.set(bodies)

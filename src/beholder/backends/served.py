@@ -141,7 +141,7 @@ class Served(Backend):
         self._probing = PerLoop(_make_lock)
         self.batch = batch
         if batch:
-            self._batch_service()  # says so where there is none
+            self._batch_service()  # refuses if there are none
         times = (batch_quiet, batch_poll)
         self._batches = PerLoop(
             lambda: batch_queue(
