@@ -77,6 +77,11 @@ TABLE: dict[str, dict[str, object]] = {
         "changed": "qa(judge='openai:m', seed=2)",
         "elsewhere": "test_asked.py",
     },
+    "placement": {
+        "plain": "placement(judge='openai:m')",
+        "changed": "placement(judge='openai:m', sight=False)",
+        "elsewhere": "judged/test_placement.py",
+    },
     "chrf": {"identical": 1.0, "changed": "chrf(beta=1.0)"},
     "cider": {
         "identical": 0.0,

@@ -14,7 +14,7 @@ Span: TypeAlias = tuple[int, int]
 Side: TypeAlias = Literal["candidate", "reference"]
 
 
-ROW_FIELDS = ("criteria", "objects", "questions")
+ROW_FIELDS = ("context", "criteria", "objects", "questions")
 """Fields of a row, kept in ``Item.meta``, that metrics read."""
 
 

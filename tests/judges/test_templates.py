@@ -17,6 +17,7 @@ from beholder.judges.operations import (
     AnswerFromPictures,
     AnswerQuestions,
     Assess,
+    AssessInContext,
     Caption,
     CaptionAgain,
     CheckCriteria,
@@ -30,6 +31,7 @@ from beholder.judges.operations import (
     MatchStatements,
     NameSubjects,
     OpenAnswer,
+    PlaceText,
     Presence,
     PresenceList,
     Question,
@@ -109,6 +111,15 @@ CALLS: dict[str, Any] = {
     "assess_same_picture": lambda j: j.ask(
         Assess("A cat.", ("same_picture",), references=["A cat."], low=0, high=100)
     ),
+    "assess_in_context": lambda j: j.ask(
+        AssessInContext(
+            "A cat.", ("overall",), images=[PICTURE], context={"caption": "Our <cat>, 2019"}
+        )
+    ),
+    "place_text": lambda j: j.ask(
+        PlaceText("A cat.", {"page": "Cats.", "link": "/cats"}, [PICTURE], "German")
+    ),
+    "place_text_unseen": lambda j: j.ask(PlaceText("", {"caption": "Our <cat>"})),
     "grade_picture": lambda j: j.ask(GradeDescription("A <cat>.", images=[PICTURE])),
     "grade_both": lambda j: j.ask(
         GradeDescription("A cat.", images=[PICTURE], references=["A cat."])

@@ -24,6 +24,7 @@ NEEDS = {
         "fleur",
         "llava_critic",
         "perplexity",
+        "placement",
         "prometheus",
         "qa",
     )

@@ -85,6 +85,11 @@ def asked(folder: Path) -> list[Item]:
     return [replace(item, meta=meta) for item in items(folder)]
 
 
+def on_pages(folder: Path) -> list[Item]:
+    context = {"page_text": "Dogs of the town.", "role": "functional", "link_target": "/dogs"}
+    return [replace(item, meta={"context": context}) for item in items(folder)]
+
+
 Row = tuple[Asker[Any], Callable[[Path], Sequence[Any]], set[str], bool]
 
 # What is asked, of what, which operations, and whether pictures are opened; by hand.
@@ -142,6 +147,18 @@ TABLE: dict[str, Row] = {
         items,
         {"perplexity"},
         False,
+    ),
+    "placement": (
+        metric("placement", judge=JUDGE),
+        on_pages,
+        {"place_text", "check_criteria"},
+        True,
+    ),
+    "direct_assessment, page": (
+        metric("direct_assessment(setting='page')", judge=JUDGE),
+        on_pages,
+        {"assess_in_context"},
+        True,
     ),
     "posh": (metric("posh", judge=JUDGE), items, {"presence", "contradict"}, False),
     "posh, lists": (metric("posh(asking='list')", judge=JUDGE), items, {"presence_list"}, False),

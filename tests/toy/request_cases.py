@@ -187,6 +187,45 @@ CASES: dict[str, Case] = {
             {"rows": [{"id": 0, "state": "met", "quote": "a blue ‹cup›"}]},
         ),
     ),
+    # place_text, assess_in_context
+    "place_text": Case(
+        "place_text",
+        {"text": "A cup.", "context": {"page": "A blue <cup>.", "link": "/cups"}, "images": [RED]},
+        (
+            {
+                "rows": [
+                    {"id": 0, "answer": "no", "evidence": "none", "quote": None},
+                    {"id": 1, "answer": "yes", "evidence": "link", "quote": "/cups"},
+                    {"id": 2, "answer": "yes", "evidence": "page", "quote": "blue"},
+                    {"id": 3, "answer": "no", "evidence": "picture", "quote": "CUP"},
+                ]
+            },
+            {"rows": [{"id": 2, "answer": "simple", "evidence": "page", "quote": "green"}]},
+        ),
+    ),
+    "place_text: panel": Case(
+        "place_text",
+        {"text": "", "context": {"caption": "Ada"}, "language": "German"},
+        (
+            {
+                "rows": [
+                    {"id": i, "answer": "unclear", "evidence": "none", "quote": None}
+                    for i in range(4)
+                ]
+            },
+        ),
+        seats=2,
+    ),
+    "assess_in_context": Case(
+        "assess_in_context",
+        {
+            "candidate": "A <cup>.",
+            "aspects": ["overall"],
+            "images": [RED],
+            "context": {"caption": "A cup"},
+        },
+        ({"reason": "It is.", "overall": 4},),
+    ),
     "answer_from_pictures": Case(
         "answer_from_pictures",
         {"questions": [("TextQuestion", "Colour?", ("red", "blue"))], "images": [RED]},

@@ -38,6 +38,7 @@ def make_world(folder: Path, run: Callable[[str], object]) -> None:
     _judged(folder, rows)
     _own_forms(folder)
     _photos(folder / "photos")
+    _pages(folder)
     _sequences(folder)
     _people_and_models(folder / "photos")
     write_rows(folder / "sorted.jsonl", _sorted("photos/"))
@@ -147,6 +148,22 @@ def _photos(folder: Path) -> None:
     categories = {"nature": "plants, water, sky", "trade": "markets, shops"}
     for place in (folder, folder.parent):
         (place / "categories.json").write_text(json.dumps(categories))
+
+
+def _pages(folder: Path) -> None:
+    """Pictures with the pages that show them, and what people say they need there."""
+    rows = [
+        {
+            "id": f"p{n:03d}",
+            "candidate": "A small sign." if n % 2 else "A picture.",
+            "image": f"photos/p{n:03d}.jpg",
+            "references": ["A small sign on plain ground."],
+            "context": {"caption": "Our town, 1928", "page_text": "Signs of the town."},
+            "judgments": {"decision": "describe" if n % 3 else "empty"},
+        }
+        for n in range(6)
+    ]
+    write_rows(folder / "pages.jsonl", rows)
 
 
 def _sequences(folder: Path) -> None:

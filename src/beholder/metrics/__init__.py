@@ -46,6 +46,7 @@ METRICS: Registry[Metric[Any]] = Registry(
         "meteor": "beholder.metrics.classical.meteor:METEOR",
         "ngram_embed": "beholder.metrics.classical.granular:NGramEmbed",
         "perplexity": "beholder.metrics.judged.perplexity:Perplexity",
+        "placement": "beholder.metrics.judged.placement:Placement",
         "prometheus": "beholder.metrics.judged.single:Prometheus",
         "qa": "beholder.metrics.asked:QA",
         "refclipscore": "beholder.metrics.classical.clipscore:RefCLIPScore",

@@ -19,6 +19,7 @@ from beholder.judges.operations.decompose import AtomicStatement, Decompose
 from beholder.judges.operations.grade import GradeDescription
 from beholder.judges.operations.match import MatchNearest, MatchStatements
 from beholder.judges.operations.match_answers import AnswerMatch, MatchAnswers, OpenAnswer
+from beholder.judges.operations.place import AssessInContext, PlacedAnswer, PlaceText
 from beholder.judges.operations.presence import Presence, Question, QuestionKind
 from beholder.judges.operations.presence_list import PresenceList
 from beholder.judges.operations.rank import Rank
@@ -55,6 +56,7 @@ __all__ = [
     "AnswerQuestions",
     "Aspect",
     "Assess",
+    "AssessInContext",
     "Assessment",
     "AtomicStatement",
     "BreakKind",
@@ -76,6 +78,8 @@ __all__ = [
     "NameSubjects",
     "OpenAnswer",
     "Operation",
+    "PlaceText",
+    "PlacedAnswer",
     "Presence",
     "PresenceList",
     "Question",

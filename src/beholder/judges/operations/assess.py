@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, get_args
 
 from beholder.backends import Image
 from beholder.errors import ItemError
+from beholder.judges.fences import Untrusted
 from beholder.judges.operations.base import PanelOperation, Respondent
 from beholder.judges.shapes import integer, obj, remark
 
@@ -70,7 +71,7 @@ class Assess(PanelOperation[Assessment], name="assess"):
         typical: dict[str, object] = {"reason": "word " * 40}
         return await model.json(
             model.render(
-                {"candidate": self.candidate, "reference": self.references},
+                self._shown(),
                 {"low": str(self.low), "high": str(self.high)},
                 parts=parts,
                 images=self.images,
@@ -79,6 +80,9 @@ class Assess(PanelOperation[Assessment], name="assess"):
             max_tokens=512,
             typical=typical | dict.fromkeys(self.aspects, self.high),
         )
+
+    def _shown(self) -> dict[str, Untrusted]:
+        return {"candidate": self.candidate, "reference": self.references}
 
     def merge(self, answers: Sequence[Assessment]) -> Assessment:
         """Mean number per aspect; the reasons of all."""

@@ -221,7 +221,7 @@ def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> t
     Args:
         items: The judged items.
         labels: Names in ``judgments``; None takes all that fit: numbers, or true, false, 1 and 0
-            for verdicts.
+            for verdicts. Verdicts that are named may be categories, each a yes or no.
         kind: A correlation, or ``verdicts``.
 
     Raises:
@@ -236,7 +236,12 @@ def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> t
             found.setdefault(name, []).append(_ratings(value))
     if kind == "verdicts":
         what = "yes-or-no"
-        usable = [name for name, given in found.items() if all(map(_are_verdicts, given))]
+        usable = [
+            name
+            for name, given in found.items()
+            if all(map(_are_verdicts, given))
+            or (name in (labels or ()) and all(map(_are_categories, given)))
+        ]
     else:
         what = "numeric"
         usable = [name for name, given in found.items() if any(map(_are_numbers, given))]
@@ -252,7 +257,29 @@ def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> t
         return tuple(
             Measure(f"{kind}, {label}", cast("Kind", kind), each(label)) for label in chosen
         )
-    return tuple(chain(*(_of_verdicts(label, found[label]) for label in chosen)))
+    return tuple(
+        chain(
+            *(
+                (_of_categories if _are_categories(found[label][0]) else _of_verdicts)(
+                    label, found[label]
+                )
+                for label in chosen
+            )
+        )
+    )
+
+
+def _of_categories(label: str, given: Sequence[Sequence[str]]) -> Iterator[Measure]:
+    """Measures of each category of a label against all others; a metric's value of its name."""
+    for category in sorted(set(chain(*given))):
+        share = fmean(name == category for name in chain(*given))
+
+        def labels(item: Item, category: str = category) -> Sequence[float]:
+            return [float(name == category) for name in _ratings(item.judgments.get(label))]
+
+        for kind in VERDICTS:
+            name = f"{kind}, {label} {category} ({share:.0%})"
+            yield Measure(name, kind, labels, prefers=category)
 
 
 def _of_verdicts(label: str, given: Sequence[Sequence[Any]]) -> Iterator[Measure]:
@@ -281,6 +308,10 @@ def _are_numbers(ratings: Sequence[Any]) -> bool:
     return bool(ratings) and all(
         isinstance(rating, int | float) and not isinstance(rating, bool) for rating in ratings
     )
+
+
+def _are_categories(ratings: Sequence[Any]) -> bool:
+    return bool(ratings) and all(isinstance(rating, str) for rating in ratings)
 
 
 def _are_verdicts(ratings: Sequence[Any]) -> bool:

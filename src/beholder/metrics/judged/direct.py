@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from beholder.errors import ConfigError, ItemError
-from beholder.judges.operations import Aspect, Assess, Assessment
+from beholder.judges.operations import Aspect, Assess, AssessInContext, Assessment
 from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.judged.context import context_of
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
@@ -17,6 +18,7 @@ SETTINGS: Mapping[str, frozenset[str]] = {
     "image": frozenset({"images"}),
     "reference": frozenset({"references"}),
     "both": frozenset({"images", "references"}),
+    "page": frozenset({"images"}),
 }
 """What each setting shows to the judge."""
 
@@ -45,10 +47,11 @@ class DirectAssessment(Metric[Assessed]):
     """A judge's own numbers for a description: as a whole, for mistakes, for omissions.
 
     One question per item. The judge sees the picture (``setting='image'``), the references
-    (``'reference'``) or both, and gives whole numbers from 1 to ``scale``, which are brought to
-    0..1. Higher is better in all three: ``precision`` is high where mistakes are few, ``recall``
-    where omissions are few. The numbers are not tied to places in the text. Needs a judge that is
-    a model; with pictures, one that can see.
+    (``'reference'``), both, or the picture and the row's field ``context`` (``'page'``: how good
+    is it as the alternative text of this page?), and gives whole numbers from 1 to ``scale``,
+    which are brought to 0..1. Higher is better in all three: ``precision`` is high where mistakes
+    are few, ``recall`` where omissions are few. The numbers are not tied to places in the text.
+    Needs a judge that is a model; with pictures, one that can see.
 
     Source: the judge baselines of the PoSh paper in their three settings; prompts of our own.
 
@@ -57,7 +60,9 @@ class DirectAssessment(Metric[Assessed]):
     """
 
     judge: str = param(help="who assesses: a model; the built-in judge cannot", tool="judge")
-    setting: Literal["image", "reference", "both"] = param("reference", "what the judge goes by")
+    setting: Literal["image", "reference", "both", "page"] = param(
+        "reference", "what the judge goes by; page: the picture and the field context"
+    )
     scale: int = param(5, "best number of the scale, which begins at 1")
     rubric: bool = param(True, "say what the ends and the middle of the scale mean")
 
@@ -68,7 +73,12 @@ class DirectAssessment(Metric[Assessed]):
         ValueInfo("recall", "how much of what there is to see it tells"),
     )
     required_fields: ClassVar[frozenset[str]] = frozenset()
-    operations: ClassVar[tuple[str, ...]] = ("assess",)
+    operations: ClassVar[tuple[str, ...]] = ("assess", "assess_in_context")
+
+    @property
+    def operations_asked(self) -> tuple[str, ...]:
+        """One of the two."""
+        return (self.operations[self.setting == "page"],)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -88,6 +98,10 @@ class DirectAssessment(Metric[Assessed]):
     def check_item(self, item: Item) -> None:
         """As ``Metric.check_item``; what is needed depends on the setting."""
         check_fields(self, item, SETTINGS[self.setting])
+        if self.setting == "page" and not context_of(item).parts():
+            raise ItemError(
+                "direct_assessment(setting='page') needs the field 'context'; it is empty"
+            )
 
     async def gather(self, item: Item, tools: Tools) -> Assessed:
         """Ask the judge."""
@@ -102,6 +116,8 @@ class DirectAssessment(Metric[Assessed]):
             high=self.scale,
             rubric=self.rubric,
         )
+        if self.setting == "page":
+            question = AssessInContext(**vars(question), context=context_of(item).parts())
         found = await tools.judge(self.judge).ask(question)
         return Assessed(found, identities)
 

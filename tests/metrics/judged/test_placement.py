@@ -1,0 +1,194 @@
+"""Alternative texts on their pages, with a scripted judge; decisions by the W3C's tree, by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as PILImage
+
+from beholder.backends import Request, Scripted
+from beholder.judges import LLMJudge, Panel
+from beholder.judges.answers import InMemory
+from beholder.judges.operations import PlaceText
+from beholder.kinds.agreement.measure import agreement, collect
+from beholder.kinds.agreement.protocols import generic
+from beholder.metrics import metric
+from beholder.metrics.judged.context import context_of, names_used
+from beholder.records import Item, ItemFailure, ItemScore
+from toy.tools import OneJudge
+
+PAGE = "Opening hours. Our museum opens at nine. Ada Lovelace wrote here."
+
+
+def rows(*answers: str, evidence: str = "none", quote: str | None = None) -> str:
+    return json.dumps(
+        {
+            "rows": [
+                {"id": n, "answer": answer, "evidence": evidence, "quote": quote}
+                for n, answer in enumerate(answers)
+            ]
+        }
+    )
+
+
+def scored(
+    folder: Path, answers: str, text: str, told: str = "met", **context: Any
+) -> ItemScore | ItemFailure:
+    PILImage.new("RGB", (8, 8), "red").save(folder / "p.png")
+
+    def reply(request: Request) -> str:
+        if "four questions" in request.messages[-1].text:
+            return answers
+        return json.dumps({"rows": [{"id": 0, "state": told, "quote": None}]})
+
+    item = Item("a", text, images=("p.png",), meta={"context": {"page_text": PAGE, **context}})
+    tools = OneJudge(LLMJudge(Scripted(reply)), folder)
+    return metric("placement", judge="given").score([item], tools=tools)[0]
+
+
+@pytest.mark.parametrize(
+    ("answers", "text", "told", "decision", "verdict"),
+    [
+        (("elsewhere", "no", "no", "no"), "", "met", "empty", "fits"),
+        (("effect", "no", "simple", "no"), "Sale!", "met", "empty", "should_be_empty"),
+        (("no", "no", "redundant", "no"), "Opening hours", "met", "empty", "repeats"),
+        (("no", "no", "no", "yes"), "A line", "met", "empty", "should_be_empty"),
+        (("no", "no", "simple", "no"), "", "met", "describe", "should_not_be_empty"),
+        (("no", "no", "simple", "yes"), "A boat", "met", "describe", "fits"),
+        (("no", "yes", "simple", "no"), "A house", "contradicted", "function", "target_not_named"),
+        (("function", "no", "no", "no"), "Home", "met", "function", "fits"),
+        (("no", "no", "complex", "no"), "A map", "met", "long", "needs_long"),
+        (("no", "unclear", "no", "no"), "A map", "met", "unclear", "unclear"),
+    ],
+)
+def test_the_first_yes_decides(
+    tmp_path: Path,
+    answers: tuple[str, ...],
+    text: str,
+    told: str,
+    decision: str,
+    verdict: str,
+) -> None:
+    found = scored(tmp_path, rows(*answers), text, told)
+    assert isinstance(found, ItemScore), found
+    assert (found.detail["decision"], found.detail["verdict"]) == (decision, verdict)
+    assert found.values.get("fits") == (None if verdict == "unclear" else verdict == "fits")
+    assert found.values[decision] == 1.0
+    assert [unit.verdict for unit in found.units] == [one.replace(" ", "_") for one in answers]
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"), [("A sign: mind the step", "fits"), ("A sign: mind", "text_left_out")]
+)
+def test_a_text_has_four_fifths_of_the_words_of_its_picture(
+    tmp_path: Path, text: str, verdict: str
+) -> None:
+    answers = rows("only here", "no", "no", "no", evidence="picture", quote="MIND THE STEP")
+    found = scored(tmp_path, answers, text)
+    assert isinstance(found, ItemScore)
+    assert found.detail["verdict"] == verdict
+    assert found.units[0].detail == {"evidence": "picture", "quote": "MIND THE STEP", "spans": []}
+
+
+def test_a_longer_description_beside_the_text_is_enough(tmp_path: Path) -> None:
+    found = scored(tmp_path, rows("no", "no", "complex", "no"), "A map", long="North ...")
+    assert isinstance(found, ItemScore)
+    assert found.detail["verdict"] == "fits"
+
+
+def test_a_quote_has_its_place_in_the_page_and_an_invented_one_is_no_evidence(
+    tmp_path: Path,
+) -> None:
+    answers = rows("no", "no", "redundant", "no", evidence="page", quote="museum opens at nine")
+    found = scored(tmp_path, answers, "A museum")
+    assert isinstance(found, ItemScore)
+    ((start, end),) = found.units[2].detail["spans"]
+    assert PAGE[start:end] == "museum opens at nine"
+    answers = rows("no", "no", "redundant", "no", evidence="page", quote="opens at ten")
+    found = scored(tmp_path, answers, "A museum")
+    assert isinstance(found, ItemScore)
+    assert found.units[2].detail == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"page_text": 3}, r"context: Expected `str \| null`"),
+        ("{", "context: "),
+        ({"role": "hero"}, "context: Invalid enum value"),
+        ({"page_text": "word " * 4001}, "4,001 words"),
+    ],
+)
+def test_a_context_of_another_form_is_a_failure_that_names_it(given: Any, why: str) -> None:
+    built = metric("placement(judge='openai:m', sight=False)")
+    (found,) = built.score([Item("a", "b", meta={"context": given})], tools=OneJudge(LLMJudge(Scripted(lambda _: ""))))  # fmt: skip
+    assert isinstance(found, ItemFailure)
+    assert re.search(why, found.message)
+
+
+def test_blind_placement_needs_a_context_and_opens_no_picture() -> None:
+    built = metric("placement(judge='openai:m', sight=False)")
+    tools = OneJudge(LLMJudge(Scripted(lambda _: rows("no", "no", "simple", "no"))))
+    alone, told = built.score(
+        [
+            Item("a", "b"),
+            Item("c", "A boat", images=("no.png",), meta={"context": {"caption": "x"}}),
+        ],
+        tools=tools,
+    )
+    assert isinstance(alone, ItemFailure)
+    assert "needs the field 'context'" in alone.message
+    assert isinstance(told, ItemScore)
+
+
+@pytest.mark.parametrize(
+    ("text", "context", "names", "strange"),
+    [
+        ("Ada Lovelace at a desk", {"names": ["Ada Lovelace"]}, "used", []),
+        ("Miss Lovelace at a desk", {"caption": "Ada Lovelace, 1843"}, "used", []),
+        ("A woman at a desk", {"caption": "Ada Lovelace, 1843"}, "left_out", []),
+        ("A portrait of Grace Hopper", {"names": ["Ada Lovelace"]}, "other", ["Grace Hopper"]),
+        ("A woman at a desk", {"caption": "A woman. She writes."}, "none_known", []),
+        ("Ein Bild von Ada", {"language": "German", "names": ["Ada Lovelace"]}, "left_out", []),
+    ],
+)
+def test_names_are_those_that_the_context_gives(
+    text: str, context: dict[str, Any], names: str, strange: list[str]
+) -> None:
+    found = names_used(text, context_of(Item("a", text, meta={"context": context})))
+    assert found == (names, strange)
+
+
+def saying(answers: str) -> LLMJudge:
+    return LLMJudge(Scripted(lambda _: answers))
+
+
+def test_a_panel_decides_by_more_than_half() -> None:
+    said = (["no"] * 4, ["no", "yes", "no", "no"], ["no", "yes", "simple", "no"])
+    seats = [saying(rows(*answers)) for answers in said]
+    asked = PlaceText("x", {"page": PAGE})
+    three = asyncio.run(Panel(seats, InMemory()).ask(asked))
+    assert [one and one.answer for one in three] == ["no", "yes", "no", "no"]
+    two = asyncio.run(Panel(seats[:2], InMemory()).ask(asked))
+    assert [one and one.answer for one in two] == ["no", "unclear", "no", "no"]
+
+
+def test_categories_are_each_a_yes_or_no_of_the_value_of_their_name() -> None:
+    # Ten items: of four "empty" three are found and one other is taken for it.
+    said = [1, 1, 1, 0, 1, 0, 0, 0, 0, 0]
+    items = [
+        Item(str(n), "x", images=(f"{n}.png",), judgments={"decision": "empty" if n < 4 else "describe"})
+        for n in range(10)
+    ]  # fmt: skip
+    measures = generic(items, ["decision"], "verdicts")
+    assert {measure.prefers for measure in measures} == {"empty", "describe"}
+    (recall,) = [m for m in measures if m.prefers == "empty" and m.kind == "recall of yes"]
+    data = collect(recall, items)
+    scores = data.scores({str(n): float(one) for n, one in enumerate(said)})
+    assert agreement(data, np.asarray(scores), n_resamples=0, seed=0).value == 3 / 4
