@@ -26,12 +26,13 @@ from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.web import make_app
 
 IMAGES = Path(__file__).parent / "images"
-KEYS = {"pairs": "214", "ratings": "7", "sequences": "6", "steps": "83t", "facts": "t"}
+KEYS = {"pairs": "214", "ratings": "7", "sequences": "6", "steps": "83t", "facts": "t", "revisions": "a"}
 CHOSEN = {
     "marks": "harbour-north",
     "pairs": "field-north | field-south",
     "ratings": "street-north/candidate",
     "facts": "harbour-north",
+    "revisions": "harbour-north",
     "ranking": "street (en)",
 }
 

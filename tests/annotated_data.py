@@ -96,7 +96,20 @@ def reviews(folder: Path) -> Path:
     return write_rows(folder / "reviews.jsonl", rows)
 
 
+def revisions(folder: Path) -> Path:
+    """A proposal for each row of ``items``: the first word is another."""
+    rows = [json.loads(line) for line in items(folder).read_text("utf-8").splitlines()]
+    for row in rows:
+        text, first = row["candidate"], row["candidate"].split()[0]
+        edit = {"op": "replace", "start": 0, "end": len(first), "old": first, "new": "One"}
+        row["revision"] = {"text": text, "edits": [edit], "refused": [{"mark": 1, "why": "quoted"}]}
+        row["candidate"] = "One" + text[len(first) :]
+        row["not_better"] = row["id"] == "harbour-north"
+    return write_rows(folder / "revisions.jsonl", rows)
+
+
 DATA_OF = {
+    "revisions": revisions,
     "marks": items,
     "pairs": items,
     "ratings": items,

@@ -25,6 +25,7 @@ from beholder.kinds.narratives.config import CoherenceOptions, CollectionOptions
 from beholder.kinds.narratives.settings import Voting
 from beholder.kinds.ranking.config import RankConfig
 from beholder.kinds.ranking.rankers import ByMetric, Response
+from beholder.kinds.revise.engine import ReviseRow
 from beholder.metrics import metric
 from beholder.options import WorkOptions
 from beholder.report import draw
@@ -173,8 +174,15 @@ def _rows(asker: RowAsker, *, looks: bool = True) -> Kind:
 
     def prepare() -> None:
         make_collection(Path("data"), 5)
+        rule = {"contains": "is there", "answer": "A cat."}
+        Path("rules.jsonl").write_text(json.dumps(rule))
         rows = [
-            {"id": str(n), "candidate": f"A thing_{n} is there.", "images": [f"img/{n:03d}.jpg"]}
+            {
+                "id": str(n),
+                "candidate": f"A thing_{n} is there.",
+                "images": [f"img/{n:03d}.jpg"],
+                "marks": [{"kind": "omission", "text": "a cat", "instead": "A cat."}],
+            }
             for n in range(5)
         ]
         Path("data/d.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
@@ -211,6 +219,7 @@ TABLE: dict[str, Callable[[], Kind]] = {
     "narratives": _narrated,
     "rows of caption": lambda: _rows(CaptionRow(STORY)),
     "rows of classify": lambda: _rows(ClassifyRow(READER, {"nature": "land", "trade": "shops"})),
+    "rows of revise": lambda: _rows(ReviseRow("scripted:rules.jsonl"), looks=False),
     "rows of translate": lambda: _rows(TranslateRow(READER, "English", "Hindi"), looks=False),
     "reviews": _reviewed,
 }

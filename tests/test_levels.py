@@ -25,7 +25,7 @@ LEVELS = [
         "report",
         "web terminal",
         "api",
-        "kinds rewards lint",
+        "lint kinds rewards",
         "ray harness",
         "cli __main__",
     )

@@ -27,6 +27,7 @@ from beholder.judges.operations import (
     GradeDescription,
     JudgedFrame,
     MatchAnswers,
+    Mark,
     MatchNearest,
     MatchStatements,
     NameSubjects,
@@ -40,6 +41,7 @@ from beholder.judges.operations import (
     RateSequence,
     RateTransition,
     Review,
+    ReviseText,
     Rewrite,
     TextQuestion,
     Translate,
@@ -73,6 +75,17 @@ CALLS: dict[str, Any] = {
     "name_subjects": lambda j: j.ask(NameSubjects([("<man 1>", "A man runs.")], "A man runs.")),
     "presence_list": lambda j: j.ask(PresenceList([ENTITY, ATTRIBUTE, RELATION], "A <cup>.")),
     "contradict": lambda j: j.ask(Contradict([ENTITY, ATTRIBUTE, RELATION], "A <cup>.")),
+    "revise_text": lambda j: j.ask(
+        ReviseText(
+            "A blue <cup>.",
+            [
+                Mark("mistake", "blue", (2, 6), "red"),
+                Mark("omission", "table", None, "On a table."),
+            ],
+            200,
+            "German",
+        )
+    ),
     "rewrite": lambda j: j.ask(Rewrite("man holds cup")),
     "decompose": lambda j: j.ask(Decompose("Ein Hund.", language="German")),
     "match_nearest": lambda j: j.ask(MatchNearest(["a", "b"], ["x"], language="Hindi")),

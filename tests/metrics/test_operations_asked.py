@@ -21,6 +21,7 @@ from beholder.judges.templates import Templates
 from beholder.kinds.generation.reviews import WriteReviews
 from beholder.kinds.narratives.judging import CaptionFrame, RateSteps, RateStoryline
 from beholder.kinds.ranking.rankers import ByMetric, Response
+from beholder.kinds.revise.engine import ReviseRow
 from beholder.metrics import METRICS, metric, params
 from beholder.metrics.asker import Asker
 from beholder.metrics.tools import Pictures
@@ -88,6 +89,11 @@ def asked(folder: Path) -> list[Item]:
 def on_pages(folder: Path) -> list[Item]:
     context = {"page_text": "Dogs of the town.", "role": "functional", "link_target": "/dogs"}
     return [replace(item, meta={"context": context}) for item in items(folder)]
+
+
+def marked(folder: Path) -> list[Item]:
+    marks = [{"kind": "omission", "text": "a cat", "instead": "A cat sleeps."}]
+    return [replace(item, meta={"marks": marks}) for item in items(folder)]
 
 
 Row = tuple[Asker[Any], Callable[[Path], Sequence[Any]], set[str], bool]
@@ -183,6 +189,7 @@ TABLE: dict[str, Row] = {
     "classify": (ClassifyRow(JUDGE, CATEGORIES), items, {"classify"}, True),
     "classify texts": (ClassifyRow(JUDGE, CATEGORIES, "candidate"), items, {"classify"}, False),
     "translate": (TranslateRow(JUDGE, "English", "German"), items, {"translate"}, False),
+    "revise": (ReviseRow(JUDGE), marked, {"revise_text"}, False),
     "vary": (VaryRow(JUDGE), items, {"vary"}, False),
     "review": (WriteReviews(JUDGE), frames, {"review"}, True),
     "caption_frame": (CaptionFrame(JUDGE), frames, {"caption"}, True),

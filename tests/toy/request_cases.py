@@ -187,6 +187,27 @@ CASES: dict[str, Case] = {
             {"rows": [{"id": 0, "state": "met", "quote": "a blue ‹cup›"}]},
         ),
     ),
+    # revise_text
+    "revise_text": Case(
+        "revise_text",
+        {
+            "text": "A blue <cup>. A cat sleeps.",
+            "marks": [("Mark", "mistake", "blue", (2, 6), "red")],
+            "most": 100,
+        },
+        ("A red <cup>. A dog sleeps.", "A red <cup>. A cat sleeps."),
+    ),
+    "revise_text: new word": Case(
+        "revise_text",
+        {
+            "text": "A cup.",
+            "marks": [("Mark", "omission", "table", None, "On a table.")],
+            "most": 99,
+        },
+        ("A golden cup on a table.",),
+        seats=2,
+    ),
+    "revise_text: nothing": Case("revise_text", {"text": "A.", "marks": [], "most": 9}, ("",)),
     # place_text, assess_in_context
     "place_text": Case(
         "place_text",

@@ -104,6 +104,12 @@ def click_facts(page: Any) -> None:
         fact.get_by_label("true" if even else "false").check(force=True)
 
 
+def click_revision(page: Any) -> None:
+    even = len(page.locator("del").inner_text()) % 2 == 0
+    page.get_by_label("accept" if even else "refuse").check(force=True)
+    page.get_by_label("style").check(force=True)
+
+
 CLICKS: dict[str, Callable[[Any], None]] = {
     "marks": click_marks,
     "pairs": click_pair,
@@ -112,6 +118,7 @@ CLICKS: dict[str, Callable[[Any], None]] = {
     "steps": click_steps,
     "ranking": click_ranking,
     "facts": click_facts,
+    "revisions": click_revision,
 }
 """Who judges the unit that is shown, by what is shown of it: two people say the same."""
 
@@ -642,6 +649,11 @@ def test_hostile_texts_ids_and_names_do_nothing(
             "images": ["x.png"],
             "group": {"system": f"{payload}{n}"},
             "facts": [payload, f"{payload} {n}"],
+            "revision": {
+                "text": payload,
+                "edits": [{"start": 0, "end": 9, "old": payload[:9], "new": payload}],
+                "refused": [{"mark": 0, "why": payload}],
+            },
         }
         for n, payload in enumerate(map(" ".join, groups))  # pages escape character by character
     ]

@@ -123,6 +123,7 @@ _BUILTIN: tuple[Part, ...] = (
     "beholder.kinds.narratives.kind:KIND",
     "beholder.kinds.bidirectional.kind:KIND",
     "beholder.kinds.annotation.kind:KIND",
+    "beholder.kinds.revise.kind:KIND",
 )
 
 

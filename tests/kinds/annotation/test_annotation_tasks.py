@@ -32,6 +32,7 @@ UNITS = {
     "steps": "walk",
     "ranking": "harbour (en)",
     "facts": "harbour-north",
+    "revisions": "harbour-north",
 }
 TAKEN = [
     ("marks", "mistakes:2-11", MARK),
@@ -46,6 +47,9 @@ TAKEN = [
     ("steps", "1", {"rating": None, "breaks": ["place", "people"]}),
     ("ranking", "order", [2, 0, 1]),
     ("facts", "1", "unsure"),
+    ("revisions", "decision", "refuse"),
+    ("revisions", "reason", "house rule"),
+    ("revisions", "final", "A harbour."),
     ("facts", "0", None),
     ("ratings", "remark", "odd picture"),
 ]
@@ -81,6 +85,9 @@ REFUSED = [
     ("ranking", "order", [True, False, 2], r"got `bool` - at `\$\[0\]`"),
     ("ranking", "order", "012", "Expected `array`"),
     ("facts", "2", "true", "no part"),
+    ("revisions", "decision", "perhaps", "Invalid enum value"),
+    ("revisions", "final", "", "length >= 1"),
+    ("revisions", "final", "x" * 20_001, "length <= 20000"),
     ("facts", "0", True, "Expected `str`, got `bool`"),
     ("facts", "0", "maybe", "Invalid enum value 'maybe'"),
     ("ratings", "remark", 5, "a remark"),
@@ -121,6 +128,12 @@ def test_a_part_that_cannot_be_is_refused(
         ("steps", {"0": {"rating": None, "breaks": ["time"]}}, "steps not rated: 1, 2"),
         ("ranking", {"remark": "hm"}, "not ranked"),
         ("facts", {"1": "true"}, "without a verdict: 1"),
+        ("revisions", {}, "open: the decision"),
+        ("revisions", {"decision": "accept"}, None),
+        ("revisions", {"decision": "edit"}, "open: the text"),
+        ("revisions", {"decision": "edit", "final": "A boat."}, None),
+        ("revisions", {"decision": "refuse", "final": "A boat."}, "open: the reason"),
+        ("revisions", {"decision": "refuse", "reason": "style"}, None),
         ("facts", {"0": "unsure", "1": "true"}, None),
     ],
 )

@@ -33,6 +33,7 @@ JUDGED: dict[str, tuple[str, dict[str, Any]]] = {
         {"0": {"rating": 7, "breaks": []}, "1": {"rating": 2, "breaks": ["place", "people"]}},
     ),
     "ranking": ("street (en)", {"order": [2, 0, 1]}),
+    "revisions": ("harbour-north", {"decision": "edit", "reason": "style", "final": "A\nboat."}),
     "facts": ("harbour-north", {"0": "false", "1": "unsure"}),
 }
 

@@ -33,6 +33,7 @@ from beholder.judges.operations.rating import (
     Rating,
 )
 from beholder.judges.operations.review import Review
+from beholder.judges.operations.revise import Mark, ReviseText
 from beholder.judges.operations.rewrite import Rewrite
 from beholder.judges.operations.surprisal import MeasureSurprisal
 from beholder.judges.operations.translate import Translate, TranslatedClause
@@ -72,6 +73,7 @@ __all__ = [
     "LexicalAlignment",
     "Manner",
     "MatchAnswers",
+    "Mark",
     "MatchNearest",
     "MatchStatements",
     "MeasureSurprisal",
@@ -90,6 +92,7 @@ __all__ = [
     "RatedExample",
     "Rating",
     "Review",
+    "ReviseText",
     "Rewrite",
     "TextAnswer",
     "TextQuestion",

@@ -35,15 +35,15 @@ class Field(msgspec.Struct, frozen=True):
     Attributes:
         name: ``from_name``.
         to: ``to_name``.
-        form: ``rating`` (a number), ``choice`` (one of ``words``), ``choices`` (a list of texts) or
-            ``ranker`` (a list of numbers).
+        form: ``rating`` (a number), ``choice`` (one of ``words``), ``choices`` (a list of texts),
+            ``ranker`` (a list of numbers) or ``textarea`` (a text).
         words: The texts of a choice, by value.
         key: The field of a part that is an object; empty for the whole part.
     """
 
     name: str
     to: str
-    form: Literal["rating", "choice", "choices", "ranker"]
+    form: Literal["rating", "choice", "choices", "ranker", "textarea"]
     words: Mapping[Any, str] = {}
     key: str = ""
 
@@ -76,6 +76,16 @@ def regions_of(fields: Fields, state: State) -> list[Region]:
                 value = [field.words[value]]
             elif field.form == "ranker":
                 value = [str(one) for one in value]
+            elif field.form == "textarea":  # its value has another name than its type
+                found.append(
+                    Region(
+                        from_name=field.name,
+                        to_name=field.to,
+                        type="textarea",
+                        value={"text": [value]},
+                    )
+                )
+                continue
             found.append(region(field.name, field.to, field.type, value))
     return found
 
@@ -98,9 +108,11 @@ def parts_from(fields: Fields, regions: Sequence[Region]) -> State:
 
 
 def _value(field: Field, regions: Iterable[Region]) -> Any:
-    given = one_value(regions, field.name, field.type)
+    given = one_value(regions, field.name, "text" if field.form == "textarea" else field.type)
     if given is None:
         return None
+    if field.form == "textarea":
+        return "\n".join(read_as(given, list[str], field.name))
     if field.form == "choice":
         chosen = read_as(given, list[str], field.name)
         for value, words in field.words.items():

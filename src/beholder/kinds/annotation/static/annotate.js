@@ -7,7 +7,7 @@ const { url, csrf, key, task, who: owner } = root.dataset;
 const statusLine = document.getElementById("status");
 const problem = document.getElementById("problem");
 const shortcuts = document.getElementById("shortcuts");
-const remark = root.querySelector("[data-remark]");
+const written = [...root.querySelectorAll("[data-words]")];
 const PREFIX = `beholder:${key}:`;
 const PATIENCE_MS = 15000;
 
@@ -242,7 +242,9 @@ function show(state) {
     else if (input.type === "radio") input.checked = own !== null && same(own[field], value);
     else input.checked = own !== null && own[field].includes(value);
   });
-  if (document.activeElement !== remark) remark.value = state.remark || "";
+  written.forEach((box) => {
+    if (document.activeElement !== box) box.value = state[box.dataset.words] ?? box.defaultValue;
+  });
 }
 
 const questions = [...root.querySelectorAll("[data-question]")];
@@ -254,17 +256,21 @@ root.addEventListener("change", (event) => {
   if (part && !same(valueOf(part), judgment()[part] ?? null)) act(part, valueOf(part));
 });
 
-let remarkTimer = 0;
-function keepRemark() {
-  clearTimeout(remarkTimer);
-  const words = remark.value.trim();
-  if (words !== (judgment().remark || "")) act("remark", words || null);
-}
-remark.addEventListener("input", () => {
-  clearTimeout(remarkTimer);
-  remarkTimer = setTimeout(keepRemark, 800);
+// Texts that annotators write: a remark, or a text that they edit.
+written.forEach((box) => {
+  let timer = 0;
+  const keep = () => {
+    clearTimeout(timer);
+    const { words } = box.dataset;
+    const text = box.value.trim();
+    if (text !== (judgment()[words] ?? box.defaultValue.trim())) act(words, text || null);
+  };
+  box.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(keep, 800);
+  });
+  box.addEventListener("change", keep);
 });
-remark.addEventListener("change", keepRemark);
 
 document.getElementById("undo").addEventListener("click", () => act(null, null));
 document.getElementById("finish").addEventListener("click", pressDone);

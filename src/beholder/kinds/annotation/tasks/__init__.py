@@ -19,6 +19,7 @@ TASKS: Registry[Task] = Registry(
         "steps": f"{_HERE}.sequences:StepTask",
         "ranking": f"{_HERE}.ranking:RankTask",
         "facts": f"{_HERE}.facts:FactTask",
+        "revisions": f"{_HERE}.revisions:RevisionTask",
     },
     "beholder.annotation_tasks",
 )

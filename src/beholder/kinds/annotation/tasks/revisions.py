@@ -1,0 +1,116 @@
+"""Revisions: is a proposed text accepted, edited or refused, and why?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, get_args
+
+import msgspec
+
+from beholder.errors import ConfigError
+from beholder.kinds.annotation.agreement import cells, of_kinds
+from beholder.kinds.annotation.label_studio import Field
+from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row, State
+from beholder.kinds.annotation.tasks.base import JudgmentPart, Task, unit_of
+from beholder.records import Item
+from beholder.run.reliability import Reliability
+
+Decision = Literal["accept", "edit", "refuse"]
+Reason = Literal["wrong mark", "right but unimportant", "style", "house rule", "other"]
+Final = Annotated[str, msgspec.Meta(min_length=1, max_length=20_000)]
+
+
+class RevisionTask(Task):
+    """A decision; with ``edit`` the final text, with ``refuse`` a reason."""
+
+    name: ClassVar[str] = "revisions"
+    title: ClassVar[str] = "Accept the new text?"
+    summary: ClassVar[str] = "rows of `beholder revise`: accept, edit or refuse each proposal"
+    next_step: ClassVar[str] = "beholder revise {file} --write NEW-FILE"
+    unanswered: ClassVar[str] = "open"
+
+    def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
+        """One per proposal that differs from its text."""
+        for item in rows:
+            if not isinstance(item.meta.get("revision"), dict):
+                raise ConfigError(
+                    f"item {item.id!r} has no 'revision'; make the rows with beholder revise"
+                )
+        return [
+            unit_of(item, item.candidate, str(item.meta["revision"]["text"]))
+            for item in rows
+            if item.candidate != item.meta["revision"]["text"]
+        ]
+
+    def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
+        """The decision, its reason and the edited text."""
+        kinds = (("decision", Decision, "the decision"), ("reason", Reason, "the reason"))
+        return [
+            *(
+                JudgmentPart(
+                    name,
+                    of,
+                    words,
+                    (Field(name, "text", "choice", {one: one for one in get_args(of)}),),
+                )
+                for name, of, words in kinds
+            ),
+            JudgmentPart("final", Final, "the text", (Field("final", "text", "textarea"),)),
+        ]
+
+    def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
+        """The former text cut at its edits, what was left, and the reasons for refusals."""
+        revision, pieces, at = unit.row["meta"]["revision"], [], 0
+        for edit in revision["edits"]:
+            pieces += [("kept", unit.texts[1][at : edit["start"]])]
+            pieces += [("old", edit["old"]), ("new", edit["new"])]
+            at = edit["end"]
+        pieces.append(("kept", unit.texts[1][at:]))
+        return {"pieces": pieces, "left": revision["refused"], "reasons": get_args(Reason),
+                "worse": unit.row["meta"].get("not_better", False)}  # fmt: skip
+
+    def missing(self, unit: AnnotationUnit, state: State) -> str | None:
+        """A decision; for an edit the text, for a refusal the reason."""
+        decision = state.get("decision")
+        needed = {"edit": "final", "refuse": "reason"}.get(str(decision), "decision")
+        done = decision == "accept" or (decision is not None and state.get(needed) is not None)
+        return None if done else f"{self.unanswered}: {self.part(unit, needed).words}"
+
+    def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
+        """Nominal alpha and kappa of the decisions."""
+        known = get_args(Decision)
+        return [
+            of_kinds(
+                cells(self, "decision", judged, annotators, known.index, "decision"), len(known)
+            )
+        ]
+
+    def results(self, judged: Judged) -> Iterator[Row]:
+        """Rows with ``decision``, ``reason`` and the final text as candidate.
+
+        If annotators of a row differ in decision or text, ``decision`` is ``contested`` and the
+        candidate is the former text. ``decisions`` has the decision of each.
+        """
+        for one in judged:
+            proposal, text = one.unit.texts
+            final = {"accept": proposal, "refuse": text}
+            decisions = {
+                who: {
+                    "decision": state["decision"],
+                    "reason": state.get("reason", ""),
+                    "final": final.get(state["decision"]) or state["final"],
+                }
+                for who, state in one.by.items()
+            }
+            agreed: dict[str, Any] = {"decision": "contested", "reason": "", "final": text}
+            if len({(own["decision"], own["final"]) for own in decisions.values()}) == 1:
+                agreed = next(iter(decisions.values()))
+            yield {
+                **one.unit.row,
+                "candidate": agreed["final"],
+                "text": text,
+                "proposal": proposal,
+                "decision": agreed["decision"],
+                "reason": agreed["reason"],
+                "decisions": decisions,
+            }

@@ -1,0 +1,1 @@
+"""Marks of a run or of ``beholder lint`` become proposed texts, which people accept or refuse."""

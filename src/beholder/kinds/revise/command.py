@@ -1,0 +1,69 @@
+"""``beholder revise``: marks become proposed texts; accepted ones are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from beholder.terminal.groups import FinishGroup, JudgeGroup, Out, WorkGroup
+
+
+def revise(
+    source: Path,
+    /,
+    *,
+    out: Out = None,
+    judge: str = "builtin",
+    metric: str | None = None,
+    no_score: bool = False,
+    write: Path | None = None,
+    judging: JudgeGroup = JudgeGroup(),
+    work: WorkGroup = WorkGroup(),
+    finish: FinishGroup = FinishGroup(),
+) -> int:
+    """Propose texts with mistakes corrected and omissions added; write those that people accept.
+
+    The source is never changed. Let people decide with annotate revisions, then write the accepted
+    texts in the form that was read with --write.
+
+    Example: `beholder revise runs/posh -o proposals.jsonl`
+
+    Args:
+        source: A run of score, or a file that lint reads; with --write, exported decisions.
+        out: JSONL file of the proposals.
+        judge: Who words corrections, such as openai:MODEL; builtin makes those that are certain.
+        metric: Whose marks of a run; the first metric that has any if none is named.
+        no_score: Do not score the proposals.
+        write: File for the source with the accepted texts.
+    """
+    from dataclasses import asdict
+
+    from beholder.errors import ConfigError
+    from beholder.kinds.revise.door import run_revise
+    from beholder.kinds.revise.engine import ReviseConfig
+    from beholder.kinds.revise.export import write_accepted
+    from beholder.report.comparison import differences
+    from beholder.run.rows.engine import plan_making
+    from beholder.terminal.printing import close, say, tell_plan, tell_result, too_many
+    from beholder.terminal.progress import TerminalProgress
+
+    if write is not None:
+        say(f"{write_accepted(source, write)} accepted texts written to {write}")
+        return 0
+    if out is None:
+        raise ConfigError("name the file of the proposals: -o proposals.jsonl")
+    config = ReviseConfig(source, out, judge, metric, judging, work.found())
+    if finish.dry_run:
+        return tell_plan(plan_making(config.making()), config.run)
+    with TerminalProgress() as progress:
+        found = run_revise(config, progress, score=not no_score)
+    say(
+        f"{found.written.n_written} proposals: {out}; decide with beholder annotate revisions {out}"
+    )
+    if found.comparison is not None:
+        plain = {"comparison": asdict(found.comparison), "not_better": found.n_worse}
+        table = differences(found.comparison, str(source), str(found.scores))
+        tell_result(plain, [table], finish.as_json)
+        if found.n_worse:
+            say(f"{found.n_worse} proposals score lower than their texts (not_better)")
+    failures = [f"{name}: {why.message}" for name, _, why in found.written.failures]
+    return close(config.run, progress, problems=too_many(failures, finish.allow_failed), did="made")

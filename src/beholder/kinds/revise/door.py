@@ -1,0 +1,130 @@
+"""``beholder.revise``, and what the command does, too: propose, score again, compare."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from beholder.data.row import item_from_row
+from beholder.files import write_jsonl
+from beholder.kinds.revise.engine import ReviseConfig
+from beholder.metrics import metric as metric_named
+from beholder.metrics.params import BUILTIN_JUDGE
+from beholder.options import Options, grouped
+from beholder.records import Item
+from beholder.run import SCORES, kind, manifest
+from beholder.run.compare import Comparison, compare
+from beholder.run.rows.engine import Written, run_making
+from beholder.run.scores import ScoreConfig
+from beholder.run.session import Progress, Quiet
+from beholder.run.store import Store
+
+
+@dataclass(frozen=True)
+class Revised:
+    """Proposals, and what they changed.
+
+    Attributes:
+        written: The file of proposals, with failures.
+        scores: The run of the proposals; None if the source was no run, or was not scored again.
+        comparison: The paired differences, proposals minus former texts.
+        n_worse: Proposals with a lower value of precision, recall or the headline.
+    """
+
+    written: Written
+    scores: Path | None = None
+    comparison: Comparison | None = None
+    n_worse: int = 0
+
+
+def revise(
+    source: str | Path,
+    out: str | Path,
+    *,
+    judge: str = BUILTIN_JUDGE,
+    metric: str | None = None,
+    score: bool = True,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> Revised:
+    """Propose texts in which marked mistakes are corrected and omissions added.
+
+    Args:
+        source: A run of scores, or a file that ``beholder.lint`` reads.
+        out: JSONL file of the proposals.
+        judge: Who words corrections; ``builtin`` makes those that are certain.
+        metric: Whose marks of a run; None takes the first metric that has any.
+        score: Whether the proposals are scored as the run was, for a paired comparison.
+        progress: Receives the progress of the run.
+        options: Those of every door, without those about rows; see ``beholder.options``.
+
+    Raises:
+        ConfigError: Nothing is marked, or an option is wrong.
+        DataError: The source cannot be read.
+        RunError: The run directory is busy or holds another run.
+    """
+    _, judging, work = grouped(options)
+    config = ReviseConfig(Path(source), Path(out), judge, metric, judging, work)
+    return run_revise(config, progress or Quiet(), score=score)
+
+
+def run_revise(config: ReviseConfig, progress: Progress, *, score: bool = True) -> Revised:
+    """Make the proposals, or resume; errors as ``revise``."""
+    written = run_making(config.making(), progress)
+    if not score or not manifest.is_run(config.source):
+        return Revised(written)
+    rows = [json.loads(line) for line in config.out.read_text("utf-8").splitlines()]
+    names = [one.name for one in manifest.read(config.source).metrics]
+    scored = ScoreConfig(
+        str(config.out),
+        tuple(metric_named(name) for name in names),
+        config.out.with_name(f"{config.out.name}.scores"),
+        judging=config.judging,
+        work=config.work,
+    )
+    own = ("marks", "source", "revision", "revise")
+
+    def items() -> Iterator[Item]:
+        for row in rows:
+            item = item_from_row(row)
+            yield replace(item, meta={k: v for k, v in item.meta.items() if k not in own})
+
+    kind.run(SCORES, scored, progress, given=items())
+    with Store.read(config.source) as before, Store.read(scored.out) as after:
+        found = compare(before, after)
+        pairs = [_values(before, names), _values(after, names)]
+    for row in rows:
+        old, new = (values.get(row["id"], {}) for values in pairs)
+        row["meta"]["scores"] = {
+            name: {"before": old[name], "after": new[name], "difference": new[name] - old[name]}
+            for name in old
+            if name in new
+        }
+        row["meta"]["not_better"] = _is_worse(row["meta"]["scores"], names)
+    write_jsonl(config.out, rows)
+    return Revised(written, scored.out, found, sum(row["meta"]["not_better"] for row in rows))
+
+
+def _values(store: Store, names: list[str]) -> dict[str, dict[str, float]]:
+    ids = {place: item.id for place, item in store.items()}
+    found: dict[str, dict[str, float]] = {}
+    for name in names:
+        for place, values in store.values(name):
+            own = found.setdefault(ids[place], {})
+            own |= {f"{name}.{value}": score for value, score in values.items()}
+    return found
+
+
+def _is_worse(scores: Mapping[str, Mapping[str, Any]], names: list[str]) -> bool:
+    judged = {
+        f"{name}.{info.name}": -1 if info.higher_is_better is False else 1
+        for name in names
+        for number, info in enumerate(metric_named(name).values)
+        if number == 0 or info.name in ("precision", "recall")
+    }
+    return any(
+        sign * scores[name]["difference"] < -1e-9 for name, sign in judged.items() if name in scores
+    )

@@ -1,0 +1,167 @@
+"""The proposals of a run: asked of a judge, or certain without one, and written as rows."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from beholder.data.row import to_row
+from beholder.errors import ItemError
+from beholder.judges import Judge
+from beholder.judges.operations import Operation, ReviseText
+from beholder.kinds.revise.certain import apply, certain
+from beholder.kinds.revise.marks import marked, marks_of
+from beholder.metrics import Tools
+from beholder.metrics.asker import Asker, ValueInfo
+from beholder.metrics.params import BUILTIN_JUDGE, param
+from beholder.options import DataOptions, JudgeOptions, WorkOptions
+from beholder.records import Item
+from beholder.run import ROWS
+from beholder.run.rows.askers import RowAsker, RowColumns
+from beholder.run.rows.engine import GenerationRun, usual
+from beholder.run.rows.generators import CHARACTERS, WORDS, GeneratedText
+from beholder.run.session import RunContext
+from beholder.run.subjects import ITEM
+from beholder.text.languages import language_named
+
+_REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class ReviseRow(RowAsker):
+    """A row's text with its marks corrected becomes the candidate.
+
+    Without a model only edits that are certain are made; each mark that is left has its reason. A
+    model words the rest; if its answer changes more than the marks, also when asked again, the
+    certain edits alone are made. ``meta.revision`` has the former text, the edits as places of it,
+    and the marks that are left.
+    """
+
+    registered_name: ClassVar[str] = "revise"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        WORDS,
+        CHARACTERS,
+        ValueInfo("left", "marks that were not corrected", high=1e9, higher_is_better=False),
+    )
+    operation: ClassVar[type[Operation[Any]]] = ReviseText
+    operations: ClassVar[tuple[str, ...]] = ("revise_text",)
+
+    judge: str = param(BUILTIN_JUDGE, "who words corrections; builtin: certain ones", tool="judge")
+    longer: float = param(1.5, "length that the text may get, times its length, plus 100")
+
+    @property
+    def looks(self) -> bool:
+        """Texts are revised unseen."""
+        return False
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """The judge's identity; the built-in judge is asked nothing."""
+        if self.judge == BUILTIN_JUDGE:
+            return Asker.identities(self, tools)
+        return super().identities(tools)
+
+    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
+        """The proposal, then the reasons for marks that are left, labelled with their numbers."""
+        text, marks = subject.candidate, marks_of(subject)
+        edits, refused = certain(text, marks, subject.language)
+        proposal, by = apply(text, edits), "rules"
+        open_ = [marks[one.mark] for one in refused if not marks[one.mark].kind.startswith("ALT")]
+        if open_ and self.judge != BUILTIN_JUDGE:
+            most = int(self.longer * len(text)) + 100
+            asked = [mark for mark in marks if not mark.kind.startswith("ALT")]
+            try:
+                language = language_named(subject.language)
+                proposal = await judge.ask(ReviseText(text, asked, most, language))
+                by, refused = "judge", []
+            except ItemError as error:
+                refused = [one._replace(why=f"{one.why}; {error}") for one in refused]
+        reasons = (GeneratedText(one.why, _REFUSED, str(one.mark)) for one in refused)
+        return (GeneratedText(proposal, by), *reasons)
+
+    def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
+        """Length of the proposal, and how many marks are left."""
+        return super().measure(parts[:1]) | {"left": float(len(parts) - 1)}
+
+    def _row(
+        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
+    ) -> Item:
+        revision = {
+            "text": item.candidate,
+            "by": parts[0].label,
+            "edits": list(edits_between(item.candidate, parts[0].text)),
+            "refused": [{"mark": int(part.source), "why": part.text} for part in parts[1:]],
+        }
+        return replace(item, candidate=parts[0].text, meta={**item.meta, "revision": revision})
+
+
+def edits_between(old: str, new: str) -> Iterator[dict[str, Any]]:
+    """The edits, word by word, as places of the old text, in order; no two overlap."""
+    a, b = (re.findall(r"\s+|\w+|[^\w\s]", text) for text in (old, new))
+    starts = [0]
+    for token in a:
+        starts.append(starts[-1] + len(token))
+    matcher = difflib.SequenceMatcher(None, a, b, autojunk=False)
+    for op, i, j, k, m in matcher.get_opcodes():
+        if op != "equal":
+            yield {
+                "op": op,
+                "start": starts[i],
+                "end": starts[j],
+                "old": "".join(a[i:j]),
+                "new": "".join(b[k:m]),
+            }
+
+
+@dataclass(frozen=True)
+class ReviseConfig:
+    """What to revise, and where the proposals go.
+
+    Attributes:
+        source: A run of scores, or a file that ``beholder lint`` reads.
+        out: The JSONL file to write; the run directory is ``OUT.run``.
+        judge: Who words corrections.
+        metric: Whose marks of a run; None takes the first metric that has any.
+        judging: How judges are asked.
+        work: How much at once, what is kept, what may be spent.
+    """
+
+    source: Path
+    out: Path
+    judge: str = BUILTIN_JUDGE
+    metric: str | None = None
+    judging: JudgeOptions = field(default_factory=JudgeOptions)
+    work: WorkOptions = field(default_factory=WorkOptions)
+
+    @property
+    def run(self) -> Path:
+        """The run directory."""
+        return self.out.with_name(f"{self.out.name}.run")
+
+    def making(self) -> GenerationRun[Item]:
+        """The run that makes the proposals."""
+        asker = ReviseRow(self.judge)
+        rows = marked(self.source, self.out.parent, self.metric)
+
+        def row(
+            item: Item, system: str, parts: Sequence[GeneratedText], judge: str
+        ) -> Mapping[str, Any]:
+            return to_row(asker.row(item, parts, system, judge, RowColumns()))
+
+        return GenerationRun(
+            kind=ROWS,
+            folder=self.run,
+            out=self.out,
+            data=str(self.source),
+            rows=DataOptions(),
+            means=RunContext(self.judging, usual(self.work), self.out.parent),
+            subjects=ITEM,
+            read=lambda: iter(rows),
+            source=None,
+            picture=lambda item: item.images[0] if item.images else None,
+            systems={"revise": asker},
+            row=row,
+        )

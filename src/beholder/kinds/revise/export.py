@@ -1,0 +1,216 @@
+"""Accepted texts in the form that was read: only the changed texts differ, byte for byte."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from beholder.errors import ConfigError, DataError
+from beholder.files import write_bytes
+from beholder.kinds.revise.marks import digest
+from beholder.lint.wording import norm
+
+FORMS = (".html", ".htm", ".xhtml", ".csv", ".tsv", ".json", ".jsonl", ".ndjson")
+
+_ATTRIBUTE = re.compile(r"[\s/]+([^\s=>/\"']+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>\"']+))?")
+_JSON = re.compile(r"\"(?:[^\"\\]|\\.)*\"|[\[\]{},:]|[^\s\[\]{},:\"]+")
+_BOM = "\ufeff"
+
+
+class Found(NamedTuple):
+    """A text of a file.
+
+    Attributes:
+        keys: Names of its row, as ids and places may give it.
+        field: Column, key or attribute.
+        start: Its first character, with quotation marks.
+        end: One past its last.
+        value: What it says.
+    """
+
+    keys: frozenset[str]
+    field: str
+    start: int
+    end: int
+    value: str
+
+
+def write_accepted(accepted: Path, out: Path) -> int:
+    """Write the accepted texts beside their source; the source itself is never written.
+
+    Args:
+        accepted: Rows with ``decision``, as ``beholder annotate export`` writes them.
+        out: File, or folder if the rows come from several files.
+
+    Returns:
+        How many texts were changed.
+
+    Raises:
+        ConfigError: ``out`` is the source, or no row says where its text comes from.
+        DataError: A source changed since it was read, or a text is not found in it once.
+    """
+    rows = [json.loads(line) for line in accepted.read_text("utf-8").splitlines() if line.strip()]
+    by_file: dict[Path, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if file := row.get("meta", {}).get("source", {}).get("file"):
+            by_file.setdefault(Path(file), []).append(row)
+    if not by_file:
+        raise ConfigError(f"{accepted}: no row names the file that its text comes from")
+    top = Path(os.path.commonpath([file.parent for file in by_file]))
+    n = 0
+    made: dict[Path, bytes] = {}
+    for file, own in by_file.items():
+        target = out if len(by_file) == 1 else out / file.relative_to(top)
+        if target.resolve() == file.resolve():
+            raise ConfigError(
+                f"--write {out} would write over the source {file}; name another file"
+            )
+        if digest(file) != own[0]["meta"]["source"]["digest"]:
+            raise DataError(
+                str(file), "changed since its texts were read; run beholder revise again"
+            )
+        changed = [
+            row
+            for row in own
+            if row.get("decision") in ("accept", "edit")
+            and row["candidate"] != row["meta"]["revision"]["text"]
+        ]
+        made[target] = _spliced(file, changed)
+        n += len(changed)
+    for target, data in made.items():
+        write_bytes(target, data)
+    return n
+
+
+def _spliced(file: Path, rows: Iterable[Mapping[str, Any]]) -> bytes:
+    form = file.suffix.lower()
+    if form not in FORMS:
+        raise DataError(str(file), f"cannot be written in its form; these can: {', '.join(FORMS)}")
+    try:
+        source = file.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(str(file), f"is not UTF-8 ({error}); save it as UTF-8") from error
+    places: list[tuple[int, int, str]] = []
+    all_found = [] if form in FORMS[:3] else list(_texts(source, form))
+    for row in rows:
+        where, old = row["meta"]["source"], norm(row["meta"]["revision"]["text"])
+        if form in FORMS[:3]:
+            found = _attributes(source, where)
+        else:
+            known = {str(where.get("locator") or row["id"]), f"row {where.get('line')}"}
+            found = [
+                one
+                for one in all_found
+                if one.keys & known and (not where.get("line") or where["text_from"] == one.field)
+            ]
+        found = [one for one in found if norm(one.value) == old]
+        if len(found) != 1:
+            raise DataError(
+                str(file), f"the text of {row['id']} is there {len(found)} times, expected once"
+            )
+        quote = source[found[0].start]
+        places.append((found[0].start, found[0].end, _written(row["candidate"], form, quote)))
+    for start, end, new in sorted(places, reverse=True):
+        source = source[:start] + new + source[end:]
+    return source.encode("utf-8")
+
+
+def _written(text: str, form: str, quote: str) -> str:
+    if form in FORMS[:3]:
+        quote = quote if quote in "\"'" else '"'
+        return f"{quote}{html.escape(text, quote=False).replace(quote, f'&#{ord(quote)};')}{quote}"
+    if form in (".csv", ".tsv"):
+        needed = quote == '"' or re.search(r"[\",;\t\r\n]", text)
+        return '"' + text.replace('"', '""') + '"' if needed else text
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _attributes(source: str, where: Mapping[str, Any]) -> list[Found]:
+    """The attribute of the element that begins at a line and column."""
+    lines = source.removeprefix(_BOM).split("\n")
+    if not where.get("line") or not where.get("column"):
+        return []
+    start = len(_BOM) * source.startswith(_BOM) + where["column"] - 1
+    start += sum(len(line) + 1 for line in lines[: where["line"] - 1])
+    tag = re.compile(r"<[^\s/>]+").match(source, start)
+    at = tag.end() if tag else len(source)
+    while match := _ATTRIBUTE.match(source, at):
+        at = match.end()
+        if match[1].lower() == where["text_from"] and match[2]:
+            value = match[2][1:-1] if match[2][0] in "\"'" else match[2]
+            return [Found(frozenset(), match[1], *match.span(2), html.unescape(value))]
+    return []
+
+
+def _texts(source: str, form: str) -> Iterator[Found]:
+    """The texts of a table or of JSON, with the names of their rows."""
+    if form in (".csv", ".tsv"):
+        yield from _cells(source, "\t" if form == ".tsv" else ",")
+    elif form == ".json":
+        yield from _strings(source, 0, None)
+    else:
+        at = 0
+        for number, line in enumerate(source.split("\n"), 1):
+            yield from _strings(line, at, number)
+            at += len(line) + 1
+
+
+def _strings(source: str, offset: int, row: int | None) -> Iterator[Found]:
+    """The texts of a JSON value with their paths; keys are none."""
+    levels: list[list[Any]] = []
+    found: list[tuple[list[Any], int, int, str]] = []
+    ids: dict[tuple[Any, ...], str] = {}
+    for token in _JSON.finditer(source):
+        said = token[0]
+        if said in "{[":
+            levels.append([said, 0 if said == "[" else None])
+        elif said in "}]":
+            levels.pop()
+        elif said == ",":
+            levels[-1][1] = levels[-1][1] + 1 if levels[-1][0] == "[" else None
+        elif said != ":":
+            value = json.loads(said) if said[0] == '"' else said
+            if levels and levels[-1] == ["{", None]:
+                levels[-1][1] = value
+                continue
+            path = [level[1] for level in levels]
+            if path[-1:] == ["id"]:
+                ids[tuple(path[:-1])] = value
+            if said[0] == '"':
+                found.append((path, token.start(), token.end(), value))
+    for path, start, end, value in found:
+        number = row or next((key + 1 for key in path if isinstance(key, int)), 0)
+        above = ["", *(f"/{'/'.join(map(str, path[:n]))}" for n in range(1, len(path)))]
+        keys = {f"row {number}", str(number), *above, ids.get(tuple(path[:-1]), "")}
+        name = next((str(key) for key in reversed(path) if isinstance(key, str)), "")
+        yield Found(frozenset(keys), name, offset + start, offset + end, value)
+
+
+def _cells(source: str, usual: str) -> Iterator[Found]:
+    """The cells of a table below its header."""
+    head = source.split("\n", 1)[0]
+    separator = re.escape(max((usual, ";", "\t", ","), key=head.count))
+    cell = re.compile(rf"(\"(?:[^\"]|\"\")*\"|[^{separator}\r\n]*)({separator}|\r?\n|$)")
+    header: list[str] = []
+    row: list[tuple[int, int, str]] = []
+    number, at, line = 0, len(_BOM) * source.startswith(_BOM), 1
+    while at < len(source) and (match := cell.match(source, at)):
+        quoted = match[1][:1] == '"'
+        value = match[1][1:-1].replace('""', '"') if quoted else match[1]
+        row.append((*match.span(1), value))
+        at = match.end()
+        if match[2] in ("\n", "\r\n", ""):
+            values = [one[2] for one in row]
+            if header:
+                keys = {f"row {line}", str(number)}
+                keys |= {v for name, v in zip(header, values, strict=False) if name == "id"}
+                for name, (start, end, said) in zip(header, row, strict=False):
+                    yield Found(frozenset(keys), name, start, end, said)
+            header = header or values
+            line += source.count("\n", row[0][0], at)
+            number, row = number + 1, []

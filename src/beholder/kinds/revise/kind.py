@@ -1,0 +1,9 @@
+"""Texts that are revised by their marks; runs are those of ``rows``."""
+
+from beholder.run.kind import Command, RunKind
+
+KIND: RunKind[None, None, None] = RunKind(
+    name="revise",
+    commands=(Command("revise", "beholder.kinds.revise.command:revise", place=12),),
+    functions={"revise": "beholder.kinds.revise.door:revise"},
+)

@@ -1,0 +1,315 @@
+"""Marks become proposals, and accepted proposals are written; expected texts are written by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beholder.backends import Scripted
+from beholder.errors import ConfigError, DataError
+from beholder.judges import LLMJudge
+from beholder.judges.operations import Mark
+from beholder.kinds.annotation.tasks import task_named
+from beholder.kinds.annotation.tasks.revisions import RevisionTask
+from beholder.kinds.revise.certain import apply, certain
+from beholder.kinds.revise.door import revise
+from beholder.kinds.revise.engine import ReviseRow, edits_between
+from beholder.kinds.revise.export import write_accepted
+from beholder.metrics import Tools
+from beholder.records import Item
+from beholder.run.rows.generators import parts_of
+from toy.command import runner
+from toy.tools import OneJudge
+
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
+
+def mark(text: str, wrong: str, instead: str = "", kind: str = "mistake") -> Mark:
+    at = text.index(wrong)
+    return Mark(kind, wrong, (at, at + len(wrong)), instead)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "instead", "proposal"),
+    [
+        ("A woman holds a blue cup.", "blue", "red", "A woman holds a red cup."),
+        ("A woman holds an orange cup.", "orange", "red", "A woman holds a red cup."),
+        ("A red cup. She smiles.", "red", "orange", "An orange cup. She smiles."),
+        ("Three dogs run by the sea.", "Three", "two", "Two dogs run by the sea."),
+        ("The door is red.", "red", "blue", "The door is blue."),
+        ("An old man sits on a chair.", "old", "", "A man sits on a chair."),
+        ("A man in a tall hat.", "tall", "", "A man in a hat."),
+        ("A tall man sits. A dog barks at it.", "A tall man sits.", "", "A dog barks at it."),
+        ("A dog barks at it. A tall man sits.", "A tall man sits.", "", "A dog barks at it."),
+    ],
+)
+def test_certain_edits(text: str, wrong: str, instead: str, proposal: str) -> None:
+    edits, refused = certain(text, [mark(text, wrong, instead)])
+    assert apply(text, edits) == proposal
+    assert refused == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "wrong", "proposal"),
+    [
+        ("ALT104", "Image of: a dog on a sofa", "Image of", "A dog on a sofa"),
+        ("ALT112", "Tom &amp; Ann on a bench", "&amp;", "Tom & Ann on a bench"),
+        ("ALT112", "Tom <b>and Ann", "<b>", "Tom and Ann"),
+        ("ALT109", "A bench by the sea https://x.org", "https://x.org", "A bench by the sea"),
+        ("ALT104", "Bild von einem Hund im Garten", "Bild von", "Einem Hund im Garten"),
+    ],
+)
+def test_edits_of_lint_rules_need_no_english(
+    rule: str, text: str, wrong: str, proposal: str
+) -> None:
+    edits, refused = certain(text, [mark(text, wrong, kind=rule)])
+    assert apply(text, edits) == proposal
+    assert refused == []
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "instead", "why"),
+    [
+        ("A dog runs over one hill.", "one", "two", "between one and several"),
+        ("A man buys lemons.", "buys", "sells", "only adjectives and numbers"),
+        ("A boy runs.", "boy", "man", "only adjectives and numbers"),
+        ("There is no red cup.", "red", "blue", "has no, not or only"),
+        ('A sign says "red door" here.', "red", "blue", "quoted"),
+        ("A cup stands tall.", "tall", "big", "before its noun"),
+        ("A small, red dog runs.", "red", "", "part of a longer phrase"),
+        ("A dog barks loudly. It is big.", "A dog barks loudly.", "", "more than one word"),
+        ("Ein Mann hält eine rote Tasse in der Hand.", "rote", "blaue", "only English"),
+        ("A red cup.", "red cup", "", "more than one word"),
+    ],
+)
+def test_what_is_not_certain_is_refused_with_its_reason(
+    text: str, wrong: str, instead: str, why: str
+) -> None:
+    edits, refused = certain(text, [mark(text, wrong, instead)])
+    assert edits == []
+    assert why in refused[0].why
+
+
+def test_omissions_need_wording_and_overlaps_leave_the_larger_edit() -> None:
+    text = "A tall man sits. A dog barks at it."
+    marks = [mark(text, "tall"), mark(text, "A tall man sits."), Mark("omission", "hat")]
+    edits, refused = certain(text, marks)
+    assert apply(text, edits) == "A dog barks at it."
+    assert [(one.mark, "needs wording" in one.why) for one in refused] == [(2, True)]
+    assert edits[0].marks == (0, 1)
+
+
+def test_a_text_keeps_half_of_its_words() -> None:
+    text = "Image of a cup https://a.org/b"
+    marks = [mark(text, "Image of", kind="ALT104"), mark(text, "https://a.org/b", kind="ALT109")]
+    edits, refused = certain(text, marks)
+    assert edits == []
+    assert {one.why for one in refused} == {"over half of the words would go"}  # fmt: skip
+
+
+def test_edits_give_the_new_text_and_back() -> None:
+    rng = random.Random(3)
+    for _ in range(200):
+        a, b = (
+            " ".join(rng.choices(["a", "bc", "def,", "x.", "ü"], k=rng.randrange(9))) for _ in "ab"
+        )
+        text, back = a, b
+        shift, last = 0, 0
+        for edit in edits_between(a, b):
+            assert last <= edit["start"] <= edit["end"]
+            assert a[edit["start"] : edit["end"]] == edit["old"]
+            start = edit["start"] + shift
+            text = text[:start] + edit["new"] + text[start + len(edit["old"]) :]
+            shift += len(edit["new"]) - len(edit["old"])
+            last = edit["end"]
+        assert text == b == back
+
+
+def proposed(answer: str, text: str, marks: list[dict[str, Any]]) -> tuple[str, list[str]]:
+    tools: Tools = OneJudge(LLMJudge(Scripted(lambda _: answer)))
+    item = Item("a", text, meta={"marks": marks})
+    parts = parts_of(asyncio.run(ReviseRow("scripted:x").evaluate(item, tools)).detail)
+    return parts[0].text, [part.text for part in parts[1:]]
+
+
+OMISSION = {"kind": "omission", "text": "hat", "instead": "The man wears a hat."}
+
+
+def test_a_model_words_what_is_not_certain() -> None:
+    text = "A man sits. A dog barks."
+    assert proposed("A man in a hat sits. A dog barks.", text, [OMISSION]) == (
+        "A man in a hat sits. A dog barks.",
+        [],
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("A man in a hat sits. A cat purrs.", "only marked sentences may change"),
+        ("A man in a golden hat sits. A dog barks.", "new word that begins with 'gold'"),
+        ("A man sits. " * 60, "in at most"),
+    ],
+)
+def test_an_answer_that_changes_more_leaves_the_certain_edits(answer: str, why: str) -> None:
+    text = "A man sits. A dog barks."
+    proposal, left = proposed(answer, text, [OMISSION])
+    assert proposal == text
+    assert len(left) == 1
+    assert "needs wording" in left[0]
+    assert why in left[0]
+
+
+def decided(rows: list[dict[str, Any]], path: Path, decision: str) -> Path:
+    path.write_text("".join(json.dumps({**row, "decision": decision}) + "\n" for row in rows))
+    return path
+
+
+PAGE = (
+    '<html lang="en"><p>é <img src=a.jpg alt="Image of a dog on a sofa, &quot;Rex&quot;">\r\n'
+    " <img alt='Photo of Tom &amp; Ann&#39;s boat' src=b.jpg> <img src=c.jpg alt=Boats></html>"
+)
+BODY = {"type": "Annotation", "body": {"id": "https://x/a.jpg", "type": "Image"}}
+CANVAS = {
+    "type": "Canvas",
+    "id": "https://x/c",
+    "label": {"en": ["Image of a dog on a sofa"]},
+    "metadata": [
+        {"label": {"en": ["Alt text"]}, "value": {"en": ['Image of a "dog" é on a sofa']}}
+    ],
+    "items": [{"type": "AnnotationPage", "items": [BODY]}],
+}
+MANIFEST = {"type": "Manifest", "id": "https://x/m", "label": {"en": ["M"]}, "items": [CANVAS]}
+FORMS = {
+    "page.html": (PAGE, [('"Image of a dog on a sofa, &quot;', '"A dog on a sofa, &#34;'), ("Rex&quot;", "Rex&#34;"), ("Photo of ", "")]),
+    "m.json": (json.dumps(MANIFEST), [('"Image of a \\"dog\\" \\u00e9 on a sofa"', '"A \\"dog\\" é on a sofa"')]),
+    "t.csv": (
+        'image;alt;note\r\na.jpg;"Image of a dog; on a sofa";x\r\nb.jpg;Photo of a cat on a mat;'
+        '"two\r\nlines"\r\nc.jpg;Photo of a cat on a mat;Photo of a cat on a mat\r\n',
+        [('"Image of a dog', '"A dog'), (";Photo of a cat on a mat;", ";A cat on a mat;"), (";Photo of a cat on a mat;", ";A cat on a mat;")],
+    ),
+    "t.jsonl": (
+        '{"image": "a.jpg", "alt": "Image of a dog \\u00e9 on a sofa"}\n{"alt":"A cat here"}\n',
+        [('"Image of a dog \\u00e9 on a sofa"', '"A dog é on a sofa"')],
+    ),
+    "t.json": (
+        '[{"id": 7, "alt": "Image of a dog on a sofa", "caption": "Image of a dog on a sofa"}]',
+        [('"alt": "Image of a dog', '"alt": "A dog')],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_only_accepted_texts_change_in_the_form_that_was_read(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source, changes = FORMS[name]
+    Path(name).write_bytes(source.encode())
+    revise(name, "p.jsonl")
+    rows = [json.loads(line) for line in Path("p.jsonl").read_text("utf-8").splitlines()]
+    out = Path(f"new-{name}")
+    assert write_accepted(decided(rows, Path("d.jsonl"), "refuse"), out) == 0
+    assert out.read_bytes() == source.encode()
+    assert write_accepted(decided(rows, Path("d.jsonl"), "accept"), out) == len(rows)
+    expected = source
+    for old, new in changes:
+        assert old in expected
+        expected = expected.replace(old, new, 1)
+    assert out.read_bytes() == expected.encode()
+    with pytest.raises(ConfigError, match="has no mark to correct"):
+        revise(out, "again.jsonl")
+    assert Path(name).read_bytes() == source.encode()
+
+
+def test_the_source_is_never_written_and_a_changed_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.jsonl").write_text(FORMS["t.jsonl"][0])
+    revise("t.jsonl", "p.jsonl")
+    rows = [json.loads(line) for line in Path("p.jsonl").read_text("utf-8").splitlines()]
+    accepted = decided(rows, Path("d.jsonl"), "accept")
+    Path("link.jsonl").symlink_to("t.jsonl")
+    for out in ("t.jsonl", "./t.jsonl", "link.jsonl"):
+        with pytest.raises(ConfigError, match="would write over the source"):
+            write_accepted(accepted, Path(out))
+    Path("t.jsonl").write_text("{}\n")
+    with pytest.raises(DataError, match="changed since its texts were read"):
+        write_accepted(accepted, Path("new.jsonl"))
+    assert not Path("new.jsonl").exists()
+
+
+def test_from_a_run_to_a_new_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BEHOLDER_CACHE", "off")
+    cli = runner(monkeypatch, capsys)
+    table = (
+        'id,candidate,references\na,"A woman in a blue coat, by a door",'
+        '"A woman in a red coat, by a door"\nb,A cat sleeps.,A cat sleeps.\n'
+    )
+    Path("d.csv").write_text(table)
+    assert cli("score", "d.csv", "-m", "posh", "-o", "run", "--no-report").code == 0
+    planned = cli("revise", "run", "-o", "p.jsonl", "--dry-run")
+    assert planned.code == 0
+    assert not Path("p.jsonl").exists()
+    done = cli("revise", "run", "-o", "p.jsonl", "--json")
+    assert done.code == 0, done.err
+    means = {
+        one["value"]: (one["mean_a"], one["mean_b"])
+        for one in json.loads(done.out)["comparison"]["differences"]
+    }
+    assert means["contradicted_rate"][1] == 0.0 < means["contradicted_rate"][0]
+    first = Path("p.jsonl").read_bytes()
+    assert cli("revise", "run", "-o", "p.jsonl").code == 0  # resumes to the same bytes
+    assert Path("p.jsonl").read_bytes() == first
+    (row,) = map(json.loads, first.splitlines())
+    assert row["candidate"] == "A woman in a red coat, by a door"
+    assert row["meta"]["revision"]["edits"] == [
+        {"op": "replace", "start": 13, "end": 17, "old": "blue", "new": "red"}
+    ]
+    assert row["meta"]["revision"]["refused"] == []  # the missing "red" is the same mark
+    assert row["meta"]["scores"]["posh.precision"]["difference"] > 0
+    assert row["meta"]["not_better"] is False
+    accepted = decided([row], Path("d.jsonl"), "accept")
+    assert cli("revise", str(accepted), "--write", "new.csv").code == 0
+    assert Path("new.csv").read_text() == table.replace("blue", "red")
+    bare = cli("revise", "run")
+    assert (bare.code, "-o proposals.jsonl" in bare.err) == (2, True)
+
+
+def test_decisions_become_final_texts() -> None:
+    task = task_named("revisions")
+    assert isinstance(task, RevisionTask)
+    revision = {"text": "A blue cup.", "edits": [], "refused": []}
+    same = Item("b", "A cup.", meta={"revision": {**revision, "text": "A cup."}})
+    (unit,) = task.units([Item("a", "A red cup.", meta={"revision": revision}), same])
+    from beholder.kinds.annotation.records import Judgments
+
+    accept = {"decision": "accept"}
+    edit = {"decision": "edit", "final": "A crimson cup."}
+    refuse = {"decision": "refuse", "reason": "wrong mark"}
+    found = list(
+        task.results(
+            [
+                Judgments(unit, by)
+                for by in ({"anna": accept, "ben": accept}, {"anna": edit}, {"anna": refuse},
+                           {"anna": accept, "ben": refuse})
+            ]
+        )
+    )  # fmt: skip
+    assert [(row["decision"], row["candidate"], row["reason"]) for row in found] == [
+        ("accept", "A red cup.", ""),
+        ("edit", "A crimson cup.", ""),
+        ("refuse", "A blue cup.", "wrong mark"),
+        ("contested", "A blue cup.", ""),
+    ]
+    with pytest.raises(ConfigError, match="make the rows with beholder revise"):
+        task.units([Item("a", "A cup.")])
