@@ -77,6 +77,11 @@ TABLE: dict[str, dict[str, object]] = {
         "changed": "qa(judge='openai:m', seed=2)",
         "elsewhere": "test_asked.py",
     },
+    "audit": {
+        "plain": "audit(judge='openai:m')",
+        "changed": "audit(judge='openai:m', answers=1)",
+        "elsewhere": "judged/test_audit.py",
+    },
     "placement": {
         "plain": "placement(judge='openai:m')",
         "changed": "placement(judge='openai:m', sight=False)",

@@ -18,6 +18,7 @@ COMPARING = [name for name in BUILTIN if METRICS.get(name).bounds.compares]
 NEEDS = {
     name: {"judge": "openai:m"}
     for name in (
+        "audit",
         "autodq",
         "clair",
         "direct_assessment",

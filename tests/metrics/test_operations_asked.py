@@ -154,6 +154,7 @@ TABLE: dict[str, Row] = {
         {"perplexity"},
         False,
     ),
+    "audit": (metric("audit", judge=JUDGE), items, {"decompose", "verify"}, True),
     "placement": (
         metric("placement", judge=JUDGE),
         on_pages,

@@ -26,6 +26,7 @@ METRICS: Registry[Metric[Any]] = Registry(
         "posh": "beholder.metrics.posh:PoSh",
         "vcs": "beholder.metrics.vcs:VCS",
         "vcs_short": "beholder.metrics.vcs:VCSShort",
+        "audit": "beholder.metrics.judged.audit:Audit",
         "autodq": "beholder.metrics.asked:AutoDQ",
         "bertscore": "beholder.metrics.classical.bertscore:BERTScore",
         "bleu": "beholder.metrics.classical.bleu:BLEU",

@@ -124,6 +124,7 @@ _BUILTIN: tuple[Part, ...] = (
     "beholder.kinds.bidirectional.kind:KIND",
     "beholder.kinds.annotation.kind:KIND",
     "beholder.kinds.revise.kind:KIND",
+    "beholder.kinds.audit.kind:KIND",
 )
 
 

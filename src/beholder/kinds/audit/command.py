@@ -1,0 +1,50 @@
+"""``beholder audit``: which facts of references are doubtful?"""
+
+from __future__ import annotations
+
+from beholder.terminal.groups import Data, ItemRunGroup, RunOut
+
+
+def audit(
+    data: Data,
+    /,
+    *,
+    judge: str,
+    out: RunOut = None,
+    answers: int = 3,
+    run: ItemRunGroup = ItemRunGroup(),
+) -> int:
+    """Check the references by the pictures: which facts are doubtful, and what scores change?
+
+    Writes the doubtful facts for annotate facts, with as many supported ones to measure the judge.
+
+    Example: `beholder audit data.jsonl --judge openai:gpt-4.1 -o runs/audit`
+
+    Args:
+        data: A .jsonl, .csv, .tsv or .parquet file of rows with images and references.
+        judge: Vision model, such as openai:MODEL.
+        out: Run directory; by default runs/audit-NAME.
+        answers: Answers per fact.
+    """
+    from beholder.kinds.audit.door import DOUBTFUL, run_audit
+    from beholder.metrics import metric
+    from beholder.report import summary_table
+    from beholder.run import SCORES, kind, manifest
+    from beholder.run.scores import ScoreConfig
+    from beholder.run.session import default_out
+    from beholder.terminal.printing import close, say, tell_plan, tell_summary, too_many
+    from beholder.terminal.progress import TerminalProgress
+
+    folder = out or default_out(data, "audit-")
+    asked = (metric("audit", judge=judge, answers=answers),)
+    config = ScoreConfig(data, asked, folder, run.rows, run.judging, run.work.found())
+    if run.finish.dry_run:
+        return tell_plan(kind.plan(SCORES, config), folder)
+    with TerminalProgress() as progress:
+        n = run_audit(config, progress)
+    log = manifest.read(folder)
+    plain = manifest.content(folder)
+    tell_summary(plain, [summary_table(log)], run.finish.as_json, None, str)
+    say(f"{n} rows with doubtful facts; decide with beholder annotate facts {folder / DOUBTFUL}")
+    failed = [why for one in manifest.results(log).values() for why in one.failures]
+    return close(folder, progress, problems=too_many(failed, run.finish.allow_failed))

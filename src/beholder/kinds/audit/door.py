@@ -1,0 +1,84 @@
+"""``beholder.audit``: score with the metric ``audit``, and list the doubtful facts for people."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Unpack
+
+from beholder.api import Run
+from beholder.data.row import to_row
+from beholder.files import write_jsonl
+from beholder.metrics import metric
+from beholder.options import Options, grouped
+from beholder.records import ItemScore
+from beholder.run import SCORES, kind
+from beholder.run.rows.inputs import rebased
+from beholder.run.scores import ScoreConfig
+from beholder.run.session import Progress, Quiet
+from beholder.run.store import Store
+
+DOUBTFUL = "doubtful.jsonl"
+
+
+def audit(
+    data: str | Path,
+    *,
+    judge: str,
+    out: str | Path,
+    answers: int = 3,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> Run:
+    """Check the references of a data file by its pictures, or resume.
+
+    Args:
+        data: A data file of rows with images and references.
+        judge: Vision model, such as ``openai:MODEL``.
+        out: Run directory; its ``doubtful.jsonl`` is for ``beholder annotate facts``.
+        answers: Answers per fact.
+        progress: Receives the progress of the run.
+        options: Those of every door; see ``beholder.options``.
+
+    Raises:
+        ConfigError: The judge cannot see, or an option is wrong.
+        DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
+        RunError: The run directory is busy or holds another run.
+    """
+    asked = (metric("audit", judge=judge, answers=answers),)
+    config = ScoreConfig(str(data), asked, Path(out), *grouped(options))
+    run_audit(config, progress or Quiet())
+    return Run(config.out)
+
+
+def run_audit(config: ScoreConfig, progress: Progress) -> int:
+    """Make the run, and write the doubtful facts; returns the number of rows that have any."""
+    kind.run(SCORES, config, progress)
+    rows = list(_doubtful(config))
+    write_jsonl(config.out / DOUBTFUL, rows)
+    return len(rows)
+
+
+def _doubtful(config: ScoreConfig) -> Iterator[dict[str, Any]]:
+    """Rows with the doubtful facts and as many supported ones, most doubtful rows first."""
+    found = []
+    with Store.read(config.out) as store:
+        for position, item in store.items():
+            score = store.score(config.metrics[0].name, position)
+            units = score.units if isinstance(score, ItemScore) else ()
+            facts = {v: [u for u in units if u.verdict == v and u.side == "reference"]
+                     for v in ("doubtful", "supported")}  # fmt: skip
+            if facts["doubtful"]:
+                found.append(
+                    (min(unit.score or 0.0 for unit in facts["doubtful"]), position, item, facts)
+                )
+    for _, position, item, facts in sorted(found, key=lambda one: one[:2]):
+        rng = random.Random(position)  # noqa: S311
+        n = min(len(facts["doubtful"]), len(facts["supported"]))
+        shown = [*facts["doubtful"], *rng.sample(facts["supported"], n)]
+        rng.shuffle(shown)
+        images = [rebased(image, config.folder, config.out) for image in item.images]
+        judged = [{"text": unit.text, "state": unit.verdict, "share": unit.score} for unit in shown]
+        row = {**to_row(item), "images": images, "facts": [unit.text for unit in shown]}
+        yield {**row, "audit": judged}

@@ -1,0 +1,172 @@
+"""The metric audit: facts of references that the picture does not support."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import ClassVar, Literal
+
+from beholder.errors import ConfigError, ItemError
+from beholder.judges import Draw
+from beholder.judges.operations import AtomicStatement, Decompose, Verify
+from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.judged.direct import SETTINGS, check_fields
+from beholder.metrics.params import param
+from beholder.metrics.tools import Tools
+from beholder.records import Item, ItemScore, Side, Unit
+from beholder.text.languages import language_named
+
+Doubt = Literal["supported", "uncertain", "doubtful", "not_visible"]
+
+_TEMPERATURE = 0.3
+"""Of several answers to one question."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Audited:
+    """What a judge said of the facts of both texts.
+
+    Attributes:
+        facts: Facts of each reference, with its index.
+        claims: Facts of the candidate.
+        shown: Per fact the share of answers by which the picture supports it.
+        stated: Per fact whether the candidate states it.
+        supported: Per claim whether a reference supports it.
+        seen: Per claim whether the picture supports it.
+        identities: Identity of each tool by the field that names it.
+    """
+
+    facts: Sequence[tuple[int, AtomicStatement]]
+    claims: Sequence[AtomicStatement]
+    shown: Sequence[float]
+    stated: Sequence[bool]
+    supported: Sequence[bool]
+    seen: Sequence[bool]
+    identities: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Audit(Metric[Audited]):
+    """Facts of the references that the picture does not support, and scores without them.
+
+    A vision model lists the facts of each reference and verifies each by the picture, ``answers``
+    times. A fact is supported from a share of 2/3 of the answers, ``doubtful`` up to 1/3, and
+    uncertain between; facts that cannot be seen are never doubtful. ``recall`` is the share of the
+    facts that the candidate states, ``recall_sure`` the same without doubtful ones; ``precision``
+    the share of the candidate's facts that a reference supports, ``precision_seen`` that a
+    reference or the picture supports. Doubtful is the view of a judge: people decide whether a
+    reference is wrong. Range 0..1; higher is better but for ``doubtful`` and ``any_doubtful``.
+
+    Source: our own; audits of references of video benchmarks by people and models.
+
+    Raises:
+        ConfigError: A parameter is out of its range, or the judge cannot do it, or cannot see.
+    """
+
+    judge: str = param(help="who verifies: a model that can see", tool="judge")
+    answers: int = param(3, "answers per fact of a reference")
+
+    registered_name: ClassVar[str] = "audit"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("doubtful", "share of reference facts in doubt", higher_is_better=False),
+        ValueInfo("any_doubtful", "1 if a fact is doubtful, else 0", higher_is_better=False),
+        ValueInfo("recall", "share of reference facts that the candidate states"),
+        ValueInfo("recall_sure", "the same without doubtful facts"),
+        ValueInfo("precision", "share of candidate facts that a reference supports"),
+        ValueInfo("precision_seen", "share that a reference or the picture supports"),
+    )
+    required_fields: ClassVar[frozenset[str]] = frozenset({"images", "references"})
+    operations: ClassVar[tuple[str, ...]] = ("decompose", "verify")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.answers, int) or not 1 <= self.answers <= 100:
+            raise ConfigError(f"answers={self.answers!r}: expected a whole number from 1 to 100")
+
+    @property
+    def looks(self) -> bool:
+        """The judge sees the pictures."""
+        return True
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """The judge's; one that cannot do what is asked is refused here, before any work."""
+        tools.judge(self.judge).check_can(Verify, images=True)
+        return super().identities(tools)
+
+    def check_item(self, item: Item) -> None:
+        """As ``Metric.check_item``; neither candidate nor references may be empty."""
+        check_fields(self, item, SETTINGS["both"])
+
+    async def gather(self, item: Item, tools: Tools) -> Audited:
+        """List the facts, then verify them."""
+        identities, judge = self.identities(tools), tools.judge(self.judge)
+        language = language_named(item.language)
+        images = await tools.pictures.read(item.images)
+        texts = (item.candidate, *item.references)
+        claims, *lists = await asyncio.gather(*(judge.ask(Decompose(t, language)) for t in texts))
+        facts = [(number, fact) for number, own in enumerate(lists) for fact in own]
+        said, claimed = [fact.text for _, fact in facts], [claim.text for claim in claims]
+        reference = "\n\n".join(item.references)
+        heat = _TEMPERATURE if self.answers > 1 else None
+        stated, supported, seen, *votes = await asyncio.gather(
+            judge.ask(Verify(said, (), item.candidate, language)),
+            judge.ask(Verify(claimed, (), reference, language)),
+            judge.ask(Verify(claimed, images, None, language)),
+            *(
+                judge.ask(Verify(said, images, None, language), Draw(number, heat))
+                for number in range(self.answers)
+            ),
+        )
+        shown = [fmean(vote) for vote in zip(*votes, strict=True)]
+        return Audited(facts, claims, shown, stated, supported, seen, identities)
+
+    def score_item(self, item: Item, evidence: Audited) -> ItemScore:
+        """Turn verdicts into shares.
+
+        Raises:
+            ItemError: The references state no fact.
+        """
+        if not evidence.facts:
+            raise ItemError("the judge found no fact in the references")
+        doubts = [
+            _doubt(fact, share)
+            for (_, fact), share in zip(evidence.facts, evidence.shown, strict=True)
+        ]
+        stated = list(zip(evidence.stated, doubts, strict=True))
+        sure = [credit for credit, doubt in stated if doubt != "doubtful"]
+        values = {
+            "doubtful": doubts.count("doubtful") / len(doubts),
+            "any_doubtful": float("doubtful" in doubts),
+            "recall": fmean(evidence.stated),
+        }
+        if sure:
+            values["recall_sure"] = fmean(sure)
+        if evidence.claims:
+            either = [a or b for a, b in zip(evidence.supported, evidence.seen, strict=True)]
+            values |= {"precision": fmean(evidence.supported), "precision_seen": fmean(either)}
+        units = [
+            _unit(fact, "reference", doubt, share, number)
+            for (number, fact), doubt, share in zip(
+                evidence.facts, doubts, evidence.shown, strict=True
+            )
+        ]
+        for claim, told, seen in zip(
+            evidence.claims, evidence.supported, evidence.seen, strict=True
+        ):
+            verdict = "supported" if told else "seen_only" if seen else "unsupported"
+            units.append(_unit(claim, "candidate", verdict, float(told or seen), None))
+        return ItemScore(values, tuple(units), self.signature(evidence.identities))
+
+
+def _doubt(fact: AtomicStatement, share: float) -> Doubt:
+    if not fact.relevant:
+        return "not_visible"
+    return "supported" if share >= 2 / 3 else "doubtful" if share <= 1 / 3 else "uncertain"
+
+
+def _unit(
+    fact: AtomicStatement, side: Side, verdict: str, score: float, reference: int | None
+) -> Unit:
+    return Unit("statement", fact.text, side, fact.spans, score, verdict, reference)

@@ -1,0 +1,118 @@
+"""Audits of references with planted verdicts; values by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from PIL import Image as PILImage
+
+from beholder.backends import BACKENDS, Request, Scripted
+from beholder.errors import ConfigError
+from beholder.judges import LLMJudge
+from beholder.kinds.audit.door import audit
+from beholder.metrics import metric
+from beholder.records import Item, ItemFailure, ItemScore
+from toy.tools import OneJudge
+
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
+REFERENCE = "A red boat. A pier. A gull. It smells of tar."
+CANDIDATE = "A red boat. A gull. A cloud. A whale."
+SEEN = {"A red boat": 3, "A gull": 2, "A pier": 1, "A cloud": 3}
+"""In how many of three answers the picture supports a fact."""
+_ROW = re.compile(r'<statement id="(\d+)">(.*?)</statement>', re.DOTALL)
+
+
+class Planted(Scripted):
+    """Lists sentences as facts, and verifies by the table above or by the text."""
+
+    def __init__(self, model: str = "planted") -> None:
+        self.asked: dict[str, int] = {}
+        super().__init__(self._reply, model=model)
+
+    def _reply(self, request: Request) -> str:
+        message = request.messages[-1]
+        claims = _ROW.findall(message.text)
+        if not claims:
+            text = re.findall(r"<(\w+)>\n(.*?)\n</\1>", message.text, re.DOTALL)[0][1]
+            facts = [
+                {"text": part.strip(), "subject": "x", "relevant": "smells" not in part}
+                for part in text.split(".")
+                if part.strip()
+            ]
+            return json.dumps({"statements": facts})
+        rows = []
+        for number, claim in claims:
+            if message.images:
+                n = self.asked[claim] = self.asked.get(claim, 0) + 1
+                yes = len(claims) == 4 and "It smells of tar" in message.text
+                supported = SEEN.get(claim, 0) >= ((n - 1) % 3 + 1 if yes else 2)
+            else:
+                supported = claim in message.text.split("<statement", 1)[0]
+                supported |= message.text.count(claim) > 1
+            rows.append({"id": int(number), "supported": supported})
+        return json.dumps({"rows": rows})
+
+
+def picture(folder: Path) -> None:
+    PILImage.new("RGB", (8, 8), "red").save(folder / "p.png")
+
+
+def test_values_with_and_without_doubtful_facts(tmp_path: Path) -> None:
+    picture(tmp_path)
+    item = Item("a", CANDIDATE, (REFERENCE,), ("p.png",))
+    tools = OneJudge(LLMJudge(Planted()), tmp_path)
+    (found,) = metric("audit", judge="given").score([item], tools=tools)
+    assert isinstance(found, ItemScore), found
+    verdicts = {(unit.side, unit.text): unit.verdict for unit in found.units}
+    assert verdicts["reference", "A red boat"] == "supported"
+    assert verdicts["reference", "A pier"] == "doubtful"  # 1 of 3
+    assert verdicts["reference", "It smells of tar"] == "not_visible"
+    assert verdicts["candidate", "A cloud"] == "seen_only"
+    assert verdicts["candidate", "A whale"] == "unsupported"
+    # Four facts, two of them stated; without the pier three. Of four claims two are in the
+    # reference, and the cloud is in the picture.
+    assert found.values == pytest.approx(
+        {
+            "doubtful": 1 / 4,
+            "any_doubtful": 1.0,
+            "recall": 2 / 4,
+            "recall_sure": 2 / 3,
+            "precision": 2 / 4,
+            "precision_seen": 3 / 4,
+        }
+    )
+
+
+def test_a_judge_without_sight_and_rows_without_pictures_are_refused() -> None:
+    with pytest.raises(ConfigError, match="expected a whole number from 1 to 100"):
+        metric("audit(judge='openai:m', answers=0)")
+    tools = OneJudge(LLMJudge(Planted()))
+    (found,) = metric("audit", judge="given").score([Item("a", "x", ("y",))], tools=tools)
+    assert isinstance(found, ItemFailure)
+    assert "needs images" in found.message
+
+
+def test_doubtful_facts_go_to_people_with_as_many_supported_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BEHOLDER_CACHE", "off")
+    if "planted" not in BACKENDS.names():
+        BACKENDS.register("planted")(Planted)
+    picture(tmp_path)
+    rows = [
+        {"id": name, "candidate": CANDIDATE, "references": [reference], "images": ["p.png"]}
+        for name, reference in (("a", REFERENCE), ("b", "A red boat."))
+    ]
+    Path("d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = audit("d.jsonl", judge="planted:m", out="run", concurrency=1)
+    (row,) = [json.loads(line) for line in Path("run/doubtful.jsonl").read_text().splitlines()]
+    assert row["id"] == "a"
+    assert sorted(one["state"] for one in row["audit"]) == ["doubtful", "supported"]
+    assert "A pier" in row["facts"]
+    assert len(row["facts"]) == 2
+    assert Path(run.path, row["images"][0]).resolve() == tmp_path / "p.png"
