@@ -29,7 +29,7 @@ OPTIONS = {
     "compare": "--allow-different --html --json --label --labels --markdown --tables",
     "agree": (
         "--base-url --key-env --cache --control --data --dry-run --embedder --json --judge --judges --kind "
-        "--label --labels --limit --map --markdown --max-cost --media-root --metric --no-figures --output "
+        "--label --labels --limit --map --markdown --max-cost --media-root --metric --no-figures --output --published "
         "--resamples --suite --tables --workers -m -o"
     ),
     "leaderboard": "--json --label --labels",

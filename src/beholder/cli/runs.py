@@ -199,6 +199,7 @@ def _corrected(
     """The means of systems and their differences, corrected by labels; and what is missing."""
     from beholder.run import manifest
     from beholder.run.corrected import corrected_table
+    from beholder.run.labels import targets
 
     logs = [manifest.read(run.folder) for run in runs]
     scored = {
@@ -206,7 +207,7 @@ def _corrected(
         for name, asker in logs[0].askers.items()
         if all(name in log.askers for log in logs)
     }
-    wanted = people.targets(scored)
+    wanted = targets(people.labels, people.label, scored)
     if not wanted:
         return [], []
     table, problems = corrected_table(runs, systems, wanted)

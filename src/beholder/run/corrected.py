@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import combinations
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -48,6 +49,15 @@ _BIAS_COLUMNS = (
 
 _Judged = dict[Hashable, tuple[float, float | None, Hashable]]
 """By text or picture: what the judge says, the label, and the picture."""
+
+
+def labelled_tables(run: Path, wanted: Sequence[Target]) -> tuple[list[Table], list[str]]:
+    """The corrected means of a run and the bias card of its judges; and what is missing."""
+    if not wanted:
+        return [], []
+    with Store.read(run) as store:
+        table, problems = corrected_table([store], [[""] * store.n_subjects()], wanted)
+        return [*([table] if table.rows else []), bias_table(store, wanted)], problems
 
 
 def corrected_table(

@@ -78,8 +78,8 @@ def targets(
 
     Args:
         paths: Data files with ``judgments``, such as ``annotate export`` writes; rows without the
-            label are ignored. Several ratings of a text count as their mean, and marks as the
-            share of the words that they touch.
+            label are ignored. Without files there is nothing to correct. Several ratings of a text
+            count as their mean, and marks as the share of the words that they touch.
         chosen: Judgments, as ``NAME`` or ``METRIC.VALUE=NAME``; with none the only one there is.
         scored: Values of each metric by its canonical name; the first is corrected if none is
             named.
@@ -90,6 +90,8 @@ def targets(
             have another scale than a value.
         DataError: A row is wrong.
     """
+    if not paths:
+        return []
     items = list(_rows(paths))
     where = f"--labels {', '.join(map(str, paths))}"
     names = sorted({name for item in items for name in item.judgments})

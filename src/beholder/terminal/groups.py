@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -22,10 +22,7 @@ from beholder.optional import load
 from beholder.options import DataOptions, Frames, JudgeOptions, WorkOptions
 
 if TYPE_CHECKING:
-    from beholder.metrics import ValueInfo
     from beholder.postgres import Address
-    from beholder.run.labels import Target
-    from beholder.run.manifest import ValueLog
     from beholder.run.session import Engine
     from beholder.tables import Table
 
@@ -338,16 +335,6 @@ class LabelGroup:
 
     labels: tuple[Path, ...] = ()
     label: tuple[str, ...] = ()
-
-    def targets(
-        self, scored: Mapping[str, Sequence[ValueInfo] | Sequence[ValueLog]]
-    ) -> list[Target]:
-        """The values with their labels; none without a file."""
-        if not self.labels:
-            return []
-        from beholder.run.labels import targets
-
-        return targets(self.labels, self.label, scored)
 
 
 def cache_at(place: str | None) -> Path | Address | None:

@@ -51,6 +51,7 @@ class JudgmentGroup:
         kind: The correlation with labels of your own; or ``verdicts``, for labels true and false.
         control: Partial the length out of correlations.
         resamples: Bootstrap resamples over sources; 0 for no intervals.
+        published: Show published figures of the set beside yours, where the protocol is the same.
         judges: Reliability between the metrics of a run, or of raters.
         suite: Folder with many sets; all metrics are compared with each by its own protocol.
             Scores are stored in --output, one run per set.
@@ -65,6 +66,7 @@ class JudgmentGroup:
     kind: Literal["spearman", "pearson", "tau-b", "tau-c", "verdicts"] = "spearman"
     control: Literal["length"] | None = None
     resamples: int = 1000
+    published: bool = False
     judges: bool = False
     suite: Path | None = None
 
@@ -150,16 +152,15 @@ def agree(
     from beholder.kinds.agreement.figures import MOST_DRAWN, write_agreement_figures
     from beholder.kinds.agreement.load import load
     from beholder.kinds.agreement.measure import scored_items
-    from beholder.kinds.agreement.page_tables import agreement_tables
+    from beholder.kinds.agreement.page_tables import agreement_tables, published_of
     from beholder.kinds.agreement.protocols import generic, protocol
     from beholder.report.drawing import draw
     from beholder.report.markdown import summed_up
     from beholder.report.pages import no_figures
     from beholder.run import SCORES, kind
-    from beholder.run.corrected import bias_table, corrected_table
+    from beholder.run.corrected import labelled_tables
     from beholder.run.labels import targets
     from beholder.run.scores import ScoreConfig
-    from beholder.run.store import Store
     from beholder.terminal.progress import TerminalProgress
 
     judged = load(source, judgments.data, rows, judgments.labels)
@@ -180,10 +181,8 @@ def agree(
     measures = protocol(judged.name) if own else generic(judged.items, label, judgments.kind)
     metrics = [benchmark.asked(name, **tools.named()) for name in metric]
     problems: list[str] = []
-    wanted = []
-    if judgments.labels:
-        named = {one.metric.name: [one.info] for one in metrics}
-        wanted = targets(judgments.labels, judgments.label, named, problems)
+    named = {one.metric.name: [one.info] for one in metrics}
+    wanted = targets(judgments.labels, judgments.label, named, problems)
     if tell.dry_run:
         run = benchmark.scoring(config, benchmark.with_length(metrics))
         return tell_plan(
@@ -199,12 +198,10 @@ def agree(
             control_length=judgments.control == "length",
             n_resamples=judgments.resamples,
         )
-    found = agreement_tables(report)
-    if wanted:
-        with Store.read(config.out) as store:
-            table, reasons = corrected_table([store], [[""] * store.n_subjects()], wanted)
-            found += [*([table] if table.rows else []), bias_table(store, wanted)]
-        problems += reasons
+    corrected, reasons = labelled_tables(config.out, wanted)
+    beside = published_of(report.result, own and rows.limit is None) if judgments.published else []
+    found = [*agreement_tables(report), *beside, *corrected]
+    problems += reasons
     title = f"Agreement: {judged.name}"
     tell_summary(
         msgspec.to_builtins(report.result),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 
 from beholder.files import safe_name
 from beholder.kinds.agreement.agree import Report
@@ -134,6 +136,44 @@ def confusion_of(measure: StoredMeasure) -> Table | None:
         rows=tuple(rows),
         notes=("`beholder view` lists the texts of each cell.",),
     )
+
+
+def published_of(found: AgreementResult[M], whole: bool) -> list[Table]:
+    """Figures of a set beside published ones of the same protocol, as one table.
+
+    Args:
+        found: The agreement on a set.
+        whole: Whether all of the set was judged by its own protocol.
+    """
+    file = Path(__file__).with_name("published_figures.toml")
+    known = tomllib.loads(file.read_text(encoding="utf-8"))["figure"]
+    rows: list[dict[str, object]] = []
+    for measure in found.measures:
+        of_set = [row for row in known if row["set"] == found.name]
+        rows += [
+            {"measure": measure.name, **agreement_cells(row), "metric": row.label, "said": "yours"}
+            for row in measure.metrics
+            if of_set
+        ]
+        for row in of_set:
+            if row.get("measure", measure.name) == measure.name:
+                differs = row.get("differs") or ("" if whole else "yours is not the whole set")
+                said = f"not comparable: {differs}" if differs else "same protocol"
+                cells = {"measure": measure.name, "agreement": row["value"], "said": said}
+                rows.append({**row, **cells, "references": "yes" if row["references"] else "no"})
+    columns = (
+        Column("metric", "metric", "text"),
+        Column("agreement", "agreement", interval=True),
+        Column("said", "", "text"),
+        Column("references", "reads references", "text"),
+        Column("source", "source", "text"),
+        Column("year", "year", "cell"),
+        Column("measure", "measure", "text"),
+    )
+    note = "A figure is comparable by set, labels, statistic and ties; look at references, too."
+    note = note if rows else "Not comparable: we know no published figure of this set."
+    title = f"{found.name}: published figures"
+    return [Table("published-figures", title, columns, tuple(rows), (note,), by="measure")]
 
 
 def agreement_tables(report: Report) -> list[Table]:

@@ -95,10 +95,10 @@ def score(
     from beholder.report import summary_table
     from beholder.report.markdown import run_tables, together
     from beholder.run import kind, manifest
-    from beholder.run.corrected import bias_table, corrected_table
+    from beholder.run.corrected import labelled_tables
+    from beholder.run.labels import targets
     from beholder.run.scores import ScoreConfig, fitting_metric
     from beholder.run.session import default_out
-    from beholder.run.store import Store
     from beholder.spec import listed
     from beholder.terminal.progress import TerminalProgress
 
@@ -117,7 +117,7 @@ def score(
         check_format(test.gates)
         if not gates and test.worse_than is None:
             raise ConfigError("--gates has nothing to write: add --fail-under or --worse-than")
-    wanted = people.targets({one.name: one.values for one in scored})
+    wanted = targets(people.labels, people.label, {one.name: one.values for one in scored})
     engine = where.named()
     config = ScoreConfig(
         data,
@@ -154,11 +154,9 @@ def score(
         )
 
     added = [] if goal is None else [until_table(config.out, goal)]
-    if wanted:
-        with Store.read(config.out) as store:
-            table, reasons = corrected_table([store], [[""] * store.n_subjects()], wanted)
-            added = [*added, *([table] if table.rows else []), bias_table(store, wanted)]
-        problems += reasons
+    corrected, reasons = labelled_tables(config.out, wanted)
+    added += corrected
+    problems += reasons
 
     def summary() -> str:
         tables = [*([gates_table(checked)] if checked else []), *added]

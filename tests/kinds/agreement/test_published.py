@@ -1,0 +1,59 @@
+"""Published figures beside one's own."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from beholder.kinds import agreement
+from beholder.kinds.agreement.page_tables import published_of
+from beholder.kinds.agreement.protocols import PROTOCOLS
+from beholder.kinds.agreement.results import AgreementResult, MeasureResult, MetricAgreement
+
+FIGURES = tomllib.loads(
+    Path(agreement.__path__[0], "published_figures.toml").read_text(encoding="utf-8")
+)["figure"]
+
+
+@pytest.mark.parametrize("row", FIGURES, ids=lambda row: f"{row['set']}, {row['metric']}")
+def test_each_figure_has_a_protocol_and_a_source(row: dict[str, object]) -> None:
+    measures = {measure.name for measure in PROTOCOLS[str(row["set"])]}
+    assert ("differs" in row) != (row.get("measure") in measures)
+    assert isinstance(row["value"], float)
+    assert -1 <= row["value"] <= 1
+    assert isinstance(row["references"], bool)
+    assert row["source"]
+    assert isinstance(row["year"], int)
+    assert 2000 < row["year"] < 2027
+
+
+def ours(name: str, measure: str) -> AgreementResult[MeasureResult]:
+    row = MetricAgreement(
+        metric="accord", value="accord", agreement=0.57, low=0.55, high=0.6, n=9, n_missing=0,
+        n_sources=9, reason=None, categories={},
+    )  # fmt: skip
+    one = MeasureResult(name=measure, metrics=(row,), differences=())
+    return AgreementResult(
+        name=name, n_items=9, n_resamples=9, signatures={}, measures=(one,), extra={}
+    )
+
+
+def test_only_the_same_statistic_is_comparable() -> None:
+    (table,) = published_of(ours("flickr8k_expert", "tau-c, each rating"), whole=True)
+    said = {row["metric"]: (row["agreement"], row["said"]) for row in table.rows}
+    assert said["accord.accord"] == (0.57, "yours")
+    assert said["RefCLIP-S"] == (0.53, "same protocol")
+    assert said["VC-Inspector-7B"] == (
+        0.634,
+        "not comparable: tau-b, where this measure is tau-c",
+    )
+    (part,) = published_of(ours("flickr8k_expert", "tau-c, each rating"), whole=False)
+    assert "same protocol" not in {row["said"] for row in part.rows}
+
+
+def test_sets_without_published_figures_are_not_comparable() -> None:
+    (table,) = published_of(ours("mine", "spearman, overall"), whole=True)
+    assert table.rows == ()
+    assert table.notes == ("Not comparable: we know no published figure of this set.",)
