@@ -1,7 +1,8 @@
 """Files for other tools, checked against the schemas of their formats.
 
 The schemas are the parts that we write, set down by hand from the standards: SARIF 2.1.0 (OASIS,
-section 3; ``Schemata/sarif-schema-2.1.0.json`` of github.com/oasis-tcs/sarif-spec).
+section 3; ``Schemata/sarif-schema-2.1.0.json`` of github.com/oasis-tcs/sarif-spec), and Every Eval
+Ever 0.2.1 (``eval.schema.json`` of github.com/evaleval/every_eval_ever).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from beholder.harness.tracking import write_every_eval
 from beholder.metrics import METRICS
 from toy.command import Cli, runner
 from toy.metric import WordCount
@@ -94,3 +96,81 @@ def test_gates_are_valid_sarif(cli: Cli) -> None:
     written["runs"][0]["results"][0]["level"] = "bad"
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(written, SARIF)
+
+
+NUMBER: dict[str, Any] = {"type": "number"}
+DETAILS: dict[str, Any] = {"type": "object", "additionalProperties": TEXT}
+EVERY_EVAL = closed(
+    [
+        "schema_version", "evaluation_id", "retrieved_timestamp", "source_metadata", "model_info",
+        "eval_library", "evaluation_results",
+    ],
+    schema_version=TEXT,
+    evaluation_id=TEXT,
+    retrieved_timestamp={"type": "string", "pattern": "^[0-9]+$"},
+    source_metadata=closed(
+        ["source_type", "source_organization_name", "evaluator_relationship"],
+        source_type={"enum": ["documentation", "evaluation_run"]},
+        source_organization_name=TEXT,
+        evaluator_relationship={"enum": ["first_party", "third_party", "collaborative", "other"]},
+    ),
+    model_info=closed(["name", "id"], name=TEXT, id=TEXT),
+    eval_library=closed(["name", "version"], name=TEXT, version=TEXT),
+    evaluation_results={
+        "type": "array",
+        "items": closed(
+            ["evaluation_name", "source_data", "metric_config", "score_details"],
+            evaluation_name=TEXT,
+            evaluation_timestamp=TEXT,
+            source_data=closed(
+                ["dataset_name", "source_type"], dataset_name=TEXT, source_type={"const": "other"}
+            ),
+            metric_config=closed(
+                ["lower_is_better"],
+                evaluation_description=TEXT,
+                lower_is_better={"type": "boolean"},
+                score_type={"enum": ["binary", "continuous", "levels"]},
+                min_score=NUMBER,
+                max_score=NUMBER,
+                additional_details=DETAILS,
+            )
+            | {
+                "if": {"required": ["score_type"]},
+                "then": {"required": ["min_score", "max_score"]},
+            },
+            score_details=closed(
+                ["score"],
+                score=NUMBER,
+                uncertainty=closed(
+                    [],
+                    num_samples={"type": "integer"},
+                    confidence_interval=closed(
+                        ["lower", "upper"],
+                        lower=NUMBER,
+                        upper=NUMBER,
+                        confidence_level={"type": "number", "minimum": 0, "maximum": 1},
+                        method=TEXT,
+                    ),
+                ),
+            ),
+        ),
+    },
+)  # fmt: skip
+
+
+def test_a_run_is_a_valid_record_of_every_eval_ever(cli: Cli) -> None:
+    done = cli("score", "my texts.jsonl", "-m", "word_count", "-m", "rouge", "-o", "run")
+    assert done.code == 0, done.err
+    file = write_every_eval("run", "record.json", system="org/model", organization="Museum")
+    record = json.loads(file.read_text("utf-8"))
+    jsonschema.validate(record, EVERY_EVAL)
+    found = {one["evaluation_name"]: one for one in record["evaluation_results"]}
+    words = found["word_count.words"]
+    assert words["score_details"]["score"] == 5.5  # 3 to 8 words
+    assert words["score_details"]["uncertainty"]["num_samples"] == 6
+    ends = words["score_details"]["uncertainty"]["confidence_interval"]
+    assert 3 < ends["lower"] < 5.5 < ends["upper"] < 8
+    rouge = next(one for name, one in found.items() if name.startswith("rouge"))
+    assert rouge["metric_config"]["score_type"] == "continuous"
+    assert "rouge" in rouge["metric_config"]["additional_details"]["signature"]
+    assert record["model_info"]["id"] == "org/model"

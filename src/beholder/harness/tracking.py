@@ -1,13 +1,21 @@
-"""A finished run in MLflow or Weights & Biases: means, intervals, signatures, report, tables."""
+"""A finished run in MLflow, Weights & Biases or the schema of "Every Eval Ever".
+
+Means, intervals and signatures; the trackers also get report and tables.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
+from beholder._version import __version__
 from beholder.api import Run
-from beholder.records import MetricResult
+from beholder.files import write_text
+from beholder.records import Estimate, MetricResult
+from beholder.run import manifest
+from beholder.run.manifest import ValueLog
 
 _FILES = ("run.json", "scores.parquet", "units.parquet", "report.html")
 
@@ -55,6 +63,74 @@ def log_wandb(run: Run | str | Path, to: Any) -> None:
     for path in _there(found):
         artifact.add_file(str(path))
     to.log_artifact(artifact)
+
+
+def write_every_eval(
+    run: Run | str | Path, file: str | Path, *, system: str, organization: str
+) -> Path:
+    """Write the means of a run as a record of "Every Eval Ever", version 0.2.1 of its schema.
+
+    The record is of one system, which wrote the texts. Values without a direction are left out.
+
+    Args:
+        run: A run of ``score``, or its directory.
+        file: The JSON file.
+        system: Who wrote the texts, such as ``llava-hf/llava-1.5-7b-hf``.
+        organization: Who made the run.
+
+    Source: ``eval.schema.json`` of github.com/evaleval/every_eval_ever.
+    """
+    found = _opened(run)
+    log = manifest.read(found.path)
+    at = str(int((found.path / manifest.FILE_NAME).stat().st_mtime))
+    source = {"dataset_name": log.data.source, "source_type": "other"}
+    entries = [
+        {
+            "evaluation_name": f"{name}.{value.name}",
+            "source_data": source,
+            "evaluation_timestamp": at,
+            "metric_config": {
+                "evaluation_description": value.help,
+                "lower_is_better": not value.higher_is_better,
+                **_scale(value),
+                "additional_details": {"signature": result.signature},
+            },
+            "score_details": {"score": one.mean, "uncertainty": _uncertainty(one)},
+        }
+        for name, result in found.summary.items()
+        for value in log.askers[name].values
+        if value.higher_is_better is not None and (one := result.values.get(value.name))
+    ]
+    record = {
+        "schema_version": "0.2.1",
+        "evaluation_id": f"beholder/{system}/{at}",
+        "retrieved_timestamp": at,
+        "source_metadata": {
+            "source_type": "evaluation_run",
+            "source_organization_name": organization,
+            "evaluator_relationship": "other",
+        },
+        "eval_library": {"name": "beholder", "version": __version__},
+        "model_info": {"name": system, "id": system},
+        "evaluation_results": entries,
+    }
+    write_text(Path(file), json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+    return Path(file)
+
+
+def _scale(value: ValueLog) -> dict[str, object]:
+    if value.low is None or value.high is None:
+        return {}
+    return {"score_type": "continuous", "min_score": value.low, "max_score": value.high}
+
+
+def _uncertainty(one: Estimate) -> dict[str, object]:
+    found: dict[str, object] = {"num_samples": one.n}
+    if one.interval is not None:
+        low, high, level = one.interval.low, one.interval.high, one.interval.level
+        ends = {"lower": low, "upper": high, "confidence_level": level}
+        found["confidence_interval"] = ends | {"method": "bootstrap over pictures"}
+    return found
 
 
 def numbers(name: str, result: MetricResult) -> dict[str, float]:
