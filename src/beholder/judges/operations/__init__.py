@@ -2,106 +2,59 @@
 
 from __future__ import annotations
 
-from beholder.judges.operations.align import AlignWords, LexicalAlignment
-from beholder.judges.operations.answer import (
-    AnswerQuestions,
-    CheckCriteria,
-    NameSubjects,
-    TextAnswer,
-    TextQuestion,
-)
-from beholder.judges.operations.assess import Aspect, Assess, Assessment
-from beholder.judges.operations.base import OPERATIONS, Operation
-from beholder.judges.operations.caption import Caption, CaptionAgain
-from beholder.judges.operations.classify import Category, Classify
-from beholder.judges.operations.contradict import Contradict
-from beholder.judges.operations.decompose import AtomicStatement, Decompose
-from beholder.judges.operations.grade import GradeDescription
-from beholder.judges.operations.match import MatchNearest, MatchStatements
-from beholder.judges.operations.match_answers import AnswerMatch, MatchAnswers, OpenAnswer
-from beholder.judges.operations.place import AssessInContext, PlacedAnswer, PlaceText
-from beholder.judges.operations.presence import Presence, Question, QuestionKind
-from beholder.judges.operations.presence_list import PresenceList
-from beholder.judges.operations.rank import Rank
-from beholder.judges.operations.rating import (
-    BREAK_KINDS,
-    BreakKind,
-    JudgedFrame,
-    RatedExample,
-    RateSequence,
-    RateTransition,
-    Rating,
-)
-from beholder.judges.operations.review import Review
-from beholder.judges.operations.revise import Mark, ReviseText
-from beholder.judges.operations.rewrite import Rewrite
-from beholder.judges.operations.surprisal import MeasureSurprisal
-from beholder.judges.operations.translate import Translate, TranslatedClause
-from beholder.judges.operations.vary import MANNERS, Manner, Vary
-from beholder.judges.operations.verify import Verify
-from beholder.judges.operations.write_asked import (
-    AnswerFromPictures,
-    WriteCriteria,
-    WriteQuestions,
-    WrittenCriterion,
-    WrittenQuestion,
-)
-
-__all__ = [
-    "BREAK_KINDS",
-    "MANNERS",
-    "OPERATIONS",
-    "AlignWords",
-    "AnswerFromPictures",
-    "AnswerMatch",
-    "AnswerQuestions",
-    "Aspect",
-    "Assess",
-    "AssessInContext",
-    "Assessment",
-    "AtomicStatement",
-    "BreakKind",
-    "Caption",
-    "CaptionAgain",
-    "Category",
-    "CheckCriteria",
-    "Classify",
-    "Contradict",
-    "Decompose",
-    "GradeDescription",
-    "JudgedFrame",
-    "LexicalAlignment",
-    "Manner",
-    "MatchAnswers",
-    "Mark",
-    "MatchNearest",
-    "MatchStatements",
-    "MeasureSurprisal",
-    "NameSubjects",
-    "OpenAnswer",
-    "Operation",
-    "PlaceText",
-    "PlacedAnswer",
-    "Presence",
-    "PresenceList",
-    "Question",
-    "QuestionKind",
-    "Rank",
-    "RateSequence",
-    "RateTransition",
-    "RatedExample",
-    "Rating",
-    "Review",
-    "ReviseText",
-    "Rewrite",
-    "TextAnswer",
-    "TextQuestion",
-    "Translate",
-    "TranslatedClause",
-    "Vary",
-    "Verify",
-    "WriteCriteria",
-    "WriteQuestions",
-    "WrittenCriterion",
-    "WrittenQuestion",
-]
+from beholder.judges.operations.align import AlignWords as AlignWords
+from beholder.judges.operations.align import LexicalAlignment as LexicalAlignment
+from beholder.judges.operations.answer import AnswerQuestions as AnswerQuestions
+from beholder.judges.operations.answer import CheckCriteria as CheckCriteria
+from beholder.judges.operations.answer import NameSubjects as NameSubjects
+from beholder.judges.operations.answer import TextAnswer as TextAnswer
+from beholder.judges.operations.answer import TextQuestion as TextQuestion
+from beholder.judges.operations.assess import Aspect as Aspect
+from beholder.judges.operations.assess import Assess as Assess
+from beholder.judges.operations.assess import Assessment as Assessment
+from beholder.judges.operations.base import OPERATIONS as OPERATIONS
+from beholder.judges.operations.base import Operation as Operation
+from beholder.judges.operations.caption import Caption as Caption
+from beholder.judges.operations.caption import CaptionAgain as CaptionAgain
+from beholder.judges.operations.classify import Category as Category
+from beholder.judges.operations.classify import Classify as Classify
+from beholder.judges.operations.contradict import Contradict as Contradict
+from beholder.judges.operations.decompose import AtomicStatement as AtomicStatement
+from beholder.judges.operations.decompose import Decompose as Decompose
+from beholder.judges.operations.grade import GradeDescription as GradeDescription
+from beholder.judges.operations.match import MatchNearest as MatchNearest
+from beholder.judges.operations.match import MatchStatements as MatchStatements
+from beholder.judges.operations.match_answers import AnswerMatch as AnswerMatch
+from beholder.judges.operations.match_answers import MatchAnswers as MatchAnswers
+from beholder.judges.operations.match_answers import OpenAnswer as OpenAnswer
+from beholder.judges.operations.place import AssessInContext as AssessInContext
+from beholder.judges.operations.place import PlacedAnswer as PlacedAnswer
+from beholder.judges.operations.place import PlaceText as PlaceText
+from beholder.judges.operations.presence import Presence as Presence
+from beholder.judges.operations.presence import Question as Question
+from beholder.judges.operations.presence import QuestionKind as QuestionKind
+from beholder.judges.operations.presence_list import PresenceList as PresenceList
+from beholder.judges.operations.rank import Rank as Rank
+from beholder.judges.operations.rating import BREAK_KINDS as BREAK_KINDS
+from beholder.judges.operations.rating import BreakKind as BreakKind
+from beholder.judges.operations.rating import JudgedFrame as JudgedFrame
+from beholder.judges.operations.rating import RatedExample as RatedExample
+from beholder.judges.operations.rating import RateSequence as RateSequence
+from beholder.judges.operations.rating import RateTransition as RateTransition
+from beholder.judges.operations.rating import Rating as Rating
+from beholder.judges.operations.review import Review as Review
+from beholder.judges.operations.revise import Mark as Mark
+from beholder.judges.operations.revise import ReviseText as ReviseText
+from beholder.judges.operations.rewrite import Rewrite as Rewrite
+from beholder.judges.operations.surprisal import MeasureSurprisal as MeasureSurprisal
+from beholder.judges.operations.translate import Translate as Translate
+from beholder.judges.operations.translate import TranslatedClause as TranslatedClause
+from beholder.judges.operations.vary import MANNERS as MANNERS
+from beholder.judges.operations.vary import Manner as Manner
+from beholder.judges.operations.vary import Vary as Vary
+from beholder.judges.operations.verify import Verify as Verify
+from beholder.judges.operations.write_asked import AnswerFromPictures as AnswerFromPictures
+from beholder.judges.operations.write_asked import WriteCriteria as WriteCriteria
+from beholder.judges.operations.write_asked import WriteQuestions as WriteQuestions
+from beholder.judges.operations.write_asked import WrittenCriterion as WrittenCriterion
+from beholder.judges.operations.write_asked import WrittenQuestion as WrittenQuestion
