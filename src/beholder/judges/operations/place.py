@@ -11,7 +11,7 @@ from beholder.judges.fences import Untrusted
 from beholder.judges.operations.answer import locate
 from beholder.judges.operations.assess import Assess, Assessment
 from beholder.judges.operations.base import PanelOperation, Respondent
-from beholder.judges.operations.numbered import Row, ask_rows, language_note, majority, rows_of
+from beholder.judges.operations.numbered import majority, put_rows
 from beholder.judges.shapes import nullable, one_of
 from beholder.records import Span
 
@@ -51,8 +51,8 @@ class PlacedAnswer:
 class PlaceText(PanelOperation[list[PlacedAnswer | None]], name="place_text"):
     """Whether a picture has text, a function or a meaning on its page, or decorates it.
 
-    One answer per question of ``QUESTIONS``; None where the judge gave no usable one, also when
-    asked again. A quote that is not in the context is no evidence.
+    One answer per question of ``QUESTIONS``; None where the judge gave no usable one. A quote that
+    is not in the context is no evidence.
 
     Attributes:
         text: The alternative text.
@@ -71,32 +71,24 @@ class PlaceText(PanelOperation[list[PlacedAnswer | None]], name="place_text"):
         evidence = one_of((*self.context, *([PICTURE] if self.images else []), "none"))
         quote = nullable("string", lambda value, _: value, None, longest=_LONGEST)
 
-        async def ask(rows: list[Row]) -> dict[int, PlacedAnswer]:
-            asked = ", ".join(str(number) for number, _ in rows)
-            given = await model.json(
-                model.render(
-                    {"text": self.text, "context": shown(self.context)},
-                    {"language": self.language or "", "asked": asked},
-                    parts=language_note(self.language)
-                    | {"picture_note": "seen" if self.images else "unseen"},
-                    images=self.images,
-                ),
-                rows_of(
-                    "rows",
-                    rows,
-                    {"answer": one_of(_ANSWERS), "evidence": evidence, "quote": quote},
-                ),
-                max_tokens=768,
-                typical={
-                    "rows": [
-                        {"id": i, "answer": NO, "evidence": "none", "quote": None} for i, _ in rows
-                    ]
-                },
-            )
-            return {i: self._answer(row) for i, row in given.items() if _fits(i, row["answer"])}
-
-        found = await ask_rows(list(QUESTIONS), ask)
-        return [found.get(number) for number in range(len(QUESTIONS))]
+        found = await put_rows(
+            model,
+            "item",
+            list(QUESTIONS),
+            {"answer": one_of(_ANSWERS), "evidence": evidence, "quote": quote},
+            {"answer": NO, "evidence": "none", "quote": None},
+            texts={"text": self.text, "context": shown(self.context)},
+            language=self.language,
+            parts={"picture_note": "seen" if self.images else "unseen"},
+            images=self.images,
+            tokens=160,
+        )
+        return [
+            self._answer(found[number])
+            if number in found and found[number]["answer"] in (NO, UNCLEAR, *kinds)
+            else None
+            for number, kinds in enumerate(QUESTIONS.values())
+        ]
 
     def _answer(self, row: Mapping[str, Any]) -> PlacedAnswer:
         quote = row["quote"].strip() if isinstance(row["quote"], str) else ""
@@ -150,7 +142,3 @@ class AssessInContext(Assess, name="assess_in_context"):
 def shown(context: Mapping[str, str]) -> str:
     """A context as judges see it: each part under its name."""
     return "\n\n".join(f"{name}:\n{text}" for name, text in context.items()) or "nothing is known"
-
-
-def _fits(number: int, answer: str) -> bool:
-    return answer in (NO, UNCLEAR, *list(QUESTIONS.values())[number])

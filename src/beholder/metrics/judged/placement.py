@@ -139,9 +139,7 @@ class Placement(Metric[Placed]):
             ItemError: The judge gave no usable answer to any question.
         """
         if not any(evidence.answers):
-            raise ItemError(
-                "the judge gave no usable answer to any question, also when asked again"
-            )
+            raise ItemError("the judge gave no usable answer to any question")
         context = context_of(item)
         decision, deciding = _decision(evidence.answers)
         verdict = _verdict(decision, deciding, item.candidate, evidence.named, bool(context.long))
