@@ -65,7 +65,9 @@ class Kept(InMemory):
 
 
 def made(value: Any) -> Any:
-    kinds = {kind.__name__: kind for kind in (OpenAnswer, JudgedFrame, Mark, Question, TextQuestion)}
+    kinds = {
+        kind.__name__: kind for kind in (OpenAnswer, JudgedFrame, Mark, Question, TextQuestion)
+    }
     if isinstance(value, tuple) and value and value[0] in kinds:
         return kinds[value[0]](*value[1:])
     return [made(one) for one in value] if isinstance(value, list) else value

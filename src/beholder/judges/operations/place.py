@@ -73,10 +73,12 @@ class PlaceText(PanelOperation[list[PlacedAnswer | None]], name="place_text"):
 
         found = await put_rows(
             model,
-            "item",
-            list(QUESTIONS),
-            {"answer": one_of(_ANSWERS), "evidence": evidence, "quote": quote},
-            {"answer": NO, "evidence": "none", "quote": None},
+            ("item", list(QUESTIONS)),
+            {
+                "answer": (one_of(_ANSWERS), NO),
+                "evidence": (evidence, "none"),
+                "quote": (quote, None),
+            },
             texts={"text": self.text, "context": shown(self.context)},
             language=self.language,
             parts={"picture_note": "seen" if self.images else "unseen"},
