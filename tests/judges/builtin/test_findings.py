@@ -80,3 +80,21 @@ def test_a_person_says_so(source: str, target: str, unit: str, expected: str) ->
         for f in told
     }
     assert verdicts == {expected}
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "expected"),
+    [
+        ("A man with a hat.", "A man with a scarf.", True),  # the scarf is in the hat's place
+        ("A man with a hat.", "A man with a hat.", False),
+        ("A man with a hat.", "A man near a scarf.", False),  # said of nothing in its place
+    ],
+)
+@pytest.mark.parametrize("entail", [True, False])
+def test_a_relation_of_a_wrong_thing_is_excused(
+    text: str, other: str, expected: bool, entail: bool
+) -> None:
+    read = analysed(text)
+    found = find(read, analysed(other), entail=entail)
+    (relation,) = (f for f, u in zip(found, read.units, strict=True) if u.kind == "relation")
+    assert relation.excused is expected

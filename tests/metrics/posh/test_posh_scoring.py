@@ -145,3 +145,18 @@ def test_an_attribute_is_not_asked_of_a_thing_that_is_named_by_it() -> None:
     told = [(q.text, q.subject) for q in asked if q.kind == "attribute"]
     assert told == [("green", "first house"), ("blue", "second house")]
     assert [q.text for q in asked if q.kind == "entity"] == ["green house", "blue house"]
+
+
+def test_an_excused_unit_is_in_neither_the_mean_nor_the_list() -> None:
+    """Grades 5, 1 and 5 without the relation: (1 + 0 + 1) / 3; the excused grade would give 1 / 2."""
+    case = plan("A man with a hat on a beach.", "A man with a scarf on a beach.")
+    values = {("candidate", 0, "man"): 5.0, ("candidate", 0, "beach"): 5.0}
+    grades = graded(case, values)
+    for side in ("candidate", "reference"):
+        for ask, grade in list(grades.items()):
+            if ask.side == side and ask.question.kind == "relation":
+                grades[ask] = replace(grade, excused=True)
+    found = fixed_precision(case, grades, EVEN)
+    assert found.value == pytest.approx(2 / 3)
+    assert [unit.text for unit in found.units] == ["man", "hat", "beach"]
+    assert fixed_recall(case, grades, EVEN, "best").value == 0.0
