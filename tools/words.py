@@ -71,7 +71,7 @@ _WORDING_IN_SOURCE = _compiled(FORBIDDEN_IN_SOURCE)
 
 
 SOURCE = ROOT / "src" / "beholder"
-MOST = {"backends": 2, "judges": 5, "language": 1, "metrics": 1, "stats": 1}
+MOST = {"backends": 2, "judges": 4, "language": 1, "metrics": 1, "stats": 1}
 """Findings that other packages still have. A number may only fall."""
 
 

@@ -115,7 +115,7 @@ def evidence(
 
 
 def _is_reworded(claim: AnalysedText, text: AnalysedText) -> bool:
-    """Whether a claim denies, or relates things in words that a text lacks.
+    """Whether a claim denies, or relates things in words that a text does not have.
 
     Of what is not there, and of how relations turn ("to the right of" is said by "left of"), the
     rules know more than the words and the model.

@@ -191,7 +191,7 @@ def _called_alike(text: AnalysedText, a: int, b: int) -> bool:
 
 
 def _may_be_one(a: str, b: str) -> bool:
-    """Whether two nouns may name one thing: a sparrow and a bird; of unknown ones, nobody knows."""
+    """Whether two nouns may name one thing: a sparrow and a bird; unknown nouns may, too."""
     return (
         not (senses(a, "n") and senses(b, "n"))
         or tie(a, b) == "same"

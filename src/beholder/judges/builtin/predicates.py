@@ -98,7 +98,7 @@ BEING_THERE = _verbs("being there")
 """Verbs that, alone and finite, say no more than that a thing is there."""
 _WEAR = frozenset(("dress in", "clothe in", "have on", "clad in"))
 _BESIDE = frozenset(("across from", "along with", "near", "next to", "opposite"))
-"""Places that hold of both ends alike, and so does who only is there: "stands beside"."""
+"""Places that hold of both ends alike, and so does who only is there: "poses beside"."""
 _OF_DOER = frozenset(("in", "of", "on", "with"))
 _NO_DIRECTION = frozenset(
     ["next to", "near", "around", "along with", "across from", "opposite", "between", "of"]
@@ -141,7 +141,7 @@ class Predicate:
 
     @property
     def mutual(self) -> bool:
-        """Whether it holds of both ends alike: "faces", "stands beside"."""
+        """Whether it holds of both ends alike: "faces", "poses beside"."""
         beside = self.place in _BESIDE and self.verb in BEING_THERE
         return self.verb in _MUTUAL or beside
 
