@@ -25,7 +25,7 @@ from toy.command import Cli, runner
 from toy.world import make_world
 
 _LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
-MODEL = re.compile(r"\b(openai|hf|vllm|st|clip|spacy):|\bclipscore\b")
+MODEL = re.compile(r"\b(openai|anthropic|gemini|hf|vllm|st|clip|spacy):|\bclipscore\b")
 """A command that names one of these asks a model that tests do not have."""
 N_NOT_RUN = 8
 """Blocks with a comment that says what they need; a page that adds one says so here."""
@@ -61,7 +61,8 @@ def cli(
     shutil.copytree(world, tmp_path, dirs_exist_ok=True, copy_function=_own)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BEHOLDER_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("OPENAI_API_KEY", "none")  # nobody is asked
+    for vendor in ("OPENAI", "ANTHROPIC", "GEMINI"):
+        monkeypatch.setenv(f"{vendor}_API_KEY", "none")  # nobody is asked
     monkeypatch.setattr("beholder.web.serve", lambda app, settings, listening: None)
     monkeypatch.setattr("beholder.web.app.serve", lambda app, settings, listening: None)
     return runner(monkeypatch, capsys)
