@@ -33,7 +33,7 @@ def test_metrics_are_listed_with_commas(cli: Cli, tmp_path: Path) -> None:
     [
         (("-m", "BLEU"), "did you mean 'bleu'"),
         (("-m", "posh", "--judge", "gpt-4o"), "write openai:gpt-4o"),
-        (("-m", "posh", "--judge", "gemini:flash"), "openai:flash with --base-url"),
+        (("-m", "posh", "--judge", "mistral:flash"), "openai:flash with --base-url"),
         (("-m", "posh", "--judge", "opnai:m"), "did you mean 'openai'"),
         (("-m", "bleu", "--embedder", "minilm"), "--embedder minilm is not used"),
         (("-m", "bleu", "--map", "imag=x"), "did you mean image?"),

@@ -24,6 +24,7 @@ from beholder.judges.operations import (
     AnswerFromPictures,
     AnswerQuestions,
     Assess,
+    AssessInContext,
     CheckCriteria,
     Contradict,
     GradeDescription,
@@ -34,6 +35,7 @@ from beholder.judges.operations import (
     NameSubjects,
     OpenAnswer,
     Operation,
+    PlaceText,
     Presence,
     PresenceList,
     Question,
@@ -206,6 +208,13 @@ class Merged:
     noted: tuple[float, ...]
 
 
+def placed(*answers: str) -> dict[str, object]:
+    rows = [
+        {"id": i, "answer": a, "evidence": "none", "quote": None} for i, a in enumerate(answers)
+    ]
+    return {"rows": rows}
+
+
 MERGED = {
     "presence": Merged(
         Presence([Question("entity", "cat")], "A cat."),
@@ -334,6 +343,20 @@ MERGED = {
         lambda found: (found.grades, found.reason),
         ({"overall": 3.5}, "x | y"),
         (2.0, 5.0),
+    ),
+    "assess_in_context": Merged(
+        AssessInContext("A cat.", ("overall",), references=["A cat."], context={"page": "A pet."}),
+        ({"reason": "x", "overall": 2}, {"reason": "y", "overall": 5}),
+        lambda found: (found.grades, found.reason),
+        ({"overall": 3.5}, "x | y"),
+        (2.0, 5.0),
+    ),
+    "place_text": Merged(
+        PlaceText("A cat.", {"page": "A cat sleeps."}),
+        (placed("no", "no", "simple", "no"), placed("no", "no", "simple", "yes")),
+        lambda found: [one.answer for one in found],
+        ["no", "no", "simple", "unclear"],
+        (0.0, 0.0, 0.0, 0.0, 0.0, 6.0, 7.0, 7.0),  # places among all answers
     ),
     "grade": Merged(
         GradeDescription("A cat.", [PICTURE]),

@@ -22,9 +22,9 @@ from beholder.judges.answers import InMemory, Record
 from beholder.judges.operations import (
     OPERATIONS,
     JudgedFrame,
-    Mark,
     OpenAnswer,
     Question,
+    TextMark,
     TextQuestion,
 )
 from beholder.judges.operations.base import ModelOperation
@@ -66,7 +66,7 @@ class Kept(InMemory):
 
 def made(value: Any) -> Any:
     kinds = {
-        kind.__name__: kind for kind in (OpenAnswer, JudgedFrame, Mark, Question, TextQuestion)
+        kind.__name__: kind for kind in (OpenAnswer, JudgedFrame, TextMark, Question, TextQuestion)
     }
     if isinstance(value, tuple) and value and value[0] in kinds:
         return kinds[value[0]](*value[1:])

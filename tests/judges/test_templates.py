@@ -26,7 +26,6 @@ from beholder.judges.operations import (
     Decompose,
     GradeDescription,
     JudgedFrame,
-    Mark,
     MatchAnswers,
     MatchNearest,
     MatchStatements,
@@ -43,6 +42,7 @@ from beholder.judges.operations import (
     Review,
     ReviseText,
     Rewrite,
+    TextMark,
     TextQuestion,
     Translate,
     Vary,
@@ -79,8 +79,8 @@ CALLS: dict[str, Any] = {
         ReviseText(
             "A blue <cup>.",
             [
-                Mark("mistake", "blue", (2, 6), "red"),
-                Mark("omission", "table", None, "On a table."),
+                TextMark("mistake", "blue", (2, 6), "red"),
+                TextMark("omission", "table", None, "On a table."),
             ],
             200,
             "German",

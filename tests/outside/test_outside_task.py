@@ -77,7 +77,7 @@ def test_the_command_lists_it(site: Path, cli: Cli) -> None:
 
 
 def test_an_unknown_task_is_refused_with_all_names(site: Path, cli: Cli) -> None:
-    with pytest.raises(UnknownNameError, match=r"marks, .*, facts, tones/tone"):
+    with pytest.raises(UnknownNameError, match=r"marks, .*, revisions, tones/tone"):
         task_named("tone")
     done = cli("annotate", "tones/ton", "texts.jsonl", "-o", "study")
     assert done.code == 2

@@ -192,7 +192,7 @@ CASES: dict[str, Case] = {
         "revise_text",
         {
             "text": "A blue <cup>. A cat sleeps.",
-            "marks": [("Mark", "mistake", "blue", (2, 6), "red")],
+            "marks": [("TextMark", "mistake", "blue", (2, 6), "red")],
             "most": 100,
         },
         ("A red <cup>. A dog sleeps.", "A red <cup>. A cat sleeps."),
@@ -201,7 +201,7 @@ CASES: dict[str, Case] = {
         "revise_text",
         {
             "text": "A cup.",
-            "marks": [("Mark", "omission", "table", None, "On a table.")],
+            "marks": [("TextMark", "omission", "table", None, "On a table.")],
             "most": 99,
         },
         ("A golden cup on a table.",),

@@ -51,7 +51,7 @@ _JSON = json.JSONEncoder(ensure_ascii=False)
 
 
 @dataclass(frozen=True)
-class Labels:
+class SubjectLabels:
     """How subjects are called and grouped.
 
     Attributes:
@@ -63,7 +63,7 @@ class Labels:
     groups: Mapping[str, pa.Array]
 
     @classmethod
-    def of(cls, kind: SubjectKind[Any], subjects: Iterable[Any]) -> Labels:
+    def of(cls, kind: SubjectKind[Any], subjects: Iterable[Any]) -> SubjectLabels:
         """The labels of subjects of one kind, in order."""
         ids: list[str] = []
         groups: dict[str, list[str | None]] = {}
@@ -87,7 +87,7 @@ def export(store: Store, asked: Sequence[ScheduledAsker]) -> None:
     """
     kinds = {one.kind.name: (one.kind, one.n) for one in asked}
     labels = {
-        name: Labels.of(kind, (subject for _, subject in islice(store.subjects(kind), n)))
+        name: SubjectLabels.of(kind, (subject for _, subject in islice(store.subjects(kind), n)))
         for name, (kind, n) in kinds.items()
     }
     schema = score_schema(key for one in labels.values() for key in one.groups)
@@ -150,7 +150,7 @@ def score_schema(groups: Iterable[str]) -> pa.Schema:
 
 
 def score_tables(
-    metric: str, columns: OutcomeColumns, labels: Labels, schema: pa.Schema
+    metric: str, columns: OutcomeColumns, labels: SubjectLabels, schema: pa.Schema
 ) -> Iterator[pa.Table]:
     """Rows of ``scores.parquet``: per subject, in order, one per value or the one of its failure.
 

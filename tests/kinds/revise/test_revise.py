@@ -13,7 +13,7 @@ import pytest
 from beholder.backends import Scripted
 from beholder.errors import ConfigError, DataError
 from beholder.judges import LLMJudge
-from beholder.judges.operations import Mark
+from beholder.judges.operations import TextMark
 from beholder.kinds.annotation.tasks import task_named
 from beholder.kinds.annotation.tasks.revisions import RevisionTask
 from beholder.kinds.revise.certain import apply, certain
@@ -29,9 +29,9 @@ from toy.tools import OneJudge
 pytestmark = pytest.mark.usefixtures("few_resamples")
 
 
-def mark(text: str, wrong: str, instead: str = "", kind: str = "mistake") -> Mark:
+def mark(text: str, wrong: str, instead: str = "", kind: str = "mistake") -> TextMark:
     at = text.index(wrong)
-    return Mark(kind, wrong, (at, at + len(wrong)), instead)
+    return TextMark(kind, wrong, (at, at + len(wrong)), instead)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_is_not_certain_is_refused_with_its_reason(
 
 def test_omissions_need_wording_and_overlaps_leave_the_larger_edit() -> None:
     text = "A tall man sits. A dog barks at it."
-    marks = [mark(text, "tall"), mark(text, "A tall man sits."), Mark("omission", "hat")]
+    marks = [mark(text, "tall"), mark(text, "A tall man sits."), TextMark("omission", "hat")]
     edits, refused = certain(text, marks)
     assert apply(text, edits) == "A dog barks at it."
     assert [(one.mark, "needs wording" in one.why) for one in refused] == [(2, True)]

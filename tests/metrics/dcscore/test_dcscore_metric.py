@@ -283,7 +283,7 @@ def test_a_judge_that_cannot_see_is_refused_before_it_is_asked(picture: str) -> 
         DCScore(judge="scripted:x").score_text(CANDIDATE, REFERENCE, [picture], tools=model.tools())
     assert not model.requests
     items = [Item("a", CANDIDATE, (REFERENCE,)), Item("b", CANDIDATE, (REFERENCE,), (picture,))]
-    with pytest.raises(ConfigError, match="builtin does not see"):
+    with pytest.raises(ConfigError, match="builtin cannot see"):
         DCScore().prepare(items).identities(Tools())
     assert DCScore().prepare(items[:1]).identities(Tools())
     assert DCScore(verify="reference").prepare(items).identities(Tools())

@@ -121,7 +121,7 @@ def test_units_left_out_are_asked_once_more_and_then_fail() -> None:
     found, n = listed([first, second], "dog", "cat")
     assert [value for value, _, _ in found] == [5.0, 1.0]
     assert n == 2
-    with pytest.raises(ItemError, match="1 of 2 units"):
+    with pytest.raises(ItemError, match="statement 1 of 2"):
         listed([first, {"rows": []}], "dog", "cat")
 
 

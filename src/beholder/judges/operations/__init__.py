@@ -43,8 +43,8 @@ from beholder.judges.operations.rating import RateSequence as RateSequence
 from beholder.judges.operations.rating import RateTransition as RateTransition
 from beholder.judges.operations.rating import Rating as Rating
 from beholder.judges.operations.review import Review as Review
-from beholder.judges.operations.revise import Mark as Mark
 from beholder.judges.operations.revise import ReviseText as ReviseText
+from beholder.judges.operations.revise import TextMark as TextMark
 from beholder.judges.operations.rewrite import Rewrite as Rewrite
 from beholder.judges.operations.surprisal import MeasureSurprisal as MeasureSurprisal
 from beholder.judges.operations.translate import Translate as Translate

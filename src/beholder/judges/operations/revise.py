@@ -18,7 +18,7 @@ _STEM = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class TextMark:
     """A mistake or an omission in a text.
 
     Attributes:
@@ -52,7 +52,7 @@ class ReviseText(ModelOperation[str], name="revise_text"):
     """
 
     text: str
-    marks: Sequence[Mark]
+    marks: Sequence[TextMark]
     most: int
     language: str | None = None
 
@@ -92,7 +92,7 @@ class ReviseText(ModelOperation[str], name="revise_text"):
         return text
 
 
-def _shown(mark: Mark) -> str:
+def _shown(mark: TextMark) -> str:
     if mark.span is None:
         return f"missing: {mark.text}" + (f" (as in: {mark.instead})" if mark.instead else "")
     return f"wrong: {mark.text}" + (f"; right: {mark.instead}" if mark.instead else "")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from beholder.judges.builtin.classes import exclude, values
-from beholder.judges.operations import Mark
+from beholder.judges.operations import TextMark
 from beholder.language import Document, Word, parse
 from beholder.language.numerals import number
 from beholder.records import Span
@@ -30,7 +30,7 @@ class Edit(NamedTuple):
     marks: tuple[int, ...]
 
 
-class Refused(NamedTuple):
+class LeftMark(NamedTuple):
     """A mark that was not corrected, and why."""
 
     mark: int
@@ -49,8 +49,8 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
 
 
 def certain(
-    text: str, marks: Sequence[Mark], language: str | None = None
-) -> tuple[list[Edit], list[Refused]]:
+    text: str, marks: Sequence[TextMark], language: str | None = None
+) -> tuple[list[Edit], list[LeftMark]]:
     """The edits that are certain, in order, and the marks that are left.
 
     Certain are: a word of a class of values (colour, number, side, material, age) for another of
@@ -68,18 +68,18 @@ def certain(
     document = parse(text) if english and marked else None
     found: list[Edit] = list(_sentences(document, text, marks)) if document else []
     whole = {mark for edit in found for mark in edit.marks}
-    refused: list[Refused] = []
+    refused: list[LeftMark] = []
     for place, mark in enumerate(marks):
         if place in whole:
             continue
         try:
             found.append(Edit(*_edit(text, mark, document), (place,)))
         except _No as reason:
-            refused.append(Refused(place, str(reason)))
+            refused.append(LeftMark(place, str(reason)))
     kept: list[Edit] = []
     for edit in sorted(found, key=lambda one: (one.start - one.end, one)):
         if any(edit.start <= other.end and other.start <= edit.end for other in kept):
-            refused += [Refused(mark, "overlaps another correction") for mark in edit.marks]
+            refused += [LeftMark(mark, "overlaps another correction") for mark in edit.marks]
         else:
             kept.append(edit)
     made = apply(text, kept)
@@ -95,11 +95,11 @@ def certain(
     ):
         why = "a sentence would lose its subject or its verb"
     if why:
-        return [], sorted(refused + [Refused(mark, why) for edit in kept for mark in edit.marks])
+        return [], sorted(refused + [LeftMark(mark, why) for edit in kept for mark in edit.marks])
     return sorted(kept), sorted(refused)
 
 
-def _edit(text: str, mark: Mark, document: Document | None) -> tuple[int, int, str]:
+def _edit(text: str, mark: TextMark, document: Document | None) -> tuple[int, int, str]:
     if mark.span is None:
         raise _No("an omission needs wording; name a judge")
     start, end = mark.span
@@ -162,7 +162,7 @@ def _of_rule(text: str, rule: str, start: int, end: int) -> tuple[int, int, str]
     return blanks.start(), end, ""
 
 
-def _sentences(document: Document, text: str, marks: Sequence[Mark]) -> Iterator[Edit]:
+def _sentences(document: Document, text: str, marks: Sequence[TextMark]) -> Iterator[Edit]:
     """Deletions of sentences of which every word that says something is marked."""
     places: dict[int, list[Word]] = {}
     for word in document:

@@ -22,7 +22,7 @@ _JSON = re.compile(r"\"(?:[^\"\\]|\\.)*\"|[\[\]{},:]|[^\s\[\]{},:\"]+")
 _BOM = "\ufeff"
 
 
-class Found(NamedTuple):
+class FoundText(NamedTuple):
     """A text of a file.
 
     Attributes:
@@ -130,7 +130,7 @@ def _written(text: str, form: str, quote: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _attributes(source: str, where: Mapping[str, Any]) -> list[Found]:
+def _attributes(source: str, where: Mapping[str, Any]) -> list[FoundText]:
     """The attribute of the element that begins at a line and column."""
     lines = source.removeprefix(_BOM).split("\n")
     if not where.get("line") or not where.get("column"):
@@ -143,11 +143,11 @@ def _attributes(source: str, where: Mapping[str, Any]) -> list[Found]:
         at = match.end()
         if match[1].lower() == where["text_from"] and match[2]:
             value = match[2][1:-1] if match[2][0] in "\"'" else match[2]
-            return [Found(frozenset(), match[1], *match.span(2), html.unescape(value))]
+            return [FoundText(frozenset(), match[1], *match.span(2), html.unescape(value))]
     return []
 
 
-def _texts(source: str, form: str) -> Iterator[Found]:
+def _texts(source: str, form: str) -> Iterator[FoundText]:
     """The texts of a table or of JSON, with the names of their rows."""
     if form in (".csv", ".tsv"):
         yield from _cells(source, "\t" if form == ".tsv" else ",")
@@ -160,7 +160,7 @@ def _texts(source: str, form: str) -> Iterator[Found]:
             at += len(line) + 1
 
 
-def _strings(source: str, offset: int, row: int | None) -> Iterator[Found]:
+def _strings(source: str, offset: int, row: int | None) -> Iterator[FoundText]:
     """The texts of a JSON value with their paths; keys are none."""
     levels: list[list[Any]] = []
     found: list[tuple[list[Any], int, int, str]] = []
@@ -188,10 +188,10 @@ def _strings(source: str, offset: int, row: int | None) -> Iterator[Found]:
         above = ["", *(f"/{'/'.join(map(str, path[:n]))}" for n in range(1, len(path)))]
         keys = {f"row {number}", str(number), *above, ids.get(tuple(path[:-1]), "")}
         name = next((str(key) for key in reversed(path) if isinstance(key, str)), "")
-        yield Found(frozenset(keys), name, offset + start, offset + end, value)
+        yield FoundText(frozenset(keys), name, offset + start, offset + end, value)
 
 
-def _cells(source: str, usual: str) -> Iterator[Found]:
+def _cells(source: str, usual: str) -> Iterator[FoundText]:
     """The cells of a table below its header."""
     head = source.split("\n", 1)[0]
     separator = re.escape(max((usual, ";", "\t", ","), key=head.count))
@@ -210,7 +210,7 @@ def _cells(source: str, usual: str) -> Iterator[Found]:
                 keys = {f"row {line}", str(number)}
                 keys |= {v for name, v in zip(header, values, strict=False) if name == "id"}
                 for name, (start, end, said) in zip(header, row, strict=False):
-                    yield Found(frozenset(keys), name, start, end, said)
+                    yield FoundText(frozenset(keys), name, start, end, said)
             header = header or values
             line += source.count("\n", row[0][0], at)
             number, row = number + 1, []

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from beholder.errors import ConfigError, ItemError
-from beholder.judges.operations import Mark
+from beholder.judges.operations import TextMark
 from beholder.lint.linting import Choice, lint
 from beholder.lint.rules import LintFinding
 from beholder.records import Item, ItemScore, Unit
@@ -25,14 +25,14 @@ RULES = ("ALT104", "ALT109", "ALT110", "ALT112", "ALT114")
 """Rules of ``beholder lint`` whose findings are corrected."""
 
 
-def marks_of(item: Item) -> list[Mark]:
+def marks_of(item: Item) -> list[TextMark]:
     """The marks of a row.
 
     Raises:
         ItemError: They have another form.
     """
     try:
-        return msgspec.convert(item.meta.get("marks"), list[Mark])
+        return msgspec.convert(item.meta.get("marks"), list[TextMark])
     except msgspec.ValidationError as error:
         raise ItemError(f"marks: {error}") from None
 
@@ -80,7 +80,7 @@ def _of_run(run: Path, folder: Path, metric: str | None) -> Iterator[Item]:
                 return
 
 
-def _of_metric(store: Store, name: str) -> Iterator[tuple[Item, list[Mark]]]:
+def _of_metric(store: Store, name: str) -> Iterator[tuple[Item, list[TextMark]]]:
     for position, item in store.items():
         found = store.score(name, position)
         units = found.units if isinstance(found, ItemScore) else ()
@@ -90,29 +90,29 @@ def _of_metric(store: Store, name: str) -> Iterator[tuple[Item, list[Mark]]]:
             yield item, kept
 
 
-def _mark(unit: Unit, item: Item) -> Mark | None:
+def _mark(unit: Unit, item: Item) -> TextMark | None:
     if unit.detail.get("unsure") or not unit.spans:
         return None
     if unit.side == "candidate" and unit.verdict in ("contradicted", "mistake"):
         start, end = unit.spans[0][0], unit.spans[-1][1]
         instead = str(unit.detail.get("contradiction") or "")
-        return Mark("mistake", item.candidate[start:end], (start, end), instead)
+        return TextMark("mistake", item.candidate[start:end], (start, end), instead)
     if unit.side == "reference" and unit.verdict == "omission" and not unit.detail.get("under"):
         reference = item.references[unit.reference_index or 0]
         place = unit.spans[0][0]
         parts = RuleSplitter().split(reference)
         around = next((one.of(reference) for one in parts if one.start <= place < one.end), "")
-        return Mark("omission", unit.text, None, around)
+        return TextMark("omission", unit.text, None, around)
     return None
 
 
 def _of_lint(source: Path) -> Iterator[Item]:
-    rows: dict[tuple[str, str], tuple[LintFinding, list[Mark]]] = {}
+    rows: dict[tuple[str, str], tuple[LintFinding, list[TextMark]]] = {}
     for one in lint([source], choice=Choice(select=frozenset(RULES))).findings:
         if one.span is not None:
             place = f"{one.line}:{one.column}" if one.column else one.locator
             marks = rows.setdefault((f"{one.file}#{place}", one.text), (one, []))[1]
-            marks.append(Mark(one.rule, one.text[slice(*one.span)], one.span))
+            marks.append(TextMark(one.rule, one.text[slice(*one.span)], one.span))
     names = Counter(name for name, _ in rows)
     for (name, text), (one, marks) in rows.items():
         file = source / one.file if source.is_dir() else source
