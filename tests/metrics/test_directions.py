@@ -11,6 +11,7 @@ from beholder.errors import ConfigError
 from beholder.kinds.scores.door import score
 from beholder.kinds.scores.page import write_report
 from beholder.metrics import METRICS, ValueInfo
+from beholder.metrics.judged.placement import DECISIONS, VERDICTS
 from beholder.records import Item
 from beholder.report.markdown import run_tables
 from beholder.rewards import reward
@@ -28,7 +29,10 @@ def _values() -> list[tuple[str, ValueInfo]]:
 
 def test_counts_have_no_better_end() -> None:
     found = {(name, value.name) for name, value in _values() if value.higher_is_better is None}
-    assert found == {(name, value.name) for name, value in _values() if value.name in COUNTS}
+    decisions = {one for one in found if one[0] == "placement"}
+    assert decisions == {("placement", kind) for kind in {*DECISIONS, *VERDICTS} - {"fits"}}
+    counts = {(name, value.name) for name, value in _values() if value.name in COUNTS}
+    assert found - decisions == counts
     assert ("length", "words") in found
     unbounded = [value for _, value in _values() if value.high >= 1e6]
     assert [value.name for value in unbounded if value.higher_is_better] == []

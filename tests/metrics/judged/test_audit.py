@@ -101,15 +101,15 @@ def test_doubtful_facts_go_to_people_with_as_many_supported_ones(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
-    if "planted" not in BACKENDS.names():
-        BACKENDS.register("planted")(Planted)
+    if "audited" not in BACKENDS.names():
+        BACKENDS.register("audited")(Planted)
     picture(tmp_path)
     rows = [
         {"id": name, "candidate": CANDIDATE, "references": [reference], "images": ["p.png"]}
         for name, reference in (("a", REFERENCE), ("b", "A red boat."))
     ]
     Path("d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    run = audit("d.jsonl", judge="planted:m", out="run", concurrency=1)
+    run = audit("d.jsonl", judge="audited:m", out="run", concurrency=1)
     (row,) = [json.loads(line) for line in Path("run/doubtful.jsonl").read_text().splitlines()]
     assert row["id"] == "a"
     assert sorted(one["state"] for one in row["audit"]) == ["doubtful", "supported"]

@@ -80,7 +80,19 @@ def undecided(source: AnalysedText, evidence: Sequence[Evidence], n: Numbers) ->
         and not (found.crowded or found.denied)
         and (value(found, n) < _VERBATIM or source.graph.entities[unit.subject].quantity in SHARES)
         and not exchanged(found, n)
+        and not _of_another(found, n)
     }
+
+
+def _of_another(found: Evidence, n: Numbers) -> bool:
+    """Whether a text has the words of a unit, but says them of other things than the unit does.
+
+    The model hardly sees whose words they are.
+    """
+    if found.kind == "attribute":
+        return found.elsewhere and found.named >= n.known and not found.order
+    said = found.kind == "relation" and found.coverage >= _VERBATIM and found.ends >= n.same
+    return said and found.stated < n.other_verb and not found.order
 
 
 def exchanged(found: Evidence, n: Numbers) -> bool:

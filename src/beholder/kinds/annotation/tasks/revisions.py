@@ -66,7 +66,7 @@ class RevisionTask(Task):
             pieces += [("old", edit["old"]), ("new", edit["new"])]
             at = edit["end"]
         pieces.append(("kept", unit.texts[1][at:]))
-        return {"pieces": pieces, "left": revision["refused"], "reasons": get_args(Reason),
+        return {"pieces": pieces, "unrevised": revision["refused"], "reasons": get_args(Reason),
                 "worse": unit.row["meta"].get("not_better", False)}  # fmt: skip
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
