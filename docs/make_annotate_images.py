@@ -26,7 +26,14 @@ from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.web import make_app
 
 IMAGES = Path(__file__).parent / "images"
-KEYS = {"pairs": "214", "ratings": "7", "sequences": "6", "steps": "83t", "facts": "t", "revisions": "a"}
+KEYS = {
+    "pairs": "214",
+    "ratings": "7",
+    "sequences": "6",
+    "steps": "83t",
+    "facts": "t",
+    "revisions": "a",
+}
 CHOSEN = {
     "marks": "harbour-north",
     "pairs": "field-north | field-south",

@@ -281,7 +281,7 @@ def test_pictures_are_refused_where_they_are_not_seen(kit: Kit) -> None:
         "anthropic",
         "gemini",
         "hf",
-    ):  # the others are told in their options, and trusted
+    ):  # the options of the others say so
         with pytest.raises(ConfigError, match="does not take pictures"):
             asyncio.run(one.chat(SEEN))
 

@@ -308,9 +308,7 @@ class AnnotationStudy:
             yield self.unit(at), who, states[who, at]
 
     def judged(self, *, gold: bool = False) -> list[Judgments]:
-        """Units with finished judgments of annotators, in the order of the data.
-
-        Judgments that say that a unit cannot be judged are left out.
+        """Units with finished judgments of annotators, in data order, without "cannot judge".
 
         Args:
             gold: Whether to return the units whose right judgment is known, or all others.
