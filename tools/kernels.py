@@ -5,7 +5,7 @@
 OpenBLAS chooses its kernel by the processor; ``OPENBLAS_CORETYPE`` chooses another that the
 processor can run. Under each, this judges the golden statements with the built-in judge, parses
 their sentences and scores pairs of descriptions with ``accord`` and ``posh``. Verdicts, tags and
-heads must be the same, probabilities of statements equal to the bit, and other values within
+heads must be the same, probabilities of statements and values within
 ``TOLERANCE``. Exits with 1 if they are not, or if fewer than ``LEAST`` kernels can run. A numpy
 without OpenBLAS has no kernels to choose: it says so.
 """
@@ -133,7 +133,7 @@ def outcome() -> Outcome:
 def differences(first: Outcome, second: Outcome) -> list[str]:
     """What two kernels do not agree on, a line each; empty if they agree."""
     found = []
-    for what in ("verdicts", "parses", "probabilities"):
+    for what in ("verdicts", "parses"):
         ours, theirs = getattr(first, what), getattr(second, what)
         found += [
             f"{what}: {name!r}: {ours.get(name)} ({first.kernel}),"
@@ -141,10 +141,12 @@ def differences(first: Outcome, second: Outcome) -> list[str]:
             for name in sorted(ours.keys() | theirs.keys())
             if ours.get(name) != theirs.get(name)
         ]
-    for name in sorted(first.values.keys() | second.values.keys()):
-        a, b = (side.values.get(name, float("nan")) for side in (first, second))
-        if not abs(a - b) <= TOLERANCE:
-            found.append(f"values: {name!r}: {a!r} ({first.kernel}), {b!r} ({second.kernel})")
+    for what in ("probabilities", "values"):
+        ours, theirs = getattr(first, what), getattr(second, what)
+        for name in sorted(ours.keys() | theirs.keys()):
+            a, b = (side.get(name, float("nan")) for side in (ours, theirs))
+            if not abs(a - b) <= TOLERANCE:
+                found.append(f"{what}: {name!r}: {a!r} ({first.kernel}), {b!r} ({second.kernel})")
     return found
 
 

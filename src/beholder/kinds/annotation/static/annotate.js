@@ -212,7 +212,7 @@ function pressDone() {
     window.location.assign(root.dataset.next);
     return;
   }
-  keepRemark();
+  keepWritten();
   finish();
 }
 
@@ -257,19 +257,21 @@ root.addEventListener("change", (event) => {
 });
 
 // Texts that annotators write: a remark, or a text that they edit.
-written.forEach((box) => {
-  let timer = 0;
-  const keep = () => {
-    clearTimeout(timer);
+let writtenTimer = 0;
+function keepWritten() {
+  clearTimeout(writtenTimer);
+  for (const box of written) {
     const { words } = box.dataset;
     const text = box.value.trim();
     if (text !== (judgment()[words] ?? box.defaultValue.trim())) act(words, text || null);
-  };
+  }
+}
+written.forEach((box) => {
   box.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(keep, 800);
+    clearTimeout(writtenTimer);
+    writtenTimer = setTimeout(keepWritten, 800);
   });
-  box.addEventListener("change", keep);
+  box.addEventListener("change", keepWritten);
 });
 
 document.getElementById("undo").addEventListener("click", () => act(null, null));
