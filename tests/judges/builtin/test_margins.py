@@ -1,13 +1,13 @@
 """Every golden verdict stands when its evidence moves a little: no decision sits on an exact number.
 
-Evidence moves in two places, by the same amount and all in one direction: the cosine of each two
-phrases, on which counterparts, synonyms and likenesses depend; and each number of the evidence on a
-unit, before it is decided. Numbers stay within 0..1.
+Evidence moves in three places, by the same amount and all in one direction: the cosine of each two
+phrases, on which counterparts, synonyms and likenesses depend; each number of the evidence on a
+unit, before it is decided; and what the entailment model says. Numbers stay within 0..1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 from tools.kernels import Verdict, golden_verdicts
 
-from beholder.embed import exact
+from beholder.embed import entailment, exact
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin import (
     claims,
+    entailed,
     entities,
     findings,
     gather,
@@ -80,6 +81,11 @@ def moved(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
     def gathered(*arguments: Any) -> tuple[Evidence, ...]:
         return tuple(_moved(evidence, by) for evidence in gather.gather(*arguments))
 
+    def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
+        moved: FloatArray = np.clip(entailment.entail(pairs) + np.float32(by), 0.0, 1.0)
+        return moved
+
+    monkeypatch.setattr(entailed, "entail", entail)
     for module in COMPARING:
         monkeypatch.setattr(module, "cosines", cosines)
     monkeypatch.setattr(findings, "gather", gathered)
