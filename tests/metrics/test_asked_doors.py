@@ -6,6 +6,7 @@ import asyncio
 import html
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,13 +18,15 @@ from starlette.testclient import TestClient
 import beholder
 from beholder.data import to_row
 from beholder.kinds.annotation.study import AnnotationStudy
+from beholder.kinds.scores.by_group import group_tables
 from beholder.records import Item, ItemScore
 from beholder.rewards import reward
+from beholder.run.store import Store
 from beholder.web import Settings
 from beholder.web.viewer import Viewer, make_viewer
 from servers.faults import FaultServer, serving
 from toy.command import Cli, runner
-from toy.planted import Study
+from toy.planted import TASKS, Study
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
 METRICS = ("checklist", "qa")
@@ -197,3 +200,30 @@ def test_answers_that_change_between_repeats_are_counted(
     assert "changed" in Path("run/report.html").read_text("utf-8")
     judged = cli("agree", "run", "--judges")
     assert "same answer by all" in judged.out
+
+
+def test_tables_have_the_share_of_each_state_by_dimension(
+    study: Study, data: Path, cli: Cli, server: FaultServer
+) -> None:
+    given = ("-m", "checklist", "--judge", "openai:m", "--base-url", server.url, "-o", "run")
+    assert cli("score", str(data), *given).code == 0
+    with Store.read(Path("run")) as store:
+        (table,) = group_tables(store)
+    states: dict[str, list[str]] = defaultdict(list)
+    pictures: dict[str, set[str]] = defaultdict(set)
+    for item in study.items:
+        for one in item.meta["criteria"]:
+            state = study.state[item.id, one["text"]].replace(" ", "_")
+            if "dimension" in one and state != "unread":
+                states[one["dimension"]].append(state)
+                pictures[one["dimension"]].add(item.id)
+    assert {row["group"]: row["n"] for row in table.rows} == {k: len(v) for k, v in states.items()}
+    for row in table.rows:
+        of = states[row["group"]]
+        for state in ("met", "contradicted", "not_mentioned"):
+            assert row[state] == pytest.approx(of.count(state) / len(of))
+        assert row["n_sources"] == len(pictures[row["group"]])
+        assert (row["met_low"] is None) == (row["n_sources"] < 5)
+    page = Path("run/report.html").read_text("utf-8")
+    assert 'id="by-group"' in page
+    assert TASKS[0] in page

@@ -79,6 +79,7 @@ def score(
     from beholder import metrics
     from beholder.api import Run
     from beholder.errors import ConfigError
+    from beholder.kinds.scores.by_group import group_tables
     from beholder.kinds.scores.gate_reports import check_format, results, write_results
     from beholder.kinds.scores.gates import (
         check,
@@ -99,6 +100,7 @@ def score(
     from beholder.run.labels import targets
     from beholder.run.scores import ScoreConfig, fitting_metric
     from beholder.run.session import default_out
+    from beholder.run.store import Store
     from beholder.spec import listed
     from beholder.terminal.progress import TerminalProgress
 
@@ -153,7 +155,10 @@ def score(
             " the summary"
         )
 
-    added = [] if goal is None else [until_table(config.out, goal)]
+    with Store.read(config.out) as store:
+        added = group_tables(store)
+    if goal is not None:
+        added.append(until_table(config.out, goal))
     corrected, reasons = labelled_tables(config.out, wanted)
     added += corrected
     problems += reasons

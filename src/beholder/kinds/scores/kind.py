@@ -19,6 +19,7 @@ KIND: RunKind[ScoreConfig, Iterable[Item | DataError], list[DataError]] = RunKin
     plan="beholder.run.scores:plan_scores",
     engines=True,
     page="beholder.kinds.scores.page:write_report",
+    section="beholder.kinds.scores.by_group:section",
     has_systems=True,
     figures="beholder.report.figures:write_figures",
     subject_pages={"item": "beholder.kinds.scores.page:draw_item"},
