@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+import beholder
+from beholder.errors import ConfigError
 from beholder.metrics import METRICS
 from beholder.web import Settings
 from beholder.web.viewer import Viewer, make_viewer
@@ -91,6 +93,22 @@ def test_the_difference_of_two_systems_is_corrected(cli: Cli, command: str) -> N
     assert 0.03 < found["p"] < 0.04
     assert rows["a"]["labels"] == 10
     assert rows["a"]["p"] is None
+
+
+def test_a_run_in_python_is_corrected(cli: Cli) -> None:
+    two_systems(cli)
+    found = beholder.Run(Path("a")).corrected("la.jsonl", label=["word_count.words=words"])
+    table, bias = found.tables
+    (row,) = table.rows
+    # The judge says 10, 11 or 12 words, 7 times 10 and 11, and 6 times 12. All labels are 10: what
+    # does not vary has no covariance with the judge, so the labels alone count.
+    assert row["judge"] == pytest.approx((7 * 10 + 7 * 11 + 6 * 12) / 20)
+    assert (row["labels"], row["corrected"], row["n"], row["n_labels"]) == (10, 10, 20, 6)
+    assert bias.name == "bias"
+    assert not found.problems
+    assert "Corrected by labels" in str(found)
+    with pytest.raises(ConfigError, match="there is no such value; there are: word_count.words"):
+        beholder.Run(Path("a")).corrected("la.jsonl", label=["word_count.lines=words"])
 
 
 def test_labels_of_other_words_belong_to_no_text(cli: Cli) -> None:

@@ -56,6 +56,22 @@ class Summary(Printed, dict[str, MetricResult]):
 
 
 @dataclass(frozen=True)
+class Corrected(Printed):
+    """Means of a run corrected by human labels; prints as the tables of ``score --labels``.
+
+    Attributes:
+        tables: ``corrected`` and ``bias``, what else the grades follow.
+        problems: Why a value is not corrected.
+    """
+
+    tables: Sequence[Table]
+    problems: Sequence[str]
+
+    def _tables(self) -> Sequence[Table]:
+        return self.tables
+
+
+@dataclass(frozen=True)
 class Run:
     """A run on disk, of any kind.
 
@@ -112,6 +128,24 @@ class Run:
                     found = replace(found, item=subject)
                 if found is not None:
                     yield subject, found
+
+    def corrected(self, *labels: str | Path, label: Sequence[str] = ()) -> Corrected:
+        """Correct the means of a run over items by human labels of some of its texts.
+
+        Args:
+            labels: Files with ``judgments``, such as ``beholder annotate export`` writes.
+            label: Judgments to use, as ``NAME`` or ``METRIC.VALUE=NAME``; the only one there is if
+                none is named.
+
+        Raises:
+            ConfigError: There is no such label, too few of them, or on another scale.
+            DataError: A row of a file is wrong.
+        """
+        from beholder.run.corrected import labelled_tables
+        from beholder.run.labels import targets
+
+        scored = {name: one.values for name, one in manifest.read(self.path).askers.items()}
+        return Corrected(*labelled_tables(self.path, targets([*map(Path, labels)], label, scored)))
 
     def to_arrow(self) -> Any:
         """The scores as a pyarrow Table, long: item, metric, name, value, status, groups."""
