@@ -107,7 +107,7 @@ def test_a_run_in_python_is_corrected(cli: Cli) -> None:
     assert bias.name == "bias"
     assert not found.problems
     assert "Corrected by labels" in str(found)
-    with pytest.raises(ConfigError, match="there is no such value; there are: word_count.words"):
+    with pytest.raises(ConfigError, match="no such value; there are: word_count"):
         beholder.Run(Path("a")).corrected("la.jsonl", label=["word_count.lines=words"])
 
 
