@@ -10,8 +10,7 @@ import pytest
 
 from beholder.errors import ConfigError, ItemError
 from beholder.language import Document, Word, model, parse, parsers, scene_graph
-from beholder.language.hyphens import join_hyphens
-from beholder.language.parsers import MAX_DEPTH, bound_depth
+from beholder.language.parsers import MAX_DEPTH, bound_depth, join_hyphens
 
 HARD = {
     "long": "A small dog sits on a red mat near the door. " * 2300,

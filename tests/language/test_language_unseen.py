@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from beholder.language import parse, scene_graph
-from beholder.language.units import GraphUnit, graph_units
+from beholder.language.statements import GraphUnit, graph_units
 
 
 def units(text: str) -> tuple[GraphUnit, ...]:

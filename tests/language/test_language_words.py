@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from beholder.language import parse, scene_graph, statements
 from beholder.language.document import Word, tree_depths
-from beholder.language.hyphens import join_hyphens
-from beholder.language.parsers import MAX_DEPTH, bound_depth
-from beholder.language.words import parse as parse_lists
+from beholder.language.lexicon import parse as parse_lists
+from beholder.language.parsers import MAX_DEPTH, bound_depth, join_hyphens
 from beholder.report import graph_text
 
 

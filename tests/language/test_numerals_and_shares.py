@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from beholder.language import parse, scene_graph
-from beholder.language.statements import wording
-from beholder.language.units import graph_units
+from beholder.language.statements import graph_units, wording
 
 
 def said(text: str) -> set[str]:

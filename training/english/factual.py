@@ -11,8 +11,7 @@ from pathlib import Path
 
 from beholder.language import lemmas
 from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
-from beholder.language.lexicon import ANIMALS, MATERIALS, NUMBER_WORDS, PEOPLE
-from beholder.language.words import parse
+from beholder.language.lexicon import ANIMALS, MATERIALS, NUMBER_WORDS, PEOPLE, parse
 
 Triple = tuple[str, str, str]
 

@@ -1,25 +1,18 @@
-"""Who does what to whom: the subjects and objects of a predicate.
+"""Who does what to whom: the subjects and objects of a predicate; and what is not there.
 
 Also those that are not written beside it: relative clauses, participles, shared subjects, inverted
-sentences.
+sentences. However absence is said ("no hat", "without a hat", "is not wearing a hat"), the graph is
+the same: the thing is denied, and so is what relates it.
 """
 
 from __future__ import annotations
 
+from beholder.language import lexicon as lex
 from beholder.language.document import Document, Word
-from beholder.language.lexicon import (
-    ANIMALS,
-    ANIMATE_VERBS,
-    INTRANSITIVE,
-    LIMITING_ADVERBS,
-    NEGATIONS,
-    PEOPLE,
-    RELATIVE_PRONOUNS,
-)
 
 _DEPTH = 12
 """How many clauses up a subject is looked for."""
-_LIVING = ANIMALS | PEOPLE
+_LIVING = lex.ANIMALS | lex.PEOPLE
 _SHARES = ("conj", "xcomp", "advcl", "parataxis", "dep", "ccomp")
 
 
@@ -49,7 +42,7 @@ def is_denied(document: Document, word: Word) -> bool:
             return True
     last = word.index + (word.lemma == "be")  # "there isn't a dog"
     return any(
-        (c.lower in NEGATIONS or c.lemma == "not") and not is_limited(document, c)
+        (c.lower in lex.NEGATIONS or c.lemma == "not") and not is_limited(document, c)
         for c in document.children(word, "advmod", "neg", "det", "cc")
         if c.index <= last
     )
@@ -58,7 +51,7 @@ def is_denied(document: Document, word: Word) -> bool:
 def is_limited(document: Document, denying: Word) -> bool:
     """Whether a negation only says that there is more: "not only a dog"."""
     following = document.words[denying.index + 1 : denying.index + 2]
-    return any(word.lower in LIMITING_ADVERBS for word in following)
+    return any(word.lower in lex.LIMITING_ADVERBS for word in following)
 
 
 def is_passive(document: Document, verb: Word) -> bool:
@@ -136,7 +129,7 @@ def _shared(document: Document, predicate: Word, head: Word, depth: int) -> list
 
 def _doer(document: Document, predicate: Word, noun: Word) -> list[Word]:
     """The sitter in "A woman sits on a bench reading": benches do not read."""
-    if predicate.tag != "VBG" or predicate.lemma not in ANIMATE_VERBS or noun.lemma in _LIVING:
+    if predicate.tag != "VBG" or predicate.lemma not in lex.ANIMATE_VERBS or noun.lemma in _LIVING:
         return []
     clause = document.head(noun)
     while clause is not None and clause.is_noun:
@@ -154,7 +147,7 @@ def _is_nominal(word: Word) -> bool:
 
 def _referent(document: Document, word: Word, predicate: Word) -> Word:
     """For "who" and "which", the noun that the clause describes; any other word means itself."""
-    if word.lower in RELATIVE_PRONOUNS and word.pos in ("PRON", "DET", "SCONJ"):
+    if word.lower in lex.RELATIVE_PRONOUNS and word.pos in ("PRON", "DET", "SCONJ"):
         noun = described_noun(document, predicate)
         if noun is not None:
             return noun
@@ -175,7 +168,7 @@ def described_noun(document: Document, predicate: Word) -> Word | None:
 
 def inverted_subject(document: Document, verb: Word) -> Word | None:
     """The noun after the verb in "Behind the table stands a man"."""
-    if not is_verb(verb) or verb.lemma not in INTRANSITIVE or written_subjects(document, verb):
+    if not is_verb(verb) or verb.lemma not in lex.INTRANSITIVE or written_subjects(document, verb):
         return None
     fronted = [c for c in document.children(verb, "obl", "advmod", "nsubj") if c.index < verb.index]
     after = [c for c in document.children(verb, "obj") if c.index > verb.index]
@@ -187,7 +180,7 @@ def objects(document: Document, verb: Word) -> list[Word]:
     direct = [
         c
         for c in document.children(verb, "obj")
-        if c.lower not in RELATIVE_PRONOUNS or c.pos != "PRON"
+        if c.lower not in lex.RELATIVE_PRONOUNS or c.pos != "PRON"
     ]
     inverted = inverted_subject(document, verb)
     direct = [c for c in direct if c is not inverted and c not in recipients(document, verb)]
@@ -218,7 +211,7 @@ def gap_noun(document: Document, verb: Word) -> Word | None:
     """The noun that a relative clause leaves out as object: "the cup (that) the man holds"."""
     if verb.dep not in ("acl", "acl:relcl"):
         return None
-    own = [c for c in document.children(verb, "nsubj") if c.lower not in RELATIVE_PRONOUNS]
+    own = [c for c in document.children(verb, "nsubj") if c.lower not in lex.RELATIVE_PRONOUNS]
     if any(c.lower in ("where", "when", "why") for c in document.children(verb, "advmod", "mark")):
         return None
     if not own or (document.child(verb, "cop", "obj") and not _relative_object(document, verb)):
@@ -227,7 +220,7 @@ def gap_noun(document: Document, verb: Word) -> Word | None:
 
 
 def _relative_object(document: Document, verb: Word) -> bool:
-    return any(c.lower in RELATIVE_PRONOUNS for c in document.children(verb, "obj"))
+    return any(c.lower in lex.RELATIVE_PRONOUNS for c in document.children(verb, "obj"))
 
 
 def stranded_preposition(document: Document, verb: Word) -> Word | None:
@@ -240,7 +233,87 @@ def _stranded(document: Document, verb: Word) -> Word | None:
         if child.pos == "ADP" and child.index > verb.index and not document.children(child):
             return child
     relative = document.children(verb, "obl", "obj")
-    for word in (c for c in relative if c.lower in RELATIVE_PRONOUNS):
+    for word in (c for c in relative if c.lower in lex.RELATIVE_PRONOUNS):
         for case in document.children(word, "case"):
             return case
     return None
+
+
+AFFIRMED = {"without": "with"}
+"""Prepositions that deny the noun after them, and what they deny."""
+_DENYING = ("no", "not")  # base forms; "neither dog" says that there are two
+_INDEFINITE = ("a", "an", "any", "either")
+_COUNTING = lex.QUANTIFIERS - {"any", "other", "single"}
+
+
+def is_absent(document: Document, noun: Word) -> bool:
+    """Whether a text says that there is no such thing as a noun names.
+
+    A denied verb denies only what is new in it: who "is not wearing the hat" may have it at hand,
+    and if there are "not many people" there are some.
+    """
+    if _is_denied_itself(document, noun):
+        return True
+    first = document.words[noun.head] if noun.dep == "conj" else noun
+    group = conjuncts(document, first)
+    if noun not in group:
+        return False
+    joined_by = {c.lower for each in group for c in document.children(each, "cc")}
+    if "nor" in joined_by:
+        return True
+    if noun is not first:
+        if any(c.lower == "but" for c in document.children(noun, "cc")):
+            return False
+        if _is_denied_itself(document, first):
+            return joined_by == {"or"} or _is_lacked_too(document, noun, first)
+    return _is_new(document, noun) and _is_in_denied_clause(document, first)
+
+
+def _is_denied_itself(document: Document, noun: Word) -> bool:
+    """As in "no hat", "not a single hat", "is not a hat", "without a hat"."""
+    if _is_lacked(document, noun):
+        return True
+    said = [
+        word.lemma
+        for word in document.children(noun, "det", "advmod", "cc")
+        if word.lemma in _DENYING and not is_limited(document, word)
+    ]
+    if said == ["not"]:
+        return _is_new(document, noun) and _is_no_place(document, noun)
+    return bool(said)
+
+
+def _is_lacked(document: Document, noun: Word) -> bool:
+    return any(case.lower in AFFIRMED for case in document.children(noun, "case"))
+
+
+def _is_lacked_too(document: Document, noun: Word, first: Word) -> bool:
+    """As in "without doors and windows"; "a dog without a collar and a cat" has a cat."""
+    return _is_lacked(document, first) and not document.child(noun, "case", "det")
+
+
+def _is_new(document: Document, noun: Word) -> bool:
+    """Whether a noun stands for any of its kind: neither a known one nor some number of them."""
+    said = document.children(noun, "det", "amod", "nummod")
+    return (
+        noun.pos == "NOUN"
+        and not document.child(noun, "nmod:poss", "nummod")
+        and not any(word.lower in _COUNTING for word in said)
+        and all(d.lower in _INDEFINITE for d in said if d.dep == "det")
+    )
+
+
+def _is_in_denied_clause(document: Document, noun: Word) -> bool:
+    """Whether a noun is what a denied verb acts on, or what it says there is or is with."""
+    verb = document.head(noun)
+    if verb is None or not is_denied(document, verb):
+        return False
+    kind = noun.dep.split(":")[0]
+    if kind == "nsubj":
+        return document.child(verb, "expl") is not None
+    return kind in ("obj", "obl") and _is_no_place(document, noun)
+
+
+def _is_no_place(document: Document, noun: Word) -> bool:
+    """A thing does not have what it is not with; the park in which it is not may well be there."""
+    return all(case.lower == "with" for case in document.children(noun, "case"))

@@ -15,12 +15,14 @@ from beholder.language.document import Document, Word
 from beholder.language.lexicon import COLLECTIVE, HYPERNYMS
 from beholder.language.links import (
     COREFERENCES,
+    SPEECH,
     Coref,
     Links,
+    MentionSpan,
+    find_mentions,
     links_from_spans,
     named_coreference,
 )
-from beholder.language.mentions import SPEECH, MentionSpan, find_mentions
 from beholder.language.phrases import Phrases
 from beholder.text.kinds import is_kind
 

@@ -5,25 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from beholder.language import clauses
+from beholder.language import lexicon as lex
 from beholder.language.document import Document, Word
-from beholder.language.facts import AttributeFact
-from beholder.language.lexicon import (
-    COLOURS,
-    COMPLETED,
-    DEGREES,
-    FOCUS_ADVERBS,
-    LINKING,
-    NEGATIONS,
-    PARTITIVES,
-    POSITIONS,
-    QUANTIFIERS,
-    SHADES,
-)
+from beholder.language.graph import AttributeFact
 from beholder.language.phrases import Phrases, is_figure, is_of_name, is_position, is_quality
 from beholder.language.places import place, preposition
 from beholder.language.unseen import colours_of, names_nothing
 
-_NO_QUALITY = QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}
+_NO_QUALITY = lex.QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}
 _LOOSE = ("appos", "discourse", "parataxis")
 """How brackets after a noun may be attached to it."""
 
@@ -33,7 +22,7 @@ def attribute_facts(document: Document, phrases: Phrases) -> Iterator[AttributeF
     for index, phrase in phrases.by_word.items():
         yield from modifiers(document, phrase.word, index)
     for index, target in phrases.stands_for.items():
-        if document.words[index].lemma not in PARTITIVES:  # the group is small, not the trees
+        if document.words[index].lemma not in lex.PARTITIVES:  # the group is small, not the trees
             yield from modifiers(document, document.words[index], target)
     for word in document:
         yield from predicate_adjectives(document, word, phrases)
@@ -65,9 +54,9 @@ def _describes(document: Document, child: Word, noun: Word) -> bool:
         return False
     if child.pos == "ADJ" and child.index > noun.index and has_linked_noun(document, child):
         return False
-    if child.lower in _NO_QUALITY or child.lower in NEGATIONS or not child.text[0].isalnum():
+    if child.lower in _NO_QUALITY or child.lower in lex.NEGATIONS or not child.text[0].isalnum():
         return False
-    if _in_brackets(document, child) and (child.pos == "ADJ" or child.lower in POSITIONS):
+    if _in_brackets(document, child) and (child.pos == "ADJ" or child.lower in lex.POSITIONS):
         return True  # "a boy (left)"
     if child.dep.split(":")[0] in _LOOSE:
         return False
@@ -99,14 +88,14 @@ def _is_shade_of(word: Word, following: Word, noun: Word) -> bool:
     if following.dep not in ("amod", "compound") or following.head != noun.index:
         return False
     adverb = word.lower.endswith("ly") and following.pos in ("VERB", "ADJ")
-    return adverb or (word.lower in SHADES and following.lower in COLOURS)
+    return adverb or (word.lower in lex.SHADES and following.lower in lex.COLOURS)
 
 
 def _joined_adjectives(document: Document, word: Word) -> list[Word]:
     return [
         c
         for c in document.children(word, "conj")
-        if (c.pos in ("ADJ", "VERB") or c.lower in COLOURS or _is_bare_noun(document, c))
+        if (c.pos in ("ADJ", "VERB") or c.lower in lex.COLOURS or _is_bare_noun(document, c))
         and not document.child(c, "nsubj", "cop", "aux", "obj")
     ]
 
@@ -122,31 +111,31 @@ def with_degree(document: Document, word: Word) -> tuple[Word, ...]:
         c
         for c in document.children(word, "advmod", "amod", "obl:npmod", "compound", "obl:unmarked")
         if c.index < word.index
-        and c.lower not in FOCUS_ADVERBS | NEGATIONS
+        and c.lower not in lex.FOCUS_ADVERBS | lex.NEGATIONS
         and c.pos in ("ADV", "ADJ", "NOUN", "PART")
     ]
-    inner = [d for c in before for d in document.children(c, "advmod") if d.lower in DEGREES]
+    inner = [d for c in before for d in document.children(c, "advmod") if d.lower in lex.DEGREES]
     inner += [n for c in before for n in document.children(c, "nummod")]
     return tuple(sorted({*before, *inner, word}, key=lambda w: w.index))
 
 
 def _value(words: tuple[Word, ...]) -> str:
     """What the attribute says apart from its degree, in base form."""
-    bare = [w for w in words[:-1] if w.lower not in DEGREES and not w.lower.endswith("ly")]
+    bare = [w for w in words[:-1] if w.lower not in lex.DEGREES and not w.lower.endswith("ly")]
     last = words[-1]
     ending = last.lower if last.pos == "VERB" else last.lemma
     return " ".join([*(w.lower for w in bare), ending])
 
 
 def _is_affirmed(words: tuple[Word, ...]) -> bool:
-    return not any(w.lower in NEGATIONS for w in words)
+    return not any(w.lower in lex.NEGATIONS for w in words)
 
 
 def predicate_adjectives(
     document: Document, word: Word, phrases: Phrases
 ) -> Iterator[AttributeFact]:
     """As in "is tall", "looks old", "painted white"; also the adjectives joined to them."""
-    adjective = word.pos == "ADJ" or (word.lower in COLOURS and word.pos in ("NOUN", "PROPN"))
+    adjective = word.pos == "ADJ" or (word.lower in lex.COLOURS and word.pos in ("NOUN", "PROPN"))
     rule = _predicate_rule(document, word) if adjective else None
     if rule is None or word.lower in _NO_QUALITY or (word.index in phrases.by_word):
         return
@@ -164,7 +153,7 @@ def predicate_adjectives(
 
 def has_linked_noun(document: Document, adjective: Word) -> bool:
     """Whether a noun with a preposition completes the adjective: "full of", "parked on"."""
-    if adjective.lower not in COMPLETED and not adjective.lower.endswith("ed"):
+    if adjective.lower not in lex.COMPLETED and not adjective.lower.endswith("ed"):
         return False
     return any(
         n.index > adjective.index and preposition(document, n)
@@ -182,8 +171,8 @@ def _predicate_rule(document: Document, word: Word) -> str | None:
     head = document.head(word)
     if head is None:
         return "copula" if document.child(word, "nsubj") else None
-    if word.dep == "xcomp" or (word.dep == "obj" and head.lemma in LINKING):
-        return "linking" if head.lemma in LINKING else "result"
+    if word.dep == "xcomp" or (word.dep == "obj" and head.lemma in lex.LINKING):
+        return "linking" if head.lemma in lex.LINKING else "result"
     if word.dep in ("acl", "acl:relcl", "advcl"):
         return "clause"
     if word.dep == "conj":
@@ -206,7 +195,7 @@ def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterato
     if not document.child(word, "cop") and word.index not in phrases.stands_for:
         return
     polarity = not clauses.is_denied(document, word)
-    if word.pos == "ADV" and word.lower not in FOCUS_ADVERBS:
+    if word.pos == "ADV" and word.lower not in lex.FOCUS_ADVERBS:
         for subject in clauses.subjects(document, word):
             yield AttributeFact(subject.index, (word,), word.lower, "position", "copula", polarity)
     elif word.is_noun and preposition(document, word):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 
-from beholder.language.words import pairs, sections, word_set
+from beholder.language.lexicon import pairs, sections, word_set
 
 _FILE = "lemmas.txt"
 _VERBS: dict[str, str] = {}

@@ -6,14 +6,195 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-from beholder.language.document import Document
-from beholder.language.mentions import find_mentions
-from beholder.language.phrases import Phrases
+from beholder.language.document import Document, Word
+from beholder.language.lexicon import ANIMALS, COLOURS, FEMALE, MALE, PEOPLE
+from beholder.language.phrases import Phrase, Phrases
 from beholder.optional import require
 from beholder.records import Span
 from beholder.registry import Registry, origin
+
+Sex: TypeAlias = Literal["male", "female"]
+
+PRONOUNS: dict[str, str] = {
+    "he": "he", "him": "he", "his": "he", "himself": "he", "she": "she", "her": "she",
+    "hers": "she", "herself": "she", "it": "it", "its": "it", "itself": "it", "they": "they",
+    "them": "they", "their": "they", "theirs": "they", "themselves": "they", "'em": "they",
+}  # fmt: skip
+"""Third-person pronouns and the form that they are resolved as."""
+SPEECH: dict[str, str] = {
+    "i": "i", "me": "i", "my": "i", "mine": "i", "myself": "i", "you": "you", "your": "you",
+    "yours": "you", "yourself": "you", "we": "we", "us": "we", "our": "we", "ours": "we",
+}  # fmt: skip
+"""First and second person: always the same speaker within a text."""
+_DEFINITE = frozenset(
+    ["the", "this", "that", "these", "those", "its", "his", "her", "their", "such"]
+)
+_OTHER = frozenset(
+    ["other", "another", "second", "third", "next", "additional", "further", "more", "different"]
+)
+_RESTRICTING = frozenset(["with", "in", "wearing"])
+_CONTRASTS = (
+    COLOURS,
+    frozenset(["large", "small", "big", "little", "tiny", "huge", "tall", "short"]),
+    frozenset(
+        [
+            "left",
+            "right",
+            "middle",
+            "center",
+            "central",
+            "upper",
+            "lower",
+            "top",
+            "bottom",
+            "front",
+            "back",
+            "rear",
+        ]
+    ),
+    frozenset(["first", "second", "third", "fourth", "last"]),
+    frozenset(["old", "young", "older", "younger", "new"]),
+    frozenset(["open", "closed"]),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MentionSpan:
+    """A noun or pronoun that means something.
+
+    Attributes:
+        word: Its head word.
+        phrase: Its noun phrase; None for a possessive pronoun.
+        pronoun: The pronoun it is resolved as, or None.
+        names: Words of the name in base form, head last.
+        describing: Adjectives and numbers before the head.
+        restricting: What distinguishes it from its like after the head: "with a red hat", "in the
+            blue".
+        definite: Whether it points at something known: "the", "this", a possessor, a name.
+        other: Whether it says that it means another one.
+        plural: Whether it means several.
+    """
+
+    word: Word
+    phrase: Phrase | None
+    pronoun: str | None
+    names: tuple[str, ...]
+    describing: frozenset[str]
+    restricting: frozenset[str]
+    definite: bool
+    other: bool
+    plural: bool
+
+    @property
+    def head(self) -> str:
+        """The head in base form."""
+        return self.names[-1]
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether the text says that there is no such thing."""
+        return self.phrase is not None and not self.phrase.polarity
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it is a proper name."""
+        return self.word.pos == "PROPN"
+
+    @property
+    def sex(self) -> Sex | None:
+        """Sex, if the noun or pronoun shows it."""
+        if self.pronoun in ("he", "she"):
+            return "male" if self.pronoun == "he" else "female"
+        if self.head in MALE or "mr." in self.names:
+            return "male"
+        return "female" if self.head in FEMALE or "mrs." in self.names else None
+
+    @property
+    def is_person(self) -> bool:
+        """Whether it is a person by its noun or pronoun."""
+        return self.head in PEOPLE or self.pronoun in ("he", "she", "i", "we", "you")
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it is a person or animal by its noun or pronoun."""
+        return self.is_person or self.head in ANIMALS
+
+    def set_apart_from(self, other: MentionSpan) -> bool:
+        """Whether each is distinguished from its like: "the man in the cap", "... hat"."""
+        mine, yours = self.restricting, other.restricting
+        return bool(mine - yours) and bool(yours - mine)
+
+    def contradicts(self, other: MentionSpan) -> bool:
+        """Whether two descriptions exclude each other: "the green house", "the blue house"."""
+        for values in _CONTRASTS:
+            mine, yours = self.describing & values, other.describing & values
+            if mine and yours and not mine & yours:
+                return True
+        return False
+
+
+def find_mentions(document: Document, phrases: Phrases) -> list[MentionSpan]:
+    """All mentions in text order."""
+    found = []
+    for word in document:
+        phrase = phrases.by_word.get(word.index)
+        pronoun = PRONOUNS.get(word.lower) or SPEECH.get(word.lower)
+        if word.pos not in ("PRON", "DET"):
+            pronoun = None
+        if phrase is not None or pronoun is not None:
+            found.append(_mention(document, word, phrase, pronoun))
+    return found
+
+
+def _mention(
+    document: Document, word: Word, phrase: Phrase | None, pronoun: str | None
+) -> MentionSpan:
+    names = [w.lemma for w in phrase.name] if phrase is not None else [word.lemma]
+    determiners = [c.lower for c in document.children(word, "det", "nmod:poss")]
+    describing = {
+        c.lower
+        for c in document.children(word, "amod", "nummod", "compound")
+        if c.index < word.index
+    }
+    describing |= {
+        d.lower
+        for c in document.children(word, "amod")
+        for d in document.children(c, "conj", "amod")
+    }
+    definite = any(d in _DEFINITE for d in determiners) or word.pos == "PROPN"
+    definite = definite or bool(document.child(word, "nmod:poss"))
+    plural = phrase.plural if phrase is not None else word.is_plural
+    return MentionSpan(
+        word=word,
+        phrase=phrase,
+        pronoun=pronoun,
+        names=tuple(names),
+        describing=frozenset(describing),
+        restricting=_restricting(document, word),
+        definite=definite,
+        other=bool(describing & _OTHER) or "another" in determiners,
+        plural=plural or pronoun in ("they", "we"),
+    )
+
+
+def _restricting(document: Document, word: Word) -> frozenset[str]:
+    """What follows a noun at once after "with", "in" or "wearing", with its adjectives."""
+    after = document.words[word.index + 1] if word.index + 1 < len(document.words) else None
+    if after is None or after.lower not in _RESTRICTING:
+        return frozenset()
+    ends = [
+        end
+        for end in document.children(word, "nmod")
+        if any(case.index == after.index for case in document.children(end, "case"))
+    ]
+    if after.head == word.index:
+        ends += document.children(after, "obj")
+    return frozenset(
+        part.lemma for end in ends for part in (end, *document.children(end, "amod", "compound"))
+    )
+
 
 SpanClusters: TypeAlias = Sequence[Sequence[Span]]
 Coref: TypeAlias = "str | Callable[[str], SpanClusters]"

@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from beholder.language.absence import is_absent
+from beholder.language import lexicon as lex
+from beholder.language.clauses import is_absent
 from beholder.language.document import Document, Word
 from beholder.language.graph import EntityKind
-from beholder.language.lexicon import (
-    COLOURS,
-    GROUP_NOUNS,
-    MATERIALS,
-    PARTITIVES,
-    PEOPLE_BY_NUMBER,
-    PERSONAL,
-    PICTURE_FRAMES,
-    PICTURES,
-    POSITIONS,
-    QUANTIFIERS,
-    RELATIVE_PRONOUNS,
-    SELECTORS,
-    SHADES,
-)
 from beholder.language.numerals import number, numeral
 
 _NAMES = ("compound", "flat", "nmod:desc")
@@ -123,14 +109,16 @@ def is_modifier(document: Document, word: Word) -> bool:
     if is_bare_colour(document, word):
         return True
     following = document.words[word.index + 1] if word.index + 1 < len(document) else None
-    if word.lower in SHADES and following is not None and following.lower in COLOURS:
+    if word.lower in lex.SHADES and following is not None and following.lower in lex.COLOURS:
         return True
     if word.dep == "conj":
         first = document.words[word.head]
         if first.pos == "ADJ" and not word.is_plural and not document.children(word, "det", "amod"):
             return not document.child(word, "nsubj", "cop", "case")
-        return is_modifier(document, first) and first.lower in COLOURS | MATERIALS | {"left"}
-    if word.lower in COLOURS and word.dep in ("ROOT", "conj", "xcomp", "obl", "nmod:unmarked"):
+        return is_modifier(document, first) and first.lower in lex.COLOURS | lex.MATERIALS | {
+            "left"
+        }
+    if word.lower in lex.COLOURS and word.dep in ("ROOT", "conj", "xcomp", "obl", "nmod:unmarked"):
         return bool(document.child(word, "cop")) or word.dep in ("conj", "xcomp")
     return False
 
@@ -139,7 +127,7 @@ def is_bare_colour(document: Document, word: Word) -> bool:
     """Whether a colour after a preposition is only a colour: "painted in black and white"."""
     first = document.words[word.head] if word.dep == "conj" else word
     cased = document.child(first, "case") or document.child(word, "case")
-    return word.lower in COLOURS and cased is not None and not document.child(word, "det")
+    return word.lower in lex.COLOURS and cased is not None and not document.child(word, "det")
 
 
 def named_subject(document: Document, word: Word) -> Word | None:
@@ -149,7 +137,7 @@ def named_subject(document: Document, word: Word) -> Word | None:
         return None
     if not document.child(word, "cop") and not document.child(subject, "cop"):
         return None
-    if subject.lemma in PICTURES or word.lemma in PICTURES:
+    if subject.lemma in lex.PICTURES or word.lemma in lex.PICTURES:
         return None
     return None if document.child(subject, "case") else subject
 
@@ -162,14 +150,20 @@ def is_time(document: Document, word: Word) -> bool:
 
 
 def _is_entity_pronoun(word: Word) -> bool:
-    if word.dep in ("det", "expl", "nmod:poss") or word.lower in RELATIVE_PRONOUNS - {"this"}:
+    if word.dep in ("det", "expl", "nmod:poss") or word.lower in lex.RELATIVE_PRONOUNS - {"this"}:
         return word.lower == "that" and word.dep in ("nsubj", "obj", "obl") and word.tag == "DT"
-    return word.lower in PERSONAL or word.lower in ("others", "both", "all", "each")
+    return word.lower in lex.PERSONAL or word.lower in ("others", "both", "all", "each")
 
 
 def _is_selector(document: Document, word: Word) -> bool:
     """A number or "other" used as a noun."""
-    if word.lower not in SELECTORS or word.dep in ("nummod", "det", "amod", "advmod", "compound"):
+    if word.lower not in lex.SELECTORS or word.dep in (
+        "nummod",
+        "det",
+        "amod",
+        "advmod",
+        "compound",
+    ):
         return False
     if document.words[word.head].dep == "nummod":  # "two or three men"
         return False
@@ -190,7 +184,7 @@ def _add(document: Document, word: Word, found: Phrases) -> None:
     kind: EntityKind = "thing"
     if word.pos == "PRON":
         kind = "picture" if word.lower in ("i", "we", "you", "us", "me") else "pronoun"
-    elif word.lemma in PICTURE_FRAMES and _is_picture(document, word):
+    elif word.lemma in lex.PICTURE_FRAMES and _is_picture(document, word):
         kind = "picture"
     phrase = plain_phrase(document, word)
     phrase.kind = kind
@@ -208,7 +202,7 @@ def _add(document: Document, word: Word, found: Phrases) -> None:
 
 def plain_phrase(document: Document, word: Word) -> Phrase:
     """The phrase of a noun that stands for a thing; "a trio" stands for three people."""
-    people = None if word.is_plural else PEOPLE_BY_NUMBER.get(word.lemma)
+    people = None if word.is_plural else lex.PEOPLE_BY_NUMBER.get(word.lemma)
     return Phrase(
         word=word,
         name=_name(document, word),
@@ -220,7 +214,7 @@ def plain_phrase(document: Document, word: Word) -> Phrase:
 
 def _is_picture(document: Document, word: Word) -> bool:
     """The picture that is described, not one on the wall or a frame around a thing."""
-    if word.lemma not in PICTURES:
+    if word.lemma not in lex.PICTURES:
         return word.lemma in ("viewer", "camera") or (
             word.lemma in ("frame", "composition")
             and bool(document.child(word, "case"))
@@ -240,13 +234,13 @@ def _is_picture(document: Document, word: Word) -> bool:
     framed = any(w.lower in ("framed", "hanging") for w in document.children(word, "amod", "acl"))
     if word.dep == "obj" and not hand_held:  # "the image shows a medium shot of a dog"
         subject = document.child(document.words[word.head], "nsubj")
-        return subject is not None and subject.lemma in PICTURES
+        return subject is not None and subject.lemma in lex.PICTURES
     return not hung and not framed and word.dep.split(":")[0] not in ("obj", "conj", "appos")
 
 
 def _partitive_noun(document: Document, word: Word) -> Word | None:
     """As in "a pair of shoes" means the shoes; None for a word that means itself."""
-    if word.lemma not in PARTITIVES and word.lower not in SHARES:
+    if word.lemma not in lex.PARTITIVES and word.lower not in SHARES:
         return None
     for noun in document.children(word, "nmod"):
         if _preposition(document, noun) == "of" and (noun.is_noun or noun.pos == "PRON"):
@@ -256,7 +250,7 @@ def _partitive_noun(document: Document, word: Word) -> Word | None:
 
 def is_position(document: Document, word: Word) -> bool:
     """Whether a noun only names a place: "on the left of", "in front of", "in the background"."""
-    if word.lemma not in POSITIONS or (word.is_plural and word.lemma not in ("side", "corner")):
+    if word.lemma not in lex.POSITIONS or (word.is_plural and word.lemma not in ("side", "corner")):
         return False
     if word.lemma in ("base", "end", "edge", "back", "top", "bottom", "corner", "side"):
         return bool(document.child(word, "case"))
@@ -298,7 +292,7 @@ def is_quality(document: Document, child: Word) -> bool:
     """Whether a noun before a noun is a colour or material and so an attribute."""
     if is_of_name(child, child) or is_of_name(child, document.words[child.head]):
         return False
-    return child.lower in COLOURS or child.lower in MATERIALS
+    return child.lower in lex.COLOURS or child.lower in lex.MATERIALS
 
 
 def quantity(document: Document, word: Word) -> str | None:
@@ -308,7 +302,7 @@ def quantity(document: Document, word: Word) -> str | None:
     for child in document.children(word, "det", "amod", "det:predet"):
         if child.index > word.index:
             continue
-        quantifier = child.lower in QUANTIFIERS - {"other", "single", "another"}
+        quantifier = child.lower in lex.QUANTIFIERS - {"other", "single", "another"}
         superlative = child.tag == "JJS" and child.lower != "most"
         if quantifier and not superlative:
             return _denied(document, child)
@@ -336,5 +330,5 @@ def _is_plural(document: Document, word: Word) -> bool:
         word.is_plural
         or word.lemma == "people"
         or number(said or "") not in (None, 1)
-        or (said is not None and said.split()[-1] in GROUP_NOUNS)
+        or (said is not None and said.split()[-1] in lex.GROUP_NOUNS)
     )

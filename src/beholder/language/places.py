@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from beholder.language.absence import AFFIRMED
+from beholder.language.clauses import AFFIRMED
 from beholder.language.document import Document, Word
 from beholder.language.lexicon import LEADS, PICTURES, SKIPPED
 from beholder.language.phrases import Phrases, is_position

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from beholder.language import clauses
 from beholder.language.describe import has_linked_noun
 from beholder.language.document import Document, Word
-from beholder.language.facts import RelationFact
+from beholder.language.graph import RelationFact
 from beholder.language.lexicon import ROVING
-from beholder.language.locate import Fact, is_picture, located, places_of
 from beholder.language.phrases import Phrases
 from beholder.language.places import Place, place, preposition
-from beholder.language.verbs import verb_facts, verb_words
+from beholder.language.verbs import Fact, is_picture, located, places_of, verb_facts, verb_words
 
 
 def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:

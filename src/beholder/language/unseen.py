@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from functools import partial
 
+from beholder.language import lexicon as lex
 from beholder.language.document import Document, Word
 from beholder.language.graph import EntityKind
-from beholder.language.lexicon import COLOURS, MATERIALS, PICTURES, POSITIONS, SELECTORS, SHADES
 from beholder.language.phrases import Phrase, Phrases, plain_phrase
-from beholder.language.words import word_set
 from beholder.text.kinds import parts_of_speech
 
-_words = partial(word_set, "unseen.txt")
+_words = partial(lex.word_set, "unseen.txt")
 
 MOOD = _words("mood")
 OPINIONS = _words("opinion")
@@ -73,7 +72,7 @@ def _free_predicates(document: Document, phrases: Phrases) -> None:
 
 def names_nothing(word: Word) -> bool:
     """Whether a noun of a predicate says nothing that can be seen: "is a contrast", "a canvas"."""
-    return word.lemma in _NOTHING | _TRACES | PROPERTIES | PICTURES | _SHOTS | {"point"}
+    return word.lemma in _NOTHING | _TRACES | PROPERTIES | lex.PICTURES | _SHOTS | {"point"}
 
 
 def colours_of(document: Document, noun: Word) -> list[Word]:
@@ -82,15 +81,15 @@ def colours_of(document: Document, noun: Word) -> list[Word]:
         return [noun]
     if noun.lemma not in PROPERTIES | _TRACES:
         return []
-    found = [w for w in document.children(noun, "amod", "compound") if w.lower in COLOURS]
+    found = [w for w in document.children(noun, "amod", "compound") if w.lower in lex.COLOURS]
     for below in document.children(noun, "nmod"):
-        found += [w for w in (below, *document.children(below, "conj")) if w.lower in COLOURS]
+        found += [w for w in (below, *document.children(below, "conj")) if w.lower in lex.COLOURS]
     return found
 
 
 def is_colour(document: Document, word: Word) -> bool:
     """Whether a colour stands for itself: "a pristine white", not "an orange", "the whites"."""
-    if word.lower not in COLOURS or word.is_plural:
+    if word.lower not in lex.COLOURS or word.is_plural:
         return False
     determiner = document.child(word, "det")
     described = document.children(word, "amod", "compound", "advmod")
@@ -115,18 +114,18 @@ def _kind(document: Document, phrase: Phrase) -> EntityKind:
     lemma = phrase.word.lemma.lower()
     if lemma in _SHOTS:
         return "picture"
-    if lemma in SELECTORS:
+    if lemma in lex.SELECTORS:
         return "pronoun"
     if _names_nothing(document, phrase, lemma):
         return "unseen"
-    bare = len(phrase.name) == 1 and lemma in POSITIONS | _BARE_PLACES
+    bare = len(phrase.name) == 1 and lemma in lex.POSITIONS | _BARE_PLACES
     return "place" if bare else "thing"
 
 
 def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
     word = phrase.word
     described = document.children(word, "amod", "compound")
-    plain = not any(w.lower in COLOURS or w.lower in MATERIALS for w in described)
+    plain = not any(w.lower in lex.COLOURS or w.lower in lex.MATERIALS for w in described)
     whole = "_".join([*(w.lower for w in phrase.name[:-1]), lemma])
     if not _PHRASES.isdisjoint({whole, *(f"{w.lower}_{lemma}" for w in described)}):
         return True
@@ -155,7 +154,7 @@ def _is_effect(document: Document, word: Word) -> bool:
         return False
     below = (n for noun in (verb, first) for n in document.children(noun, "obl", "nmod"))
     return any(
-        (noun.lemma in _NOTHING | _SHOTS | PICTURES or _is_whole(document, noun))
+        (noun.lemma in _NOTHING | _SHOTS | lex.PICTURES or _is_whole(document, noun))
         and any(case.lower == "to" for case in document.children(noun, "case"))
         for noun in below
     )
@@ -214,13 +213,15 @@ def _is_no_noun(word: Word) -> bool:
 def _is_shade(document: Document, word: Word) -> bool:
     """Read "light" in "shades of light and dark blue"."""
     joined = document.children(word, "conj")
-    bare = word.lower in SHADES and not document.children(word, "det", "amod")
-    return bare and any(w.lower in COLOURS | SHADES for w in joined)
+    bare = word.lower in lex.SHADES and not document.children(word, "det", "amod")
+    return bare and any(w.lower in lex.COLOURS | lex.SHADES for w in joined)
 
 
 def _of_nothing(document: Document, word: Word) -> bool:
     """Whether a noun is "of" a colour, a look or an effect."""
     return any(
-        below.lower in COLOURS or below.lemma in _NOTHING | PROPERTIES or _is_quality(below.lemma)
+        below.lower in lex.COLOURS
+        or below.lemma in _NOTHING | PROPERTIES
+        or _is_quality(below.lemma)
         for below in document.children(word, "nmod")
     )

@@ -4,22 +4,99 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from beholder.language import clauses
+from beholder.language import lexicon as lex
+from beholder.language.describe import with_degree
 from beholder.language.document import Document, Word
-from beholder.language.facts import AttributeFact, RelationFact
-from beholder.language.lexicon import (
-    DIRECTING,
-    FOCUS_ADVERBS,
-    INSTRUMENTS,
-    LINKING,
-    NEGATIONS,
-    PLACING,
-    SHOW_VERBS,
-)
-from beholder.language.locate import Fact, is_picture, located, places_of
-from beholder.language.phrases import Phrases
-from beholder.language.places import Place, place
+from beholder.language.graph import AttributeFact, RelationFact
+from beholder.language.phrases import Phrases, is_bare_colour
+from beholder.language.places import Place, place, preposition
+from beholder.language.unseen import EFFECT_VERBS, colours_of
+
+Fact: TypeAlias = AttributeFact | RelationFact
+_WAYS = ("from", "to", "toward")
+
+
+def is_picture(phrases: Phrases, word: Word | None) -> bool:
+    """Whether a word means the picture itself."""
+    if word is None:
+        return False
+    entity = phrases.entity(word.index)
+    return entity is not None and phrases.by_word[entity].kind == "picture"
+
+
+def places_of(document: Document, word: Word, phrases: Phrases) -> Iterator[Place]:
+    """The prepositional phrases attached to a word, each joined noun by itself."""
+    hanging = document.children(word, "obl", "nmod")
+    if (
+        word.pos == "VERB"
+    ):  # an oblique below the object is one of the verb: "eats soup with a spoon"
+        hanging += [n for c in document.children(word, "obj") for n in document.children(c, "obl")]
+    for noun in hanging:
+        if noun.dep == "nmod:poss" or noun.lower in lex.RELATIVE_PRONOUNS:
+            continue
+        if word.is_noun and word.dep == "obj" and noun.dep == "obl":
+            continue
+        if not preposition(document, noun) or noun.lemma in lex.TIMES:
+            continue
+        for each in clauses.conjuncts(document, noun):
+            yield place(document, each, phrases, borrowed=noun)
+
+
+def located(
+    document: Document,
+    subject: Word,
+    lead: tuple[Word, ...],
+    where: Place,
+    phrases: Phrases,
+    *,
+    rule: str,
+    polarity: bool = True,
+    passive: bool = False,
+) -> Iterator[Fact]:
+    """A subject at a place: a relation, or an attribute for a position in the picture."""
+    coloured = _colours(document, where)
+    for colour in coloured:
+        words = with_degree(document, colour)
+        value = " ".join(w.lower for w in words)
+        yield AttributeFact(subject.index, words, value, "quality", "colour", polarity)
+    if where.target is None:
+        # "Runs from left to right" says where it runs; "the sign on the left" where it is.
+        running = where.text.startswith(_WAYS) and not any(w.lemma in EFFECT_VERBS for w in lead)
+        words = (*lead, *where.words) if running else where.words
+        yield AttributeFact(subject.index, words, where.text, "position", "position", polarity)
+    elif not coloured and not is_picture(phrases, where.target):
+        if where.lacks:  # who walks without shoes walks, and is with no shoes
+            if _is_there(phrases, where.target):
+                return
+            lead, polarity = (), False
+        yield RelationFact(
+            subject.index,
+            where.target.index,
+            (*lead, *where.words),
+            "verb" if lead else "preposition",
+            rule,
+            passive,
+            polarity,
+        )
+
+
+def _is_there(phrases: Phrases, word: Word) -> bool:
+    entity = phrases.entity(word.index)
+    return entity is not None and phrases.by_word[entity].polarity
+
+
+def _colours(document: Document, where: Place) -> list[Word]:
+    """What only colours a thing: "painted in black", "in a pristine white", "with a green hue"."""
+    if where.target is None:
+        return []
+    if is_bare_colour(document, where.target):
+        return [where.target]
+    lead = where.words[0].lower if where.words else ""
+    return colours_of(document, where.target) if lead in ("in", "with") else []
+
 
 _SIDES = ("left", "right")
 
@@ -61,7 +138,7 @@ class _Act:
     def places_object(self, where: Place) -> bool:
         """Whether a place is where the object goes: "puts a plate on the table"."""
         lead = where.words[0].lower if where.words else ""
-        placing = self.verb.lemma in PLACING and lead not in INSTRUMENTS
+        placing = self.verb.lemma in lex.PLACING and lead not in lex.INSTRUMENTS
         return placing and bool(self.objects) and not self.passive
 
 
@@ -178,14 +255,14 @@ def _placed_objects(act: _Act) -> Iterator[Fact]:
 def _means_another_verb(document: Document, word: Word) -> bool:
     """Whether the meaning is in the word below: "seems to be smiling", "looks old"."""
     below = document.child(word, "xcomp", "ccomp")
-    if word.lemma in LINKING and (document.child(word, "xcomp") or document.child(word, "obj")):
+    if word.lemma in lex.LINKING and (document.child(word, "xcomp") or document.child(word, "obj")):
         return True
     return below is not None and below.pos in ("VERB", "NOUN", "ADJ", "AUX")
 
 
 def _is_showing(document: Document, word: Word, phrases: Phrases, named: list[Word]) -> bool:
     """Whether a picture is said to show something: "is seen", "the image shows"."""
-    return word.lemma in SHOW_VERBS and (
+    return word.lemma in lex.SHOW_VERBS and (
         any(is_picture(phrases, s) for s in named) or clauses.is_passive(document, word)
     )
 
@@ -203,7 +280,7 @@ def _shown(document: Document, word: Word, phrases: Phrases, named: list[Word]) 
 def _is_direction(document: Document, word: Word) -> bool:
     """Whether a word is only where its verb turns to: "facing left"."""
     bare = word.lower in _SIDES and not document.children(word)
-    return bare and document.words[word.head].lemma in DIRECTING
+    return bare and document.words[word.head].lemma in lex.DIRECTING
 
 
 def _state(act: _Act, subject: Word) -> AttributeFact:
@@ -212,7 +289,8 @@ def _state(act: _Act, subject: Word) -> AttributeFact:
     around = [
         c
         for c in act.document.children(word, "advmod", "xcomp")
-        if c.lower not in FOCUS_ADVERBS | NEGATIONS | {"when", "where", "while", "as", "how"}
+        if c.lower
+        not in lex.FOCUS_ADVERBS | lex.NEGATIONS | {"when", "where", "while", "as", "how"}
         and (c.pos in ("ADV", "ADJ", "ADP") if c.index > word.index else c.lower.endswith("ly"))
     ]
     below = act.document.children(word, "advmod", "xcomp", "obj")

@@ -19,7 +19,7 @@ from beholder.lint.wording import fold, listed, norm, without_quotes, words
 from beholder.text.languages import ENGLISH, language_named, other_language
 
 if TYPE_CHECKING:
-    from beholder.language.units import GraphUnit
+    from beholder.language.statements import GraphUnit
 
 _YEARS = re.compile(
     r"(?<![\w#.,/-])(?P<year>1\d{3}|20\d\d|2100)(?P<decade>['’]?s)?(?![\w%/-]|[.,]\d)"

@@ -21,7 +21,7 @@ from beholder.judges.builtin.numbers import numbers
 from beholder.judges.builtin.reading import analysed
 from beholder.judges.builtin.relations import UnitSeen
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
-from beholder.language.units import GraphUnit
+from beholder.language.statements import GraphUnit
 from beholder.records import Span
 
 NUMBERS = replace(numbers(), same=0.85, known=0.5)

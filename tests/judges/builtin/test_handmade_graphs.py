@@ -17,7 +17,7 @@ from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import Predicate, normal
 from beholder.judges.builtin.relations import UnitSeen, related
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
-from beholder.language.units import GraphUnit
+from beholder.language.statements import GraphUnit
 from beholder.records import Span
 
 

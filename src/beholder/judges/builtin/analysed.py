@@ -20,7 +20,7 @@ from beholder.judges.builtin.vectors import vectors
 from beholder.language import lemmas
 from beholder.language.graph import SceneGraph
 from beholder.language.lexicon import DIRECTING
-from beholder.language.units import GraphUnit, graph_units
+from beholder.language.statements import GraphUnit, graph_units
 from beholder.records import Span
 from beholder.text import frequency
 from beholder.text import words as word_spans

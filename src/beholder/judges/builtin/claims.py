@@ -20,7 +20,7 @@ from beholder.judges.builtin.reading import analysed, analysed_claims
 from beholder.language import graph_statements
 from beholder.language.lexicon import PICTURES
 from beholder.language.numerals import number as numeral
-from beholder.language.units import GraphUnit
+from beholder.language.statements import GraphUnit
 from beholder.text import RuleSplitter, frequency
 from beholder.text import words as word_spans
 from beholder.text.kinds import bases, meanings

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
 
+from beholder.language.lexicon import parse
 from beholder.language.numerals import number
-from beholder.language.words import parse
 
 Values = frozenset[tuple[str, float]]
 """Places in the classes: name of the class and line; of an age its unit of time and how many."""

@@ -15,7 +15,7 @@ from beholder.judges.builtin.lexis import tie
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import alike_predicates
 from beholder.judges.builtin.verbs import verb_similarity
-from beholder.language.units import GraphUnit
+from beholder.language.statements import GraphUnit
 from beholder.text.kinds import is_kind, senses
 
 _SAME = number("decide.same")

@@ -29,7 +29,7 @@ from beholder.judges.builtin.lexis import content, named_further, part_numbers, 
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import Numbers, number
 from beholder.judges.builtin.relations import UnitSeen, related
-from beholder.language.units import GraphUnit
+from beholder.language.statements import GraphUnit
 from beholder.language.unseen import VAGUE
 from beholder.text.kinds import is_abstract
 

@@ -37,9 +37,9 @@ from beholder.judges.operations import (
 )
 from beholder.judges.operations.answer import CONTRADICTED, MET, NOT_MENTIONED
 from beholder.language import graph_statements
+from beholder.language.lexicon import parse
 from beholder.language.statements import Statement
 from beholder.language.unseen import MOOD, OPINIONS
-from beholder.language.words import parse
 from beholder.text.languages import ENGLISH, language_named
 
 T = TypeVar("T")

@@ -13,8 +13,8 @@ from beholder.embed.exact import cosines
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.vectors import vectors
+from beholder.language.lexicon import word_set
 from beholder.language.unseen import OPINIONS
-from beholder.language.words import word_set
 from beholder.text.kinds import (
     bases,
     covered,

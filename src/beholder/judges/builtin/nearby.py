@@ -12,7 +12,7 @@ from beholder.judges.builtin.classes import values
 from beholder.judges.builtin.lexis import content, saying, says
 from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.predicates import Predicate
-from beholder.language.units import GraphUnit
+from beholder.language.statements import GraphUnit
 from beholder.records import Span
 
 ATTACHED = number("nearby.attached")

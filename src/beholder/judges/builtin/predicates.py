@@ -9,7 +9,7 @@ from importlib import resources
 
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.numbers import akin, number
-from beholder.language.words import parse
+from beholder.language.lexicon import parse
 
 _SAME = {
     "over": "above",

@@ -14,7 +14,7 @@ from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
 from beholder.judges.builtin.verbs import verb_similarity
-from beholder.language.units import GraphUnit
+from beholder.language.statements import GraphUnit
 from beholder.records import Span
 
 _SAME = number("decide.related")

@@ -18,7 +18,7 @@ from beholder.language.graph import Mention, SceneGraph
 from beholder.language.lemmas import noun
 from beholder.language.lexicon import FEMALE, HYPERNYMS, MALE, PEOPLE, PERSONAL, SELECTORS
 from beholder.language.reading import GraphReader, english_graphs_together
-from beholder.language.units import graph_units
+from beholder.language.statements import graph_units
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param

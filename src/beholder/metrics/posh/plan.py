@@ -11,7 +11,7 @@ from typing import TypeAlias
 from beholder.judges import Grade
 from beholder.judges.operations import LexicalAlignment, Question
 from beholder.language.graph import Attribute, Relation, SceneGraph
-from beholder.language.units import GraphUnit, graph_units
+from beholder.language.statements import GraphUnit, graph_units
 from beholder.metrics.posh.published import Advance, Wording, advance, as_made
 from beholder.metrics.posh.published_graph import PublishedGraph
 from beholder.records import Side

@@ -13,7 +13,7 @@ from beholder.errors import ItemError
 from beholder.judges import Grade
 from beholder.judges.grades import rule_grade
 from beholder.language.graph import SceneGraph
-from beholder.language.units import GraphUnit
+from beholder.language.statements import GraphUnit
 from beholder.metrics.base import ValueInfo
 from beholder.metrics.posh.plan import Ask, Grades, Plan
 from beholder.metrics.posh.published import HIGHEST, LOWEST, Component, Wording, as_made, mean_score

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from beholder.language.words import parse
+from beholder.language.lexicon import parse
 from beholder.text import RuleSplitter
 
 Kind: TypeAlias = Literal["breaking", "preserving"]
