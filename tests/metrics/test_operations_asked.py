@@ -215,7 +215,8 @@ def asking_classes(base: type[Asker[Any]] = Asker) -> Iterator[type[Asker[Any]]]
     for cls in base.__subclasses__():
         yield from asking_classes(cls)
         named = any(p.metadata["tool"] == "judge" for p in params(cls))
-        if named and not isabstract(cls) and cls.__module__.startswith("beholder."):
+        whole = hasattr(cls, "registered_name") and not isabstract(cls)
+        if named and whole and cls.__module__.startswith("beholder."):
             yield cls
 
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from beholder.errors import ConfigError
 from beholder.language.document import Document, Word
 from beholder.language.lexicon import COLLECTIVE, HYPERNYMS
 from beholder.language.links import (
-    COREFERENCES,
     SPEECH,
     Coref,
     Links,
@@ -86,12 +84,6 @@ def resolve(document: Document, phrases: Phrases, coref: Coref = "builtin") -> L
         return _Resolver(document, phrases).links
     if coref == "none":
         return Links()
-    if coref not in COREFERENCES.names():
-        names = ", ".join(map(repr, ("builtin", "none", *COREFERENCES.names())))
-        raise ConfigError(
-            f"there is no coreference {coref!r}; use one of {names}, or a function from a text to"
-            " clusters of character ranges"
-        )
     return links_from_spans(document, phrases, named_coreference(coref).clusters(document.text))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
+from beholder.errors import ConfigError
 from beholder.language.document import Document, Word
 from beholder.language.lexicon import ANIMALS, COLOURS, FEMALE, MALE, PEOPLE
 from beholder.language.phrases import Phrase, Phrases
@@ -240,10 +241,11 @@ def coreference_identity(name: str) -> str:
     """A name of a coreference as signatures state it: with the distribution of an outside one.
 
     Raises:
-        UnknownNameError: There is none of that name.
+        ConfigError: There is none of that name.
     """
     if name in ("builtin", "none"):
         return name
+    _check_name(name)
     found = origin(COREFERENCES.get(name))
     return name if found is None else f"{name}[{found.distribution}:{found.version}]"
 
@@ -253,9 +255,20 @@ def named_coreference(name: str) -> Coreference:
     """The model of a name.
 
     Raises:
+        ConfigError: There is none of that name.
         MissingExtraError: A package is missing.
     """
+    _check_name(name)
     return COREFERENCES.build(name)
+
+
+def _check_name(name: str) -> None:
+    if name not in COREFERENCES.names():
+        names = ", ".join(map(repr, ("builtin", "none", *COREFERENCES.names())))
+        raise ConfigError(
+            f"there is no coreference {name!r}; use one of {names}, or a function from a text to"
+            " clusters of character ranges"
+        )
 
 
 @dataclass(slots=True)

@@ -24,6 +24,7 @@ from beholder.errors import (
     TransientError,
 )
 from beholder.judges.asking import noted_questions, question_rows
+from beholder.judges.operations import Operation
 from beholder.metrics.params import full_name, params, signature_of, to_spec, validate_params
 from beholder.metrics.tools import Tools
 from beholder.records import ItemFailure, ItemScore
@@ -67,12 +68,14 @@ class Asker(ABC, Generic[S]):
         values: Its values; the first is the headline, shown first.
         corpus_values: Values of the whole data set that are no mean over subjects; usually none.
         operations: Names of all operations that it may ask of a judge.
+        needs: Operations without which a judge is refused.
     """
 
     registered_name: ClassVar[str]
     values: ClassVar[tuple[ValueInfo, ...]] = ()
     corpus_values: ClassVar[tuple[ValueInfo, ...]] = ()
     operations: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[type[Operation[Any]], ...]] = ()
 
     def __post_init__(self) -> None:
         validate_params(self)
@@ -176,7 +179,14 @@ class Asker(ABC, Generic[S]):
         return self.operations
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Identity of each tool this asker's fields name, by field."""
+        """Identity of each tool this asker's fields name, by field.
+
+        Raises:
+            ConfigError: A judge cannot do what is asked of it: refused here, before any work.
+        """
+        for kind, spec in self.tool_specs():
+            for operation in self.needs if kind == "judge" else ():
+                tools.judge(spec).check_can(operation, images=self.looks)
         asked = self.operations_asked
         return {
             p.name: tools.identity(p.metadata["tool"], getattr(self, p.name), asked)

@@ -53,7 +53,10 @@ class Metric(Asker[Item], Generic[E]):
 
     @abstractmethod
     def score_item(self, item: Item, evidence: E) -> ItemScore:
-        """Turn evidence into a score. Pure: no judge, no file, no clock, no randomness."""
+        """Turn evidence into a score. Pure: no judge, no file, no clock, no randomness.
+
+        ``evaluate`` signs a score without a signature, by the tools in use.
+        """
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without what the metric needs.
@@ -178,10 +181,12 @@ class Metric(Asker[Item], Generic[E]):
         return list(await asyncio.gather(*(one(n, item) for n, item in enumerate(items, start=1))))
 
     async def evaluate(self, subject: Item, tools: Tools) -> ItemScore:
-        """Check, gather and score one item."""
+        """Check, gather, score and sign one item."""
         self.check(subject)
         self.check_tools(subject, tools)
-        return self.score_item(subject, await self.gather(subject, tools))
+        identities = self.identities(tools)
+        score = self.score_item(subject, await self.gather(subject, tools))
+        return score if score.signature else replace(score, signature=self.signature(identities))
 
 
 def _check_unicode(item: Item) -> None:

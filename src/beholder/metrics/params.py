@@ -30,6 +30,7 @@ def param(
     *,
     affects_score: bool = True,
     tool: str | None = None,
+    whole: tuple[int, int | None] | None = None,
 ) -> Any:
     """A config field of a metric; one annotated ``Literal[...]`` takes these values alone.
 
@@ -39,10 +40,10 @@ def param(
         affects_score: False leaves the field out of the signature.
         tool: The kind of tool the value names (``"embedder"``, ``"splitter"``); the signature then
             states the tool's identity (with version or model revision) and not only its name.
+        whole: Least and most of a whole number; None: no most.
     """
-    return field(
-        default=default, metadata={"help": help, "affects_score": affects_score, "tool": tool}
-    )
+    known = {"help": help, "affects_score": affects_score, "tool": tool, "whole": whole}
+    return field(default=default, metadata=known)
 
 
 def params(metric: object) -> tuple[Field[Any], ...]:
@@ -86,6 +87,11 @@ def validate_params(built: object) -> None:
         if p.name in known and value not in known[p.name]:
             listed = ", ".join(map(repr, known[p.name]))
             raise ConfigError(f"{p.name}={value!r}: expected one of {listed}")
+        if p.metadata["whole"] and value is not p.default:
+            low, high = p.metadata["whole"]
+            if type(value) is not int or not low <= value <= (high or value):
+                most = f" to {high}" if high else ""
+                raise ConfigError(f"{p.name}={value!r}: expected a whole number from {low}{most}")
         if p.metadata["tool"] and value is not None:
             if isinstance(value, Judge):
                 value = value.named()

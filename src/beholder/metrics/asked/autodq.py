@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -12,8 +12,8 @@ from beholder.judges import Judge
 from beholder.judges.operations import CheckCriteria, Operation, TextAnswer, WriteCriteria
 from beholder.judges.operations.answer import MET, NOT_MENTIONED
 from beholder.metrics.asked.rows import Criterion, criteria_of, in_parts
-from beholder.metrics.asked.scoring import CHANGED, UNREAD, AskingMetric, Found, f1, opened, unit_of
-from beholder.metrics.base import ValueInfo
+from beholder.metrics.asked.scoring import CHANGED, UNREAD, Found, f1, opened, unit_of
+from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
@@ -32,16 +32,14 @@ class Events:
     Attributes:
         candidate: Events of the candidate, checked against the references.
         reference: Events of the references, checked against the candidate.
-        identities: Identity of each tool by the field that names it.
     """
 
     candidate: Checked
     reference: Checked
-    identities: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class AutoDQ(AskingMetric[Events]):
+class AutoDQ(Metric[Events]):
     """Events of the references that the candidate entails, and the reverse.
 
     A judge lists up to ten events of each text and checks each against the other text. Recall is
@@ -61,7 +59,7 @@ class AutoDQ(AskingMetric[Events]):
 
     judge: str = param(help="who lists and checks: a model, not builtin", tool="judge")
     what: Literal["events", "objects"] = param("events", "what is listed")
-    at_once: int = param(_MOST, "events per question to the judge")
+    at_once: int = param(_MOST, "events per question to the judge", whole=(1, 100))
 
     registered_name: ClassVar[str] = "autodq"
     values: ClassVar[tuple[ValueInfo, ...]] = (
@@ -80,7 +78,6 @@ class AutoDQ(AskingMetric[Events]):
 
     async def gather(self, item: Item, tools: Tools) -> Events:
         """List the events of both texts, then check each list against the other text."""
-        identities = self.identities(tools)
         judge, language = tools.judge(self.judge), language_named(item.language)
         reference = "\n\n".join(text for text in item.references if text.strip())
 
@@ -99,7 +96,7 @@ class AutoDQ(AskingMetric[Events]):
             self._checked(judge, ours, reference, language),
             self._checked(judge, theirs, item.candidate, language),
         )
-        return Events(*checked, identities)
+        return Events(*checked)
 
     async def _checked(
         self, judge: Judge, events: Sequence[Criterion], text: str, language: str | None
@@ -127,12 +124,8 @@ class AutoDQ(AskingMetric[Events]):
             *(unit_of("event", one, "candidate") for one in evidence.candidate),
             *(unit_of("event", one, "reference") for one in evidence.reference),
         )
-        return ItemScore(
-            shares | opened([*evidence.candidate, *evidence.reference], "events"),
-            units,
-            self.signature(evidence.identities),
-            {"statistics": [precision, recall, 1.0]},
-        )
+        values = shares | opened([*evidence.candidate, *evidence.reference], "events")
+        return ItemScore(values, units, detail={"statistics": [precision, recall, 1.0]})
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """F1 of the mean precision and the mean recall."""

@@ -17,7 +17,6 @@ from beholder.metrics.asked.rows import Criterion, criteria_of, in_parts
 from beholder.metrics.asked.scoring import (
     CHANGED,
     UNREAD,
-    AskingMetric,
     Found,
     by_group,
     detailed,
@@ -27,7 +26,7 @@ from beholder.metrics.asked.scoring import (
     sums_of,
     unit_of,
 )
-from beholder.metrics.base import ValueInfo
+from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
@@ -62,16 +61,14 @@ class Checked:
         found: The criteria with their answers, in order.
         names: What the text calls each subject where it covers a criterion about it; None if this
             was not asked.
-        identities: Identity of each tool by the field that names it.
     """
 
     found: Sequence[Found[Criterion]]
     names: Mapping[str, Sequence[TextAnswer | None]] | None
-    identities: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Checklist(AskingMetric[Checked]):
+class Checklist(Metric[Checked]):
     """Criteria of a row against the candidate: met, contradicted or not mentioned.
 
     The row's field ``criteria`` holds statements (key points, events) with optional weights, and
@@ -97,7 +94,7 @@ class Checklist(AskingMetric[Checked]):
 
     judge: str = param("builtin", "who checks: builtin (English), or a model", tool="judge")
     rules: Literal["own", "capricorn", "capability"] = param("own", "whose counting")
-    at_once: int = param(10, "criteria per question to the judge")
+    at_once: int = param(10, "criteria per question to the judge", whole=(1, 100))
 
     registered_name: ClassVar[str] = "checklist"
     values: ClassVar[tuple[ValueInfo, ...]] = (
@@ -133,7 +130,6 @@ class Checklist(AskingMetric[Checked]):
 
     async def gather(self, item: Item, tools: Tools) -> Checked:
         """Ask the judge, a part of the criteria at a time; nothing about an empty candidate."""
-        identities = self.identities(tools)
         criteria = criteria_of(item)
         if self.rules == "capricorn":
             criteria = list({one.text: one for one in reversed(criteria)}.values())[::-1]
@@ -159,7 +155,7 @@ class Checklist(AskingMetric[Checked]):
         names = None
         if self.rules == "capricorn" and judge.can(NameSubjects):
             names = await _named(judge, item.candidate, found, language)
-        return Checked(found, names, identities)
+        return Checked(found, names)
 
     def _state(self, one: Criterion, answer: TextAnswer | None, named: Set[str]) -> str:
         if answer is None or answer.state is None:
@@ -195,7 +191,7 @@ class Checklist(AskingMetric[Checked]):
             nothing = [0.0] * len(_STATES)
             detail["statistics"] = [n for task in _TASKS for n in groups.get(task, nothing)]
         units = tuple(unit_of("statement", one, weight=one.row.weight) for one in found)
-        return ItemScore(values | left, units, self.signature(evidence.identities), detail)
+        return ItemScore(values | left, units, detail=detail)
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """Means over CAPability's tasks; empty without criteria of any of them."""

@@ -28,7 +28,6 @@ from beholder.metrics.asked.scoring import (
     RIGHT,
     UNREAD,
     WRONG,
-    AskingMetric,
     Found,
     by_group,
     detailed,
@@ -37,7 +36,7 @@ from beholder.metrics.asked.scoring import (
     sums_of,
     unit_of,
 )
-from beholder.metrics.base import ValueInfo
+from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore, Unit
@@ -94,16 +93,14 @@ class Answered:
         found: The questions that the rules know, in order, each with its answer, whether that is
             ``right``, ``wrong``, ``not said`` or ``unread``, and its grade.
         n_other: Questions that the rules do not know.
-        identities: Identity of each tool by the field that names it.
     """
 
     found: Sequence[Found[QuestionRow]]
     n_other: int
-    identities: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class QA(AskingMetric[Answered]):
+class QA(Metric[Answered]):
     """Questions of a row, answered by a judge that reads the candidate and sees nothing.
 
     The row's field ``questions`` holds multiple-choice, yes/no or open questions with answers. An
@@ -128,7 +125,9 @@ class QA(AskingMetric[Answered]):
     judge: str = param(help="who answers: a model; the built-in judge cannot", tool="judge")
     rules: Literal["own", "captionqa", "vdc", "vcapsbench"] = param("own", "whose counting")
     seed: int = param(0, "of the order of options")
-    at_once: int = param(10, "questions per call of the judge; captionqa published 1")
+    at_once: int = param(
+        10, "questions per call of the judge; captionqa published 1", whole=(1, 100)
+    )
 
     registered_name: ClassVar[str] = "qa"
     values: ClassVar[tuple[ValueInfo, ...]] = _OWN
@@ -153,7 +152,6 @@ class QA(AskingMetric[Answered]):
 
     async def gather(self, item: Item, tools: Tools) -> Answered:
         """Ask the judge, a part of the questions at a time; nothing about an empty candidate."""
-        identities = self.identities(tools)
         every, judge = questions_of(item), tools.judge(self.judge)
         rows = [row for row in every if self._knows(row)]
         language = language_named(item.language)
@@ -176,7 +174,7 @@ class QA(AskingMetric[Answered]):
         found = [
             self._found(row, answer, matches) for row, answer in zip(rows, answers, strict=True)
         ]
-        return Answered(found, len(every) - len(rows), identities)
+        return Answered(found, len(every) - len(rows))
 
     def score_item(self, item: Item, evidence: Answered) -> ItemScore:
         """Turn states into shares.
@@ -218,7 +216,7 @@ class QA(AskingMetric[Answered]):
             if self.rules == "vdc":
                 values["vdc_score"] = grade
         units = tuple(_unit(one) for one in found)
-        return ItemScore(values, units, self.signature(evidence.identities), detail)
+        return ItemScore(values, units, detail=detail)
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """The published scores over all questions of the set."""

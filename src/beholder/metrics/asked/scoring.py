@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from beholder.errors import ConfigError, ItemError
-from beholder.judges.operations import Operation, TextAnswer
+from beholder.errors import ItemError
+from beholder.judges.operations import TextAnswer
 from beholder.judges.operations.answer import CONTRADICTED, MET
 from beholder.metrics.asked.rows import Criterion, QuestionRow
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.tools import Tools
+from beholder.metrics.base import ValueInfo
 from beholder.records import Side, Unit
 
 UNREAD = "unread"
@@ -44,25 +43,6 @@ class Found(Generic[R]):
     answer: TextAnswer | None
     state: str
     grade: float | None = None
-
-
-class AskingMetric(Metric[E]):
-    """Base: a metric that puts items to a judge, some at a time."""
-
-    needs: ClassVar[tuple[type[Operation[Any]], ...]]
-    at_once: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if type(self.at_once) is not int or not 1 <= self.at_once <= 100:
-            raise ConfigError(f"at_once={self.at_once!r}: expected a whole number from 1 to 100")
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's; one that cannot do what is asked is refused here, before any work."""
-        for _, judge in self.tool_specs():
-            for operation in self.needs:
-                tools.judge(judge).check_can(operation)
-        return super().identities(tools)
 
 
 def opened(found: Sequence[Found[R]], what: str) -> dict[str, float]:

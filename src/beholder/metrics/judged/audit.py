@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import ClassVar, Literal
 
-from beholder.errors import ConfigError, ItemError
+from beholder.errors import ItemError
 from beholder.judges import Draw
 from beholder.judges.operations import AtomicStatement, Decompose, Verify
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.judged.direct import SETTINGS, check_fields
+from beholder.metrics.base import ValueInfo
+from beholder.metrics.judged.direct import ShowingMetric
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore, Side, Unit
@@ -35,7 +35,6 @@ class Audited:
         stated: Per fact whether the candidate states it.
         supported: Per claim whether a reference supports it.
         seen: Per claim whether the picture supports it.
-        identities: Identity of each tool by the field that names it.
     """
 
     facts: Sequence[tuple[int, AtomicStatement]]
@@ -44,11 +43,10 @@ class Audited:
     stated: Sequence[bool]
     supported: Sequence[bool]
     seen: Sequence[bool]
-    identities: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Audit(Metric[Audited]):
+class Audit(ShowingMetric[Audited]):
     """Facts of the references that the picture does not support, and scores without them.
 
     A vision model lists the facts of each reference and verifies each by the picture, ``answers``
@@ -66,7 +64,7 @@ class Audit(Metric[Audited]):
     """
 
     judge: str = param(help="who verifies: a model that can see", tool="judge")
-    answers: int = param(3, "answers per fact of a reference")
+    answers: int = param(3, "answers per fact of a reference", whole=(1, 100))
 
     registered_name: ClassVar[str] = "audit"
     values: ClassVar[tuple[ValueInfo, ...]] = (
@@ -79,29 +77,11 @@ class Audit(Metric[Audited]):
     )
     required_fields: ClassVar[frozenset[str]] = frozenset({"images", "references"})
     operations: ClassVar[tuple[str, ...]] = ("decompose", "verify")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.answers, int) or not 1 <= self.answers <= 100:
-            raise ConfigError(f"answers={self.answers!r}: expected a whole number from 1 to 100")
-
-    @property
-    def looks(self) -> bool:
-        """The judge sees the pictures."""
-        return True
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's; one that cannot do what is asked is refused here, before any work."""
-        tools.judge(self.judge).check_can(Verify, images=True)
-        return super().identities(tools)
-
-    def check_item(self, item: Item) -> None:
-        """As ``Metric.check_item``; neither candidate nor references may be empty."""
-        check_fields(self, item, SETTINGS["both"])
+    needs = (Verify,)
 
     async def gather(self, item: Item, tools: Tools) -> Audited:
         """List the facts, then verify them."""
-        identities, judge = self.identities(tools), tools.judge(self.judge)
+        judge = tools.judge(self.judge)
         language = language_named(item.language)
         images = await tools.pictures.read(item.images)
         texts = (item.candidate, *item.references)
@@ -120,7 +100,7 @@ class Audit(Metric[Audited]):
             ),
         )
         shown = [fmean(vote) for vote in zip(*votes, strict=True)]
-        return Audited(facts, claims, shown, stated, supported, seen, identities)
+        return Audited(facts, claims, shown, stated, supported, seen)
 
     def score_item(self, item: Item, evidence: Audited) -> ItemScore:
         """Turn verdicts into shares.
@@ -157,7 +137,7 @@ class Audit(Metric[Audited]):
         ):
             verdict = "supported" if told else "seen_only" if seen else "unsupported"
             units.append(_unit(claim, "candidate", verdict, float(told or seen), None))
-        return ItemScore(values, tuple(units), self.signature(evidence.identities))
+        return ItemScore(values, tuple(units))
 
 
 def _doubt(fact: AtomicStatement, share: float) -> Doubt:

@@ -1,49 +1,101 @@
-"""Direct assessment: a judge gives a description numbers on a scale."""
+"""Judges that give a description a number: direct assessment, CLAIR, Prometheus, FLEUR, ..."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal, TypeVar
 
-from beholder.errors import ConfigError, ItemError
-from beholder.judges.operations import Aspect, Assess, AssessInContext, Assessment
-from beholder.metrics.base import Metric, ValueInfo
+from beholder.errors import ItemError
+from beholder.judges import Grade
+from beholder.judges.operations import (
+    Aspect,
+    Assess,
+    AssessInContext,
+    Assessment,
+    GradeDescription,
+)
+from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.judged.context import context_of
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
 
-SETTINGS: Mapping[str, frozenset[str]] = {
-    "image": frozenset({"images"}),
-    "reference": frozenset({"references"}),
-    "both": frozenset({"images", "references"}),
-    "page": frozenset({"images"}),
-}
-"""What each setting shows to the judge."""
-
-_ASPECTS: Mapping[str, Aspect] = {
-    "overall": "overall",
-    "precision": "mistakes",
-    "recall": "omissions",
-}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Assessed:
-    """What a judge said of an item.
-
-    Attributes:
-        assessment: Numbers and reason.
-        identities: Identity of each tool by the field that names it.
-    """
-
-    assessment: Assessment
-    identities: Mapping[str, str]
+HIGHEST = 9
+E = TypeVar("E")
 
 
 @dataclass(frozen=True)
-class DirectAssessment(Metric[Assessed]):
+class ShowingMetric(Metric[E]):
+    """Base: a judge is shown fields of the item, of which none may be missing or empty."""
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """Fields of the item that the judge sees beside the candidate."""
+        return self.required_fields
+
+    @property
+    def looks(self) -> bool:
+        """Whether the judge sees the pictures."""
+        return "images" in self.shown
+
+    def check_item(self, item: Item) -> None:
+        """Refuse an item without what is shown to the judge.
+
+        Raises:
+            ItemError: Names the field, or says that the candidate or a reference is empty.
+        """
+        for field in sorted(self.shown):
+            if not getattr(item, field):
+                raise ItemError(f"{self.name} needs {field}, and this item has none")
+        if not item.candidate.strip():
+            raise ItemError("the candidate is empty")
+        if "references" in self.shown and not all(text.strip() for text in item.references):
+            raise ItemError("a reference is empty")
+
+
+@dataclass(frozen=True)
+class AssessingMetric(ShowingMetric[Assessment]):
+    """Base: one question for numbers, which are brought to 0..1.
+
+    Class attributes:
+        aspects: In what respect each value assesses the description.
+        scale_ends: Worst and best number of the scale.
+        explained: Whether the prompt says what the ends and the middle of the scale mean.
+    """
+
+    judge: str = param(help="who assesses: a model; the built-in judge cannot", tool="judge")
+
+    aspects: ClassVar[Mapping[str, Aspect]]
+    scale_ends: ClassVar[tuple[int, int]]
+    explained: ClassVar[bool] = True
+    operations: ClassVar[tuple[str, ...]] = ("assess",)
+    needs = (Assess,)
+
+    async def gather(self, item: Item, tools: Tools) -> Assessment:
+        """Ask the judge."""
+        return await tools.judge(self.judge).ask(await self.question(item, tools))
+
+    async def question(self, item: Item, tools: Tools) -> Assess:
+        """What the judge is asked."""
+        return Assess(
+            item.candidate,
+            tuple(self.aspects.values()),
+            references=item.references if "references" in self.shown else (),
+            images=await tools.pictures.read(item.images) if self.looks else (),
+            low=self.scale_ends[0],
+            high=self.scale_ends[1],
+            rubric=self.explained,
+        )
+
+    def score_item(self, item: Item, evidence: Assessment) -> ItemScore:
+        """Bring the numbers to 0..1."""
+        low, high = self.scale_ends
+        numbers = {name: evidence.grades[aspect] for name, aspect in self.aspects.items()}
+        values = {name: (number - low) / (high - low) for name, number in numbers.items()}
+        return ItemScore(values, detail={"reason": evidence.reason})
+
+
+@dataclass(frozen=True)
+class DirectAssessment(AssessingMetric):
     """A judge's own numbers for a description: as a whole, for mistakes, for omissions.
 
     One question per item. The judge sees the picture (``setting='image'``), the references
@@ -59,11 +111,10 @@ class DirectAssessment(Metric[Assessed]):
         ConfigError: A parameter is out of its range, or the judge cannot do it.
     """
 
-    judge: str = param(help="who assesses: a model; the built-in judge cannot", tool="judge")
     setting: Literal["image", "reference", "both", "page"] = param(
         "reference", "what the judge goes by; page: the picture and the field context"
     )
-    scale: int = param(5, "best number of the scale, which begins at 1")
+    scale: int = param(5, "best number of the scale, which begins at 1", whole=(2, 100))
     rubric: bool = param(True, "say what the ends and the middle of the scale mean")
 
     registered_name: ClassVar[str] = "direct_assessment"
@@ -74,76 +125,164 @@ class DirectAssessment(Metric[Assessed]):
     )
     required_fields: ClassVar[frozenset[str]] = frozenset()
     operations: ClassVar[tuple[str, ...]] = ("assess", "assess_in_context")
+    aspects: ClassVar[Mapping[str, Aspect]] = {
+        "overall": "overall",
+        "precision": "mistakes",
+        "recall": "omissions",
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "scale_ends", (1, self.scale))
+        object.__setattr__(self, "explained", self.rubric)
 
     @property
     def operations_asked(self) -> tuple[str, ...]:
         """One of the two."""
         return (self.operations[self.setting == "page"],)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.scale, int) or not 2 <= self.scale <= 100:
-            raise ConfigError(f"scale={self.scale!r}: expected a whole number from 2 to 100")
-
     @property
-    def looks(self) -> bool:
-        """Whether the judge sees the pictures."""
-        return "images" in SETTINGS[self.setting]
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's; one that cannot do what is asked is refused here, before any work."""
-        tools.judge(self.judge).check_can(Assess, images="images" in SETTINGS[self.setting])
-        return super().identities(tools)
+    def shown(self) -> frozenset[str]:
+        """What the setting shows to the judge."""
+        alone = {"reference": "references", "image": "images", "page": "images"}
+        return frozenset({alone[self.setting]} if self.setting in alone else alone.values())
 
     def check_item(self, item: Item) -> None:
-        """As ``Metric.check_item``; what is needed depends on the setting."""
-        check_fields(self, item, SETTINGS[self.setting])
+        """As ``ShowingMetric.check_item``; a page needs its context."""
+        super().check_item(item)
         if self.setting == "page" and not context_of(item).parts():
             raise ItemError(
                 "direct_assessment(setting='page') needs the field 'context'; it is empty"
             )
 
-    async def gather(self, item: Item, tools: Tools) -> Assessed:
-        """Ask the judge."""
-        identities = self.identities(tools)  # refuses a judge that cannot
-        shown = SETTINGS[self.setting]
-        question = Assess(
-            item.candidate,
-            tuple(_ASPECTS.values()),
-            references=item.references if "references" in shown else (),
-            images=await tools.pictures.read(item.images) if "images" in shown else (),
-            low=1,
-            high=self.scale,
-            rubric=self.rubric,
-        )
-        if self.setting == "page":
-            question = AssessInContext(**vars(question), context=context_of(item).parts())
-        found = await tools.judge(self.judge).ask(question)
-        return Assessed(found, identities)
-
-    def score_item(self, item: Item, evidence: Assessed) -> ItemScore:
-        """Bring the numbers to 0..1."""
-        grades = evidence.assessment.grades
-        values = {
-            name: (grades[aspect] - 1) / (self.scale - 1) for name, aspect in _ASPECTS.items()
-        }
-        return ItemScore(
-            values,
-            signature=self.signature(evidence.identities),
-            detail={"reason": evidence.assessment.reason},
-        )
+    async def question(self, item: Item, tools: Tools) -> Assess:
+        """What the judge is asked, of a page with its context."""
+        plain = await super().question(item, tools)
+        if self.setting != "page":
+            return plain
+        return AssessInContext(**vars(plain), context=context_of(item).parts())
 
 
-def check_fields(metric: Metric[Any], item: Item, required: frozenset[str]) -> None:
-    """Refuse an item without what a setting shows to the judge.
+@dataclass(frozen=True)
+class CLAIR(AssessingMetric):
+    """After CLAIR: a judge says from 0 to 100 how likely both sides describe the same picture.
+
+    All references are shown together, the picture is not; the number comes with a reason in one
+    JSON answer and is divided by 100. Range 0..1, higher is better. Needs a judge that is a model.
+
+    Source: Chan et al. 2023; the prompt is our own, so figures are not those of the published one.
 
     Raises:
-        ItemError: Names the field, or says that the candidate or a reference is empty.
+        ConfigError: The judge cannot do it.
     """
-    for field in sorted(required):
-        if not getattr(item, field):
-            raise ItemError(f"{metric.name} needs {field}, and this item has none")
-    if not item.candidate.strip():
-        raise ItemError("the candidate is empty")
-    if "references" in required and not all(text.strip() for text in item.references):
-        raise ItemError("a reference is empty")
+
+    registered_name: ClassVar[str] = "clair"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("clair", "how likely both sides are about the same picture"),
+    )
+    aspects: ClassVar[Mapping[str, Aspect]] = {"clair": "same_picture"}
+    scale_ends: ClassVar[tuple[int, int]] = (0, 100)
+
+
+@dataclass(frozen=True)
+class Prometheus(AssessingMetric):
+    """After Prometheus: a judge grades from 1 to 5 by a rubric and the references, and says why.
+
+    The rubric says what the ends and the middle of the scale mean; the reason comes before the
+    grade. The grade is brought to 0..1; higher is better. The judge does not see the picture. Needs
+    a judge that is a model; with one that was trained for it (``hf:prometheus-eval/...``) this is
+    the published model under a prompt of our own.
+
+    Source: Kim et al. 2023; the baseline of the PoSh paper. Prompt and rubric are our own, so
+    figures are not those of the published ones.
+
+    Raises:
+        ConfigError: The judge cannot do it.
+    """
+
+    registered_name: ClassVar[str] = "prometheus"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("prometheus", "grade by the rubric, from 0 to 1"),
+    )
+    aspects: ClassVar[Mapping[str, Aspect]] = {"prometheus": "overall"}
+    scale_ends: ClassVar[tuple[int, int]] = (1, 5)
+
+
+@dataclass(frozen=True)
+class LLaVACritic(AssessingMetric):
+    """After LLaVA-Critic: a vision model the picture gives 0 to 100, and says why.
+
+    The reason comes before the number, which is divided by 100. Range 0..1, higher is better. No
+    reference is needed; ``references=True`` shows them beside the picture. Needs a judge that is a
+    model and can see; with the published critic as judge this is that model under our prompt.
+
+    Source: Xiong et al. 2024; the baseline of the PoSh paper. The prompt is our own, so figures are
+    not those of the published one.
+
+    Raises:
+        ConfigError: The judge cannot do it, or cannot see.
+    """
+
+    references: bool = param(False, "show the references, too")
+
+    registered_name: ClassVar[str] = "llava_critic"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("llava_critic", "number from 0 to 100, divided by 100"),
+    )
+    required_fields: ClassVar[frozenset[str]] = frozenset({"images"})
+    aspects: ClassVar[Mapping[str, Aspect]] = {"llava_critic": "overall"}
+    scale_ends: ClassVar[tuple[int, int]] = (0, 100)
+    explained: ClassVar[bool] = False
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """The picture, and the references if they are to be shown."""
+        return self.required_fields | ({"references"} if self.references else set())
+
+
+@dataclass(frozen=True)
+class FLEUR(ShowingMetric[Grade]):
+    """After FLEUR: a seeing judge grades by one digit; the score is what it expects, not says.
+
+    The digits 0 to 9 are weighted by the probability the judge gives each as its answer, and the
+    expectation is divided by 9. Range 0..1, higher is better. Needs no reference;
+    ``references=True`` shows them beside the picture. ``mass`` is the share of the probability
+    that lay on digits: far below 1 the judge wanted to say something else. Several answers of a
+    judge without probabilities are averaged.
+
+    Source: Lee et al. 2024, who smooth the digits of a score from 0.0 to 1.0 one after another;
+    one digit and a prompt of our own here, so figures are not those of the published one.
+
+    Raises:
+        ConfigError: The judge cannot do it, or cannot see.
+    """
+
+    judge: str = param(help="who grades: a model that can see", tool="judge")
+    references: bool = param(False, "show the references, too")
+
+    registered_name: ClassVar[str] = "fleur"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("fleur", "expected grade, divided by 9"),
+        ValueInfo("mass", "share of the judge's probability that lay on digits"),
+    )
+    required_fields: ClassVar[frozenset[str]] = frozenset({"images"})
+    operations: ClassVar[tuple[str, ...]] = ("grade",)
+    needs = (GradeDescription,)
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """The picture, and the references if they are to be shown."""
+        return self.required_fields | ({"references"} if self.references else set())
+
+    async def gather(self, item: Item, tools: Tools) -> Grade:
+        """Ask the judge."""
+        images = await tools.pictures.read(item.images)
+        references = item.references if self.references else ()
+        asked = GradeDescription(item.candidate, images, references)
+        return await tools.judge(self.judge).ask(asked)
+
+    def score_item(self, item: Item, evidence: Grade) -> ItemScore:
+        """Divide by 9."""
+        values = {"fleur": evidence.value / HIGHEST, "mass": evidence.mass}
+        detail = {"probabilities": list(evidence.probabilities), "read": evidence.read}
+        return ItemScore(values, detail=detail)

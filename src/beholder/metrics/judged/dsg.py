@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -27,12 +27,10 @@ class CheckedStatements:
     Attributes:
         statements: The statements of each reference.
         answers: For each reference, whether the candidate supports its statements.
-        identities: Identity of each tool by the field that names it.
     """
 
     statements: Sequence[Sequence[Statement]]
     answers: Sequence[Sequence[bool]]
-    identities: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -61,11 +59,7 @@ class DSG(Metric[CheckedStatements]):
         ValueInfo("dsg", "share of the references' statements that the candidate supports"),
     )
     operations: ClassVar[tuple[str, ...]] = ("verify",)
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's; one that cannot do what is asked is refused here, before any work."""
-        tools.judge(self.judge).check_can(Verify)
-        return super().identities(tools)
+    needs = (Verify,)
 
     async def gather(self, item: Item, tools: Tools) -> CheckedStatements:
         """Make the statements of the references, and ask the judge about each reference's.
@@ -74,7 +68,6 @@ class DSG(Metric[CheckedStatements]):
             ItemError: A reference is not English, or none states anything.
         """
         self.bounds.check_words((item.candidate, *item.references), self.registered_name)
-        identities = self.identities(tools)  # refuses a judge that cannot
         judge = tools.judge(self.judge)
         graphs = await english_graphs_together(item.references)
         made = [graph_statements(graph) for graph in graphs]
@@ -86,7 +79,7 @@ class DSG(Metric[CheckedStatements]):
         answers = await asyncio.gather(
             *(judge.ask(Verify([s.text for s in some], reference=item.candidate)) for some in made)
         )
-        return CheckedStatements(made, answers, identities)
+        return CheckedStatements(made, answers)
 
     def score_item(self, item: Item, evidence: CheckedStatements) -> ItemScore:
         """The mean share of supported statements over the references that state anything."""
@@ -99,8 +92,7 @@ class DSG(Metric[CheckedStatements]):
             if held:
                 shares.append(float(np.mean(held)))
             units += map(_unit, made, said, held, [place] * len(made))
-        signature = self.signature(evidence.identities)
-        return ItemScore({"dsg": float(np.mean(shares))}, tuple(units), signature)
+        return ItemScore({"dsg": float(np.mean(shares))}, tuple(units))
 
 
 def supported(statements: Sequence[Statement], answers: Sequence[bool]) -> list[bool]:

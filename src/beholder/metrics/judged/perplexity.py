@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from beholder.backends import Surprisal
-from beholder.errors import ConfigError, ItemError
+from beholder.errors import ItemError
 from beholder.judges.operations import MeasureSurprisal
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
@@ -28,20 +28,7 @@ _MOST = 1e300  # a model that rules a text out entirely would give infinity, whi
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What one text was to the model.
-
-    Attributes:
-        surprisal: NLL and counts.
-        identities: Identity of each tool by the field that names it.
-    """
-
-    surprisal: Surprisal
-    identities: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Perplexity(Metric[Measured]):
+class Perplexity(Metric[Surprisal]):
     """Perplexity of the text under a vision model the image and an instruction.
 
     ``exp(NLL / T)`` with NLL the negative log-likelihood of the text's T tokens in nats, given
@@ -67,26 +54,19 @@ class Perplexity(Metric[Measured]):
     )
     required_fields: ClassVar[frozenset[str]] = frozenset()
     operations: ClassVar[tuple[str, ...]] = ("perplexity",)
+    needs = (MeasureSurprisal,)
 
     judge: str = param(help="model that returns the probabilities", tool="judge")
     image: bool = param(True, "show the image; False ranks by the words alone")
     instruction: str = param("", "asked before the text; empty: ours, in the text's language")
-    max_side: int = param(1024, "pixels of the image's longer side at most; 0 leaves it")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.max_side, int) or self.max_side < 0:
-            raise ConfigError(f"max_side={self.max_side!r}: expected a whole number from 0")
+    max_side: int = param(
+        1024, "pixels of the image's longer side at most; 0 leaves it", whole=(0, None)
+    )
 
     @property
     def looks(self) -> bool:
         """Whether the judge sees the pictures."""
         return self.image
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's; one that cannot do what is asked is refused here, before any work."""
-        tools.judge(self.judge).check_can(MeasureSurprisal, images=self.image)
-        return super().identities(tools)
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without an image, where one is to be shown."""
@@ -97,7 +77,7 @@ class Perplexity(Metric[Measured]):
                 " by the words alone"
             )
 
-    async def gather(self, item: Item, tools: Tools) -> Measured:
+    async def gather(self, item: Item, tools: Tools) -> Surprisal:
         """Ask the model.
 
         Raises:
@@ -106,35 +86,32 @@ class Perplexity(Metric[Measured]):
         (found,) = await self._measure([item], tools)
         return found
 
-    def score_item(self, item: Item, evidence: Measured) -> ItemScore:
+    def score_item(self, item: Item, evidence: Surprisal) -> ItemScore:
         """Perplexity, bits per character, total NLL and tokens."""
-        return ItemScore(_values(evidence.surprisal), signature=self.signature(evidence.identities))
+        per_token = evidence.nll / evidence.n_tokens
+        return ItemScore(
+            {
+                "perplexity": math.exp(per_token) if per_token < math.log(_MOST) else _MOST,
+                "bits_per_character": evidence.nll / math.log(2.0) / evidence.n_characters,
+                "nll": evidence.nll,
+                TOKENS: float(evidence.n_tokens),
+            }
+        )
 
     async def evaluate_together(self, items: Sequence[Item], tools: Tools) -> list[ItemScore]:
         """All texts about one image in one call, so that the image is encoded once."""
         for item in items:
             self.check(item)
+        signature = self.signature(self.identities(tools))
         found = await self._measure(items, tools)
-        return [self.score_item(item, one) for item, one in zip(items, found, strict=True)]
+        scores = map(self.score_item, items, found)
+        return [replace(score, signature=signature) for score in scores]
 
-    async def _measure(self, items: Sequence[Item], tools: Tools) -> list[Measured]:
+    async def _measure(self, items: Sequence[Item], tools: Tools) -> Sequence[Surprisal]:
         """Of items that share image and language."""
-        identities = self.identities(tools)  # refuses a judge that cannot
         item = items[0]
         images = await tools.pictures.read(item.images if self.image else (), self.max_side or None)
         own = INSTRUCTIONS.get(item.language.lower()[:2], INSTRUCTIONS["en"])
         prompt = self.instruction or own
         texts = [one.candidate for one in items]
-        asked = MeasureSurprisal(texts, prompt, images)
-        found = await tools.judge(self.judge).ask(asked)
-        return [Measured(surprisal, identities) for surprisal in found]
-
-
-def _values(found: Surprisal) -> dict[str, float]:
-    per_token = found.nll / found.n_tokens
-    return {
-        "perplexity": math.exp(per_token) if per_token < math.log(_MOST) else _MOST,
-        "bits_per_character": found.nll / math.log(2.0) / found.n_characters,
-        "nll": found.nll,
-        TOKENS: float(found.n_tokens),
-    }
+        return await tools.judge(self.judge).ask(MeasureSurprisal(texts, prompt, images))

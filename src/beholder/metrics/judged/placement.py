@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -55,12 +55,10 @@ class Placed:
     Attributes:
         answers: One per question; None where the judge gave no usable one.
         named: Whether the text names what a link or button does; None if that was not asked.
-        identities: Identity of each tool by the field that names it.
     """
 
     answers: Sequence[PlacedAnswer | None]
     named: bool | None
-    identities: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -97,16 +95,12 @@ class Placement(Metric[Placed]):
     )
     required_fields: ClassVar[frozenset[str]] = frozenset()
     operations: ClassVar[tuple[str, ...]] = ("place_text", "check_criteria")
+    needs = (PlaceText,)
 
     @property
     def looks(self) -> bool:
         """Whether the judge sees the pictures."""
         return self.sight
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's; one that cannot do what is asked is refused here, before any work."""
-        tools.judge(self.judge).check_can(PlaceText, images=self.sight)
-        return super().identities(tools)
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without a picture that is to be shown; the candidate may be empty."""
@@ -118,8 +112,7 @@ class Placement(Metric[Placed]):
 
     async def gather(self, item: Item, tools: Tools) -> Placed:
         """Ask the four questions, and of a function whether the text names it."""
-        identities, judge = self.identities(tools), tools.judge(self.judge)
-        context = context_of(item)
+        judge, context = tools.judge(self.judge), context_of(item)
         parts = context.parts(names=self.use_names)
         language = language_named(context.language or item.language)
         images = await tools.pictures.read(item.images) if self.sight else ()
@@ -130,7 +123,7 @@ class Placement(Metric[Placed]):
             asked = CheckCriteria([_TOLD + target], item.candidate, frozenset([0]), language)
             (said,) = await judge.ask(asked)
             told = said is not None and said.state == MET
-        return Placed(answers, told, identities)
+        return Placed(answers, told)
 
     def score_item(self, item: Item, evidence: Placed) -> ItemScore:
         """Turn answers into a decision and a verdict.
@@ -169,7 +162,7 @@ class Placement(Metric[Placed]):
             )
             for question, answer in zip(QUESTIONS, evidence.answers, strict=True)
         )
-        return ItemScore(values, units, self.signature(evidence.identities), detail)
+        return ItemScore(values, units, detail=detail)
 
 
 def _decision(answers: Sequence[PlacedAnswer | None]) -> tuple[str, PlacedAnswer]:
