@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from beholder.errors import ConfigError
 from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import REQUIRED, param, params
 from beholder.metrics.tools import Tools
 from beholder.registry import Registry
@@ -15,7 +16,7 @@ from beholder.spec import Spec, parse
 
 T = TypeVar("T")
 
-__all__ = ["METRICS", "Metric", "Tools", "ValueInfo", "from_spec", "metric", "param", "params"]
+__all__ = ["METRICS", "Bounds", "Metric", "Tools", "ValueInfo", "metric", "param", "params"]
 
 METRICS: Registry[Metric[Any]] = Registry(
     kind="metric",

@@ -51,7 +51,7 @@ def evidence(ours: AbstractSet[Fact], theirs: AbstractSet[Fact]) -> FactEvidence
     vectors = {
         phrase(fact): np.array(VECTORS.get(phrase(fact), (1.0, 0.0))) for fact in ours | theirs
     }
-    return FactEvidence(side(ours), side(theirs), vectors, {})
+    return FactEvidence(side(ours), side(theirs), vectors)
 
 
 ITEM = Item("a", "x", ("y",))

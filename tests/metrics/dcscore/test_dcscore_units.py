@@ -35,7 +35,6 @@ def units(pairings: list[Pairing], chosen: dict[Direction, Pairing]) -> list[Uni
         ),
         pairings=tuple(pairings),
         verified_by="text",
-        identities={},
     )
     return list(fact_units(ITEM, evidence, chosen))
 

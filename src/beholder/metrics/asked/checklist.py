@@ -13,6 +13,7 @@ from beholder.embed.base import FloatArray
 from beholder.judges import Judge
 from beholder.judges.operations import CheckCriteria, NameSubjects, Operation, TextAnswer
 from beholder.judges.operations.answer import CONTRADICTED, MET, NOT_MENTIONED
+from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.asked.rows import Criterion, criteria_of, in_parts
 from beholder.metrics.asked.scoring import (
     CHANGED,
@@ -26,9 +27,6 @@ from beholder.metrics.asked.scoring import (
     sums_of,
     unit_of,
 )
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
 from beholder.text.languages import language_named
 

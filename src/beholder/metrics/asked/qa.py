@@ -21,6 +21,7 @@ from beholder.judges.operations import (
     TextQuestion,
 )
 from beholder.judges.operations.match_answers import HIGHEST_GRADE
+from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.asked.rows import QuestionRow, in_parts, questions_of
 from beholder.metrics.asked.scoring import (
     CHANGED,
@@ -36,9 +37,6 @@ from beholder.metrics.asked.scoring import (
     sums_of,
     unit_of,
 )
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore, Unit
 from beholder.text.languages import language_named
 

@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 from beholder.errors import ItemError
 from beholder.judges.operations import TextAnswer
 from beholder.judges.operations.answer import CONTRADICTED, MET
+from beholder.metrics import ValueInfo
 from beholder.metrics.asked.rows import Criterion, QuestionRow
-from beholder.metrics.base import ValueInfo
 from beholder.records import Side, Unit
 
 UNREAD = "unread"

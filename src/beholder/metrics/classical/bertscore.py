@@ -19,11 +19,9 @@ import numpy.typing as npt
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ConfigError, DataError, ItemError
-from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.classical.clipscore import CUT
 from beholder.metrics.classical.matching import greedy_match
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
 from beholder.spec import tool
 from beholder.text.languages import language_named
@@ -55,13 +53,11 @@ class EncodedTexts:
         candidate: The candidate.
         references: Each reference.
         n_cut: Texts that were longer than the encoder reads.
-        identities: Identity of each tool by the field that names it.
     """
 
     candidate: Side
     references: tuple[Side, ...]
     n_cut: int
-    identities: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +114,9 @@ class BERTScore(Metric[EncodedTexts]):
 
     model: str = param("hf:roberta-large", "encoder: minilm, or hf:NAME (extra hf)", tool="encoder")
     layer: int | None = param(
-        None, "layer whose output is compared, from 1; None: 17 of roberta-large, 6 of minilm"
+        None,
+        "layer whose output is compared, from 1; None: 17 of roberta-large, 6 of minilm",
+        whole=(0, None),
     )
     idf: bool = param(False, "weigh tokens by how rare they are in the run's references")
     special: Literal["exclude", "match"] = param(
@@ -142,8 +140,6 @@ class BERTScore(Metric[EncodedTexts]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.layer is not None and (not isinstance(self.layer, int) or self.layer < 0):
-            raise ConfigError(f"layer={self.layer!r}: expected a whole number from 0")
         if self.baseline != "none":
             read_baseline(self.baseline, self.compared)
         if self.languages is not None:
@@ -280,7 +276,7 @@ class BERTScore(Metric[EncodedTexts]):
             kept = counts | (self.special == "match")
             sides.append(Side(read.ids[kept], counts[kept], read.vectors[kept].astype(np.float64)))
             n_cut += read.cut
-        return EncodedTexts(sides[0], tuple(sides[1:]), n_cut, self.identities(tools))
+        return EncodedTexts(sides[0], tuple(sides[1:]), n_cut)
 
     def score_item(self, item: Item, evidence: EncodedTexts) -> ItemScore:
         """Match with each reference and keep the best.
@@ -303,11 +299,7 @@ class BERTScore(Metric[EncodedTexts]):
             base = read_baseline(self.baseline, self.compared).values
             values = {name: (x - base[name]) / (1 - base[name]) for name, x in values.items()}
         values["cut"] = evidence.n_cut / (1 + len(evidence.references))
-        return ItemScore(
-            values,
-            signature=self.signature(evidence.identities),
-            detail={"n_cut_texts": evidence.n_cut},
-        )
+        return ItemScore(values, detail={"n_cut_texts": evidence.n_cut})
 
     def _weights(self, side: Side) -> FloatArray:
         weights = side.counts.astype(np.float64)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from beholder.embed.base import FloatArray
-from beholder.metrics.base import ValueInfo
+from beholder.metrics import Tools, ValueInfo, param
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words, clipped_matches
-from beholder.metrics.params import installed, param
+from beholder.metrics.params import installed
 from beholder.records import Item, ItemScore
 
 ORDERS = (1, 2, 3, 4)
@@ -54,8 +54,9 @@ class BLEU(WordMetric):
         ValueInfo(f"corpus_{value.name}", f"{value.help}, of summed counts") for value in values
     )
 
-    def _identities(self) -> dict[str, str]:
-        found = super()._identities()
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """The tokenizer, and the package that counts."""
+        found = super().identities(tools)
         if self.rules == "sacrebleu":
             found["rules"] = f"sacrebleu@{installed('sacrebleu')}"
         return found
@@ -63,12 +64,8 @@ class BLEU(WordMetric):
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Count, then score."""
         statistics = bleu_statistics(evidence.candidate, evidence.references)
-        values = self._values(statistics, smooth=True)
-        return ItemScore(
-            dict(zip((v.name for v in self.values), values, strict=True)),
-            signature=self.signature(self._identities()),
-            detail={"statistics": statistics},
-        )
+        values = zip(self.values, self._values(statistics, smooth=True), strict=True)
+        return ItemScore({v.name: x for v, x in values}, detail={"statistics": statistics})
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """BLEU of summed counts."""

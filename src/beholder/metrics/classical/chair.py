@@ -19,10 +19,7 @@ from beholder.language.lemmas import noun
 from beholder.language.lexicon import FEMALE, HYPERNYMS, MALE, PEOPLE, PERSONAL, SELECTORS
 from beholder.language.reading import GraphReader, english_graphs_together
 from beholder.language.statements import graph_units
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.bounds import Bounds
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
+from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.records import Item, ItemScore, Span, Unit
 from beholder.text.kinds import is_kind, parents, parts_of_speech, senses
 from beholder.text.synonyms import are_synonyms
@@ -144,7 +141,7 @@ class CHAIR(Metric[ObjectEvidence]):
             found = [unit.verdict == "match" for unit in units if unit.side == "reference"]
         values["recall"] = sum(found) / len(found)
         stated = {value.name: values[value.name] for value in self.values if value.name in values}
-        return ItemScore(stated, tuple(units), self.signature(), detail)
+        return ItemScore(stated, tuple(units), detail=detail)
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """All objects without support by all named objects."""

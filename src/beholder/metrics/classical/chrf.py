@@ -14,9 +14,7 @@ from typing import ClassVar, TypeAlias
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
+from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.records import Item, ItemScore
 
 Grams: TypeAlias = tuple[Counter[str], ...]
@@ -37,7 +35,7 @@ class ChrF(Metric[list[list[int]]]):
         ConfigError: A parameter is out of its range.
     """
 
-    char_order: int = param(6, "longest run of characters")
+    char_order: int = param(6, "longest run of characters", whole=(1, None))
     beta: float = param(2.0, "weight of recall")
 
     registered_name: ClassVar[str] = "chrf"
@@ -48,8 +46,6 @@ class ChrF(Metric[list[list[int]]]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.char_order, int) or self.char_order < 1:
-            raise ConfigError(f"char_order={self.char_order!r}: expected a whole number from 1")
         if not self.beta > 0:
             raise ConfigError(f"beta={self.beta!r}: expected a number above 0")
 
@@ -70,9 +66,7 @@ class ChrF(Metric[list[list[int]]]):
     def score_item(self, item: Item, evidence: list[list[int]]) -> ItemScore:
         """The best reference's F."""
         best = max(evidence, key=self._f)
-        return ItemScore(
-            {"chrf": self._f(best)}, signature=self.signature(), detail={"statistics": best}
-        )
+        return ItemScore({"chrf": self._f(best)}, detail={"statistics": best})
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """F of summed counts."""

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.metrics.base import ValueInfo
+from beholder.metrics import ValueInfo
 from beholder.metrics.classical.frequencies import ORDERS, Frequencies, FrequencyMetric, gram_lists
 from beholder.metrics.classical.tokens import TokenizedTexts, Words
 from beholder.records import Item, ItemScore
@@ -64,9 +64,7 @@ class CIDEr(FrequencyMetric):
                 similar *= math.exp(-(gap**2) / (2 * SIGMA**2))
             total += similar / len(ORDERS)
         value = min(SCALE, SCALE * total / len(evidence.references))
-        return ItemScore(
-            {self.registered_name: value}, signature=self.signature(self._identities())
-        )
+        return ItemScore({self.registered_name: value})
 
     def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
         """Report, too, that many values are almost 0, and why."""

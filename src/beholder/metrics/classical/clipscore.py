@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,9 +9,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
+from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.records import Item, ItemScore
 
 WEIGHT = 2.5
@@ -31,14 +28,12 @@ class Seen:
         candidate: (D,).
         references: (m, D), none where they are not asked for.
         n_cut: Texts that were longer than the model reads.
-        identities: Identity of each tool by the field that names it.
     """
 
     pictures: FloatArray
     candidate: FloatArray
     references: FloatArray
     n_cut: int
-    identities: Mapping[str, str]
 
     @property
     def score(self) -> float:
@@ -82,7 +77,7 @@ class _ImageTextMetric(Metric[Seen]):
         pictures = await model.pictures(tools.pictures.files(item.images))
         vectors = await model.texts(texts)
         n_cut = await model.n_cut(texts)
-        return Seen(pictures, vectors[0], vectors[1:], n_cut, self.identities(tools))
+        return Seen(pictures, vectors[0], vectors[1:], n_cut)
 
 
 @dataclass(frozen=True)
@@ -110,11 +105,7 @@ class CLIPScore(_ImageTextMetric):
     def score_item(self, item: Item, evidence: Seen) -> ItemScore:
         """Scale the cosine."""
         values = {"clipscore": evidence.score, "cut": evidence.cut}
-        return ItemScore(
-            values,
-            signature=self.signature(evidence.identities),
-            detail={"n_cut_texts": evidence.n_cut},
-        )
+        return ItemScore(values, detail={"n_cut_texts": evidence.n_cut})
 
 
 @dataclass(frozen=True)
@@ -156,8 +147,4 @@ class RefCLIPScore(_ImageTextMetric):
             "reference_cosine": nearest,
             "cut": evidence.cut,
         }
-        return ItemScore(
-            values,
-            signature=self.signature(evidence.identities),
-            detail={"n_cut_texts": evidence.n_cut},
-        )
+        return ItemScore(values, detail={"n_cut_texts": evidence.n_cut})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -11,8 +10,7 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ItemError
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.bounds import Bounds
+from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.classical.matching import greedy_match
 from beholder.metrics.classical.rouge import f_beta
 from beholder.metrics.classical.tokens import (
@@ -20,8 +18,6 @@ from beholder.metrics.classical.tokens import (
     item_words,
     tokenizer_identity,
 )
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
 from beholder.text.frequency import IDENTITY as FREQUENCY
 from beholder.text.frequency import weight
@@ -35,13 +31,11 @@ class Vectors:
         candidate: (n, D), of the candidate or its parts.
         references: (m, D) of each reference or its parts.
         words: The parts, candidate's first; empty if there is one.
-        identities: Identity of each tool by the field that names it.
     """
 
     candidate: FloatArray
     references: tuple[FloatArray, ...]
     words: tuple[Words, ...]
-    identities: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -70,13 +64,13 @@ class Cosine(Metric[Vectors]):
         if not all(reference.strip() for reference in item.references):
             raise ItemError("a reference is empty")
         vectors = await tools.embed(self.embedder, [item.candidate, *item.references])
-        return Vectors(vectors[:1], (vectors[1:],), (), self.identities(tools))
+        return Vectors(vectors[:1], (vectors[1:],), ())
 
     def score_item(self, item: Item, evidence: Vectors) -> ItemScore:
         """Compare with each reference, then join."""
         similar = unit_range(products(evidence.references[0], evidence.candidate[:1])[:, 0])
         value = similar.max() if self.references == "best" else similar.mean()
-        return ItemScore({"cosine": float(value)}, signature=self.signature(evidence.identities))
+        return ItemScore({"cosine": float(value)})
 
 
 @dataclass(frozen=True)
@@ -128,7 +122,7 @@ class TokenF1(Metric[Vectors]):
         places = {word: place for place, word in enumerate(distinct)}
         vectors = await tools.embed(self.embedder, distinct)
         embedded = [vectors[[places[word] for word in side]] for side in sides]
-        return Vectors(embedded[0], tuple(embedded[1:]), sides, self.identities(tools))
+        return Vectors(embedded[0], tuple(embedded[1:]), sides)
 
     def score_item(self, item: Item, evidence: Vectors) -> ItemScore:
         """Align with each reference and keep the best."""
@@ -138,10 +132,7 @@ class TokenF1(Metric[Vectors]):
             similar = unit_range(products(evidence.candidate, vectors))
             precision, recall = greedy_match(similar, ours, self._weights(words))
             best = max(best, (f_beta(precision, recall), precision, recall))
-        names = (value.name for value in self.values)
-        return ItemScore(
-            dict(zip(names, best, strict=True)), signature=self.signature(evidence.identities)
-        )
+        return ItemScore({info.name: x for info, x in zip(self.values, best, strict=True)})
 
     def _weights(self, words: Words) -> FloatArray:
         if self.weights == "none":

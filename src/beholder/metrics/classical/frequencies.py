@@ -15,8 +15,8 @@ from typing import Any, Self
 
 from beholder.errors import ConfigError, DataError
 from beholder.files import write_bytes
+from beholder.metrics import Tools, param
 from beholder.metrics.classical.tokens import WordMetric, Words, tokenize
-from beholder.metrics.params import param
 from beholder.records import Item
 
 ORDERS = (1, 2, 3, 4)
@@ -185,8 +185,9 @@ class FrequencyMetric(WordMetric):
             one_text=state["one_text"],
         )
 
-    def _identities(self) -> dict[str, str]:
-        found = super()._identities()
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """The tokenizer, and the table of document frequencies."""
+        found = super().identities(tools)
         if self.table_identity is not None:
             found["df"] = f"{'run' if self.df == 'run' else 'table'}:{self.table_identity}"
         return found

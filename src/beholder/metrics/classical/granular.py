@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,13 +11,10 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
-from beholder.errors import ConfigError, ItemError
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.bounds import Bounds
+from beholder.errors import ItemError
+from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.classical.embedding import unit_range
 from beholder.metrics.classical.rouge import f_beta
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore, Span, Unit
 from beholder.text.tokenize import words
 
@@ -45,13 +42,11 @@ class EmbeddedParts:
         candidate: Parts of the candidate.
         references: Parts of each reference.
         vectors: (n, D), the candidate's parts first, then each reference's.
-        identities: Identity of each tool by the field that names it.
     """
 
     candidate: Sequence[Part]
     references: Sequence[Sequence[Part]]
     vectors: FloatArray
-    identities: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -89,7 +84,7 @@ class PartsMetric(Metric[EmbeddedParts]):
                 raise ItemError(f"{name} has nothing that {self.registered_name} could compare")
         self.bounds.check_pairs(len(sides[0]), list(map(len, sides[1:])), self.registered_name)
         vectors = await tools.embed(self.embedder, [part.text for side in sides for part in side])
-        return EmbeddedParts(sides[0], sides[1:], vectors, self.identities(tools))
+        return EmbeddedParts(sides[0], sides[1:], vectors)
 
     def score_item(self, item: Item, evidence: EmbeddedParts) -> ItemScore:
         """Best cosine per part, means, units."""
@@ -105,7 +100,7 @@ class PartsMetric(Metric[EmbeddedParts]):
             start += len(parts)
         precision, recall = float(np.mean(ours)), max(recalls)
         values = {"f1": f_beta(precision, recall), "precision": precision, "recall": recall}
-        return ItemScore(values, tuple(units), self.signature(evidence.identities))
+        return ItemScore(values, tuple(units))
 
 
 def _units(parts: Sequence[Part], scores: FloatArray, reference: int | None) -> list[Unit]:
@@ -136,15 +131,10 @@ class NGramEmbed(PartsMetric):
         ConfigError: A parameter is out of its range.
     """
 
-    n: int = param(4, "words per run")
+    n: int = param(4, "words per run", whole=(1, None))
     splitter: str = param("rules", "sentence splitter", tool="splitter")
 
     registered_name: ClassVar[str] = "ngram_embed"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.n, int) or self.n < 1:
-            raise ConfigError(f"n={self.n!r}: expected a whole number from 1")
 
     def parts(self, text: str, tools: Tools) -> list[Part]:
         """Runs of words of each sentence."""

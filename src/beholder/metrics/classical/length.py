@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from beholder.metrics.base import ValueInfo
+from beholder.metrics import ValueInfo
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric
 from beholder.records import Item, ItemScore
 
@@ -31,5 +31,5 @@ class Length(WordMetric):
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Count."""
-        values = {"words": float(len(evidence.candidate)), "characters": float(len(item.candidate))}
-        return ItemScore(values, signature=self.signature(self._identities()))
+        n_words, n_characters = len(evidence.candidate), len(item.candidate)
+        return ItemScore({"words": float(n_words), "characters": float(n_characters)})

@@ -9,11 +9,10 @@ from typing import Any, ClassVar, Literal
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError
-from beholder.metrics.base import ValueInfo
-from beholder.metrics.bounds import Bounds
+from beholder.metrics import Bounds, Tools, ValueInfo, param
 from beholder.metrics.classical.alignment import Match, align
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words
-from beholder.metrics.params import installed, param
+from beholder.metrics.params import installed
 from beholder.records import Item, ItemScore
 from beholder.text.synonyms import IDENTITY as SYNONYMS
 from beholder.text.synonyms import senses
@@ -78,8 +77,9 @@ class METEOR(WordMetric):
                 f" {', '.join(_snowball().algorithms())}"
             )
 
-    def _identities(self) -> dict[str, str]:
-        found = super()._identities()
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """The tokenizer, the stemmer and the synonyms with their versions."""
+        found = super().identities(tools)
         if self.stemmer != "none":
             found["stemmer"] = f"{self.stemmer}@snowball{installed('snowballstemmer')}"
         if self.synonyms != "none":
@@ -88,16 +88,11 @@ class METEOR(WordMetric):
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Align with each reference and keep the best."""
-        scored = []
-        for reference in evidence.references:
-            statistics = self._statistics(evidence.candidate, reference)
-            scored.append((meteor_score(statistics), statistics))
-        best, statistics = max(scored, key=lambda pair: pair[0])
-        return ItemScore(
-            {"meteor": best},
-            signature=self.signature(self._identities()),
-            detail={"statistics": statistics},
+        best = max(
+            (self._statistics(evidence.candidate, each) for each in evidence.references),
+            key=meteor_score,
         )
+        return ItemScore({"meteor": meteor_score(best)}, detail={"statistics": best})
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """METEOR of summed counts."""

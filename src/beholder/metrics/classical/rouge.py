@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from beholder.errors import ConfigError
-from beholder.metrics.base import ValueInfo
-from beholder.metrics.bounds import Bounds
+from beholder.metrics import Bounds, ValueInfo, param
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words, clipped_matches
-from beholder.metrics.params import param
 from beholder.records import Item, ItemScore
 
 
@@ -59,7 +57,7 @@ class ROUGE(WordMetric):
             "rouge_1": _ngram_f1(candidate, references, 1),
             "rouge_2": _ngram_f1(candidate, references, 2),
         }
-        return ItemScore(values, signature=self.signature(self._identities()))
+        return ItemScore(values)
 
 
 def lcs_lengths(candidate: Words, references: Iterable[Words]) -> list[int]:

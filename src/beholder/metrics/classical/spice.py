@@ -15,13 +15,10 @@ from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ItemError
 from beholder.language import SceneGraph, parse, scene_graph
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.bounds import Bounds
+from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.classical.embedding import unit_range
 from beholder.metrics.classical.granular import Part, PartsMetric
 from beholder.metrics.classical.rouge import f_beta
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
 from beholder.text.synonyms import are_synonyms
 
@@ -40,13 +37,11 @@ class FactEvidence:
         candidate: Of the candidate.
         references: Of all references together.
         vectors: Unit vector per phrase; empty for a metric that embeds nothing.
-        identities: Identity of each tool by the field that names it.
     """
 
     candidate: Facts
     references: Facts
     vectors: Mapping[str, FloatArray]
-    identities: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -72,7 +67,7 @@ class FactMetric(Metric[FactEvidence]):
         self.bounds.check_pairs(len(candidate.all), [len(references.all)], self.registered_name)
         phrases = sorted({phrase(fact) for fact in candidate.all | references.all})
         vectors = await self.embed(phrases, tools)
-        return FactEvidence(candidate, references, vectors, self.identities(tools))
+        return FactEvidence(candidate, references, vectors)
 
     async def embed(self, phrases: Sequence[str], tools: Tools) -> Mapping[str, FloatArray]:
         """Vectors of phrases; none for a metric that compares words."""
@@ -82,7 +77,7 @@ class FactMetric(Metric[FactEvidence]):
         """Precision and recall of the facts, and their harmonic mean."""
         precision, recall = self.shares(evidence)
         values = {"f1": f_beta(precision, recall), "precision": precision, "recall": recall}
-        return ItemScore(values, signature=self.signature(evidence.identities))
+        return ItemScore(values)
 
     @abstractmethod
     def shares(self, evidence: FactEvidence) -> tuple[float, float]:
@@ -178,11 +173,8 @@ class CAPTURE(SoftFactMetric):
                 precision, recall = _staged(mine, other, evidence.vectors)
                 sums += weight * np.array([f_beta(precision, recall), precision, recall])
                 total += weight
-        names = (value.name for value in self.values)
-        return ItemScore(
-            dict(zip(names, (sums / total).clip(0.0, 1.0).tolist(), strict=True)),
-            signature=self.signature(evidence.identities),
-        )
+        means = (sums / total).clip(0.0, 1.0).tolist()
+        return ItemScore({info.name: x for info, x in zip(self.values, means, strict=True)})
 
     def shares(self, evidence: FactEvidence) -> tuple[float, float]:
         """Precision and recall of all kinds together."""

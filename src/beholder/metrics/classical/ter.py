@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from beholder.embed.base import FloatArray
-from beholder.errors import ConfigError, ItemError
-from beholder.metrics.base import ValueInfo
+from beholder.errors import ItemError
+from beholder.metrics import Tools, ValueInfo, param
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric
-from beholder.metrics.params import installed, param
-from beholder.metrics.tools import Tools
+from beholder.metrics.params import installed
 from beholder.records import Item, ItemScore
 
 
@@ -29,7 +28,7 @@ class TER(WordMetric):
         ConfigError: A parameter is unknown or out of its range.
     """
 
-    max_words: int = param(500, "longest text, in words", affects_score=False)
+    max_words: int = param(500, "longest text, in words", affects_score=False, whole=(1, None))
 
     registered_name: ClassVar[str] = "ter"
     values: ClassVar[tuple[ValueInfo, ...]] = (
@@ -39,16 +38,10 @@ class TER(WordMetric):
         ValueInfo("corpus_ter", "all edits over all words", high=1e6, higher_is_better=False),
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.max_words, int) or self.max_words < 1:
-            raise ConfigError(f"max_words={self.max_words!r}: expected a whole number from 1")
-
-    def _identities(self) -> dict[str, str]:
-        return {
-            **super()._identities(),
-            "tokenizer": f"{super()._identities()['tokenizer']}+sacrebleu@{installed('sacrebleu')}",
-        }
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """The tokenizer and the package that counts."""
+        own = super().identities(tools)["tokenizer"]
+        return {"tokenizer": f"{own}+sacrebleu@{installed('sacrebleu')}"}
 
     async def gather(self, item: Item, tools: Tools) -> TokenizedTexts:
         """Words of all texts.
@@ -73,11 +66,7 @@ class TER(WordMetric):
             " ".join(evidence.candidate), [" ".join(words) for words in evidence.references]
         )
         edits, words = float(found.num_edits), float(found.ref_length)
-        return ItemScore(
-            {"ter": edits / words},
-            signature=self.signature(self._identities()),
-            detail={"statistics": [edits, words]},
-        )
+        return ItemScore({"ter": edits / words}, detail={"statistics": [edits, words]})
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """All edits over all words."""

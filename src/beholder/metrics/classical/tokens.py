@@ -9,9 +9,7 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from beholder.errors import ItemError
-from beholder.metrics.base import Metric
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
+from beholder.metrics import Metric, Tools, param
 from beholder.records import Item
 from beholder.text.tokenize import IDENTITY, folded_words
 
@@ -75,14 +73,8 @@ class WordMetric(Metric[TokenizedTexts]):
         "words", "words of any script, case folded, or ready tokens between spaces"
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-
     def identities(self, tools: Tools) -> dict[str, str]:
         """The tokenizer with the version of its rules."""
-        return self._identities()
-
-    def _identities(self) -> dict[str, str]:
         return {"tokenizer": tokenizer_identity(self.tokenizer)}
 
     async def gather(self, item: Item, tools: Tools) -> TokenizedTexts:

@@ -18,8 +18,7 @@ from beholder.judges.operations import (
     MatchStatements,
     Verify,
 )
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.bounds import Bounds
+from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.dcscore.scoring import (
     VALUES,
     FactScores,
@@ -28,8 +27,6 @@ from beholder.metrics.dcscore.scoring import (
     score_units,
 )
 from beholder.metrics.dcscore.units import DCScoreEvidence, Direction, Pairing, fact_units
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
 from beholder.text import without_marks
 from beholder.text.languages import language_named
@@ -218,7 +215,6 @@ class DCScore(Metric[DCScoreEvidence]):
             tuple(tuple(facts) for facts in references),
             tuple(checks),
             " or ".join(["image"] * bool(images) + ["text"] * (self.verify != "image")),
-            self.identities(tools),
         )
 
     async def _pairing(
@@ -308,8 +304,7 @@ class DCScore(Metric[DCScoreEvidence]):
         return ItemScore(
             values,
             fact_units(item, evidence, chosen),
-            self.signature(evidence.identities),
-            {"verified_by": evidence.verified_by, "directions": told},
+            detail={"verified_by": evidence.verified_by, "directions": told},
         )
 
     def _trials(self, evidence: DCScoreEvidence, pairing: Pairing) -> FactScores:

@@ -36,13 +36,12 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class DCScoreEvidence:
-    """All that scoring needs: the facts, the verdicts, what they were checked against, by whom."""
+    """All that scoring needs: the facts, the verdicts, what they were checked against."""
 
     candidate: tuple[AtomicStatement, ...]
     references: tuple[tuple[AtomicStatement, ...], ...]
     pairings: tuple[Pairing, ...]
     verified_by: str
-    identities: dict[str, str]
 
     def sides(
         self, pairing: Pairing

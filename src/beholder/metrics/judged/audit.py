@@ -11,10 +11,8 @@ from typing import ClassVar, Literal
 from beholder.errors import ItemError
 from beholder.judges import Draw
 from beholder.judges.operations import AtomicStatement, Decompose, Verify
-from beholder.metrics.base import ValueInfo
+from beholder.metrics import Tools, ValueInfo, param
 from beholder.metrics.judged.direct import ShowingMetric
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore, Side, Unit
 from beholder.text.languages import language_named
 

@@ -13,10 +13,7 @@ from beholder.errors import ItemError
 from beholder.judges.operations import Verify
 from beholder.language.reading import english_graphs_together
 from beholder.language.statements import Statement, graph_statements
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.bounds import Bounds
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
+from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.records import Item, ItemScore, Unit
 
 

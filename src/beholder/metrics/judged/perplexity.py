@@ -10,9 +10,7 @@ from typing import ClassVar
 from beholder.backends import Surprisal
 from beholder.errors import ItemError
 from beholder.judges.operations import MeasureSurprisal
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
+from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.records import Item, ItemScore
 
 INSTRUCTIONS = {

@@ -10,10 +10,8 @@ from beholder.errors import ItemError
 from beholder.judges.operations import CheckCriteria, PlacedAnswer, PlaceText
 from beholder.judges.operations.answer import MET
 from beholder.judges.operations.place import NO, QUESTIONS, UNCLEAR
-from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.judged.context import context_of, folded, names_used
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore, Unit
 from beholder.text.languages import language_named
 

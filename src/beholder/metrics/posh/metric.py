@@ -15,9 +15,7 @@ from beholder.judges import Grade, Judge
 from beholder.judges.operations import AlignWords, Contradict, Presence, PresenceList, Rewrite
 from beholder.language.links import coreference_identity
 from beholder.language.reading import GraphReader, english_graphs_together
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.bounds import Bounds
-from beholder.metrics.params import param
+from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.posh.plan import Ask, Grades, Plan, fixed_asks
 from beholder.metrics.posh.published import Wording, as_made, f1
 from beholder.metrics.posh.scoring import (
@@ -30,7 +28,6 @@ from beholder.metrics.posh.scoring import (
     published_side,
     rates,
 )
-from beholder.metrics.tools import Tools
 from beholder.metrics.wording import peer_adjusted_recall, read_all, recalled_by_peers
 from beholder.records import Item, ItemScore
 from beholder.text.word_order import in_order
@@ -38,19 +35,17 @@ from beholder.text.word_order import in_order
 
 @dataclass(frozen=True, slots=True)
 class PoShEvidence:
-    """All that scoring needs: the plan, the answers, and who gave them.
+    """All that scoring needs: the plan and the answers.
 
     Attributes:
         plan: The graphs and what is known before any request.
         grades: A grade for every question.
         wordings: What a judge called candidate identifiers; empty if nothing was asked.
-        identities: Identity of each tool by the field that names it.
     """
 
     plan: Plan
     grades: Grades
     wordings: Mapping[str, str]
-    identities: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +227,7 @@ class PoSh(Metric[PoShEvidence]):
             grades.update(graded)
         if self.asks_instead(judge):
             grades |= await contradicted_grades(judge, plan, grades)
-        return PoShEvidence(plan, grades, wordings, self.identities(tools))
+        return PoShEvidence(plan, grades, wordings)
 
     async def _graded(self, judge: Judge, plan: Plan, asks: tuple[Ask, ...]) -> Grades:
         """The grades of one wave."""
@@ -299,9 +294,7 @@ class PoSh(Metric[PoShEvidence]):
     def score_item(self, item: Item, evidence: PoShEvidence) -> ItemScore:
         """Turn grades into scores."""
         score = self.score_answers(evidence.plan, evidence.grades, evidence.wordings)
-        return ItemScore(
-            score.values, score.units, self.signature(evidence.identities), score.detail
-        )
+        return replace(score, signature="")
 
     def score_answers(
         self, plan: Plan, grades: Grades, wordings: Mapping[str, str] | None = None

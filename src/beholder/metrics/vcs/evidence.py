@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
-from beholder.metrics.tools import Tools
+from beholder.metrics import Tools
 from beholder.records import Item, Span
 
 
@@ -33,12 +33,10 @@ class VCSEvidence:
     Attributes:
         candidate: The text under evaluation.
         references: Its references, in order.
-        identities: Identity of each tool by the field that names it, for the signature.
     """
 
     candidate: EmbeddedText
     references: tuple[EmbeddedText, ...]
-    identities: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

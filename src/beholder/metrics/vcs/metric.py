@@ -14,11 +14,8 @@ import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
-from beholder.errors import ConfigError, ItemError
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.bounds import Bounds
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
+from beholder.errors import ItemError
+from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.vcs.combine import best_reference, mean_values
 from beholder.metrics.vcs.drawing import score_figure, score_steps
 from beholder.metrics.vcs.evidence import Parts, VCSEvidence, embed_parts, named_texts
@@ -87,7 +84,9 @@ class VCS(Metric[VCSEvidence]):
         "local chronology tolerance in window units, 0 is strict; None: 1 in the rules 'fixed', 0"
         " in the published ones",
     )
-    chunk_size: int = param(1, "sentences per chunk (clauses, where a short text is cut at them)")
+    chunk_size: int = param(
+        1, "sentences per chunk (clauses, where a short text is cut at them)", whole=(1, None)
+    )
     context_cutoff: float = param(0.6, "best similarity from which near-best matches count")
     context_window_control: float = param(4.0, "larger leaves fewer near-best matches")
     nas_blend_factor: float = param(0.0, "rules='head': 1 window coverage .. -1 length imbalance")
@@ -103,8 +102,6 @@ class VCS(Metric[VCSEvidence]):
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = self.setting  # checked when made
-        if not isinstance(self.chunk_size, int) or self.chunk_size < 1:
-            raise ConfigError(f"chunk_size={self.chunk_size!r}: expected a whole number from 1")
 
     @property
     def tolerance(self) -> float:
@@ -158,7 +155,7 @@ class VCS(Metric[VCSEvidence]):
         n_parts = [len(each.spans) for each in parts]
         self.bounds.check_pairs(n_parts[0], n_parts[1:], self.registered_name)
         embedded = await embed_parts(tools, self.embedder, parts)
-        return VCSEvidence(embedded[0], tuple(embedded[1:]), self.identities(tools))
+        return VCSEvidence(embedded[0], tuple(embedded[1:]))
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
         """Align the candidate with each reference and join by the reference rule."""
@@ -183,7 +180,7 @@ class VCS(Metric[VCSEvidence]):
             {"candidate": candidate.spans, "reference": evidence.references[best].spans},
             best,
         )
-        return ItemScore(values, units, self.signature(evidence.identities), detail)
+        return ItemScore(values, units, detail=detail)
 
     def score_embeddings(
         self,

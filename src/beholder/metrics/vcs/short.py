@@ -13,10 +13,7 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ItemError
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.bounds import Bounds
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
+from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.vcs.combine import (
     best_reference,
     comprehension,
@@ -134,7 +131,7 @@ class VCSShort(Metric[VCSEvidence]):
         n_parts = [len(each.spans) for each in parts]
         self.bounds.check_pairs(n_parts[0], n_parts[1:], self.registered_name)
         embedded = await embed_parts(tools, self.embedder, parts)
-        return VCSEvidence(embedded[0], tuple(embedded[1:]), self.identities(tools))
+        return VCSEvidence(embedded[0], tuple(embedded[1:]))
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
         """Align the candidate's words with each reference's and join by the reference rule."""
@@ -152,7 +149,7 @@ class VCSShort(Metric[VCSEvidence]):
             values = mean_values(each)
         units = self._units(item, evidence, pairs[best], precision, best)
         detail = alignment_detail(pairs[best].alignment, best)
-        return ItemScore(values, units, self.signature(evidence.identities), detail)
+        return ItemScore(values, units, detail=detail)
 
     def figure(self, score: ItemScore) -> Figure:
         """Draw the alignment of the words; see ``VCS.figure``.
