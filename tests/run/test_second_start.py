@@ -15,7 +15,7 @@ from beholder.errors import RunError
 from beholder.kinds.scores.door import score
 from beholder.metrics import metric
 from beholder.metrics.classical.bertscore import BERTScore
-from beholder.metrics.classical.frequencies import Frequencies
+from beholder.metrics.classical.cider import Frequencies
 from beholder.records import Item
 from beholder.run import scores
 from beholder.run.store import Store

@@ -15,8 +15,7 @@ import pytest
 import beholder
 from beholder.kinds.agreement.measure import scored_items
 from beholder.metrics import metric
-from beholder.metrics.classical import CHAIR
-from beholder.metrics.classical.chair import object_tie
+from beholder.metrics.classical.chair import CHAIR, object_tie
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.rewards import by_token, reward
 from beholder.rewards.reward import Reward

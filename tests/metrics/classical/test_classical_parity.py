@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from beholder.metrics import metric
-from beholder.metrics.classical import ChrF, Frequencies
+from beholder.metrics.classical import Frequencies
+from beholder.metrics.classical.overlap import ChrF
 from beholder.records import Item, ItemScore
 from beholder.run.summary import corpus_estimates
 

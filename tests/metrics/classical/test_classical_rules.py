@@ -13,9 +13,8 @@ from beholder.errors import ConfigError, DataError, RunError
 from beholder.kinds.scores.door import score
 from beholder.metrics import metric
 from beholder.metrics.classical import Frequencies
-from beholder.metrics.classical.alignment import align
-from beholder.metrics.classical.meteor import meteor_score, meteor_statistics
-from beholder.metrics.classical.rouge import lcs_lengths
+from beholder.metrics.classical.meteor import align, meteor_score, meteor_statistics
+from beholder.metrics.classical.overlap import lcs_lengths
 from beholder.metrics.classical.tokens import tokenize
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.text.synonyms import are_synonyms

@@ -19,7 +19,7 @@ from beholder.judges.operations import PlaceText
 from beholder.kinds.agreement.measure import agreement, collect
 from beholder.kinds.agreement.protocols import generic
 from beholder.metrics import metric
-from beholder.metrics.judged.context import context_of, names_used
+from beholder.metrics.judged.placement import context_of, names_used
 from beholder.records import Item, ItemFailure, ItemScore
 from toy.tools import OneJudge
 

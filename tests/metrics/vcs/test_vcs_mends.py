@@ -15,7 +15,7 @@ import pytest
 from beholder import VCS
 from beholder.errors import ItemError
 from beholder.metrics.vcs import order
-from beholder.metrics.vcs.band import ideal_bands
+from beholder.metrics.vcs.order import ideal_bands
 from beholder.metrics.vcs.scoring import squared_imbalance, window_regularizer
 from beholder.metrics.vcs.windows import mapping_windows
 from beholder.records import ItemScore

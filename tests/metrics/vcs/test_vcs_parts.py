@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from beholder.metrics.vcs import order, scoring
-from beholder.metrics.vcs.band import ideal_bands
-from beholder.metrics.vcs.combine import comprehension, harmonic, semantic
-from beholder.metrics.vcs.matching import best_match, similarity_band
-from beholder.metrics.vcs.windows import IntArray, mapping_windows
+from beholder.metrics.vcs.order import ideal_bands
+from beholder.metrics.vcs.scoring import comprehension, harmonic, semantic
+from beholder.metrics.vcs.windows import IntArray, best_match, mapping_windows, similarity_band
 
 
 def positions(*values: int) -> IntArray:
@@ -108,7 +107,7 @@ def test_ideal_band_is_the_same_in_lists_and_in_arrays(monkeypatch: pytest.Monke
     for sizes in ((3, 40), (7, 20), (12, 13)):
         found = []
         for narrow in (0, 100):
-            monkeypatch.setattr("beholder.metrics.vcs.band._NARROW", narrow)
+            monkeypatch.setattr("beholder.metrics.vcs.order._NARROW", narrow)
             ideal_bands.cache_clear()
             found.append(ideal_bands(*sizes))
         for lists, arrays in zip(*found, strict=True):

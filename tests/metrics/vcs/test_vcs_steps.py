@@ -12,7 +12,7 @@ import pytest
 import beholder
 from beholder import VCS
 from beholder.errors import ConfigError
-from beholder.metrics.vcs.steps import direction_steps, regularizer_step
+from beholder.metrics.vcs.findings import direction_steps, regularizer_step
 from beholder.plots.alignment_steps import PER_PAGE
 from beholder.records import ItemScore
 from beholder.report.steps import drawn_metric, write_steps

@@ -12,8 +12,17 @@ from beholder.judges import Judge
 from beholder.judges.operations import CheckCriteria, Operation, TextAnswer, WriteCriteria
 from beholder.judges.operations.answer import MET, NOT_MENTIONED
 from beholder.metrics import Metric, Tools, ValueInfo, param
-from beholder.metrics.asked.rows import Criterion, criteria_of, in_parts
-from beholder.metrics.asked.scoring import CHANGED, UNREAD, Found, f1, opened, unit_of
+from beholder.metrics.asked.rows import (
+    CHANGED,
+    UNREAD,
+    Criterion,
+    Found,
+    criteria_of,
+    f1,
+    in_parts,
+    opened,
+    unit_of,
+)
 from beholder.records import Item, ItemScore
 from beholder.text.languages import language_named
 

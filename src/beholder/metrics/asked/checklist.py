@@ -14,14 +14,16 @@ from beholder.judges import Judge
 from beholder.judges.operations import CheckCriteria, NameSubjects, Operation, TextAnswer
 from beholder.judges.operations.answer import CONTRADICTED, MET, NOT_MENTIONED
 from beholder.metrics import Metric, Tools, ValueInfo, param
-from beholder.metrics.asked.rows import Criterion, criteria_of, in_parts
-from beholder.metrics.asked.scoring import (
+from beholder.metrics.asked.rows import (
     CHANGED,
     UNREAD,
+    Criterion,
     Found,
     by_group,
+    criteria_of,
     detailed,
     f1,
+    in_parts,
     opened,
     shares,
     sums_of,

@@ -22,17 +22,19 @@ from beholder.judges.operations import (
 )
 from beholder.judges.operations.match_answers import HIGHEST_GRADE
 from beholder.metrics import Metric, Tools, ValueInfo, param
-from beholder.metrics.asked.rows import QuestionRow, in_parts, questions_of
-from beholder.metrics.asked.scoring import (
+from beholder.metrics.asked.rows import (
     CHANGED,
     NOT_SAID,
     RIGHT,
     UNREAD,
     WRONG,
     Found,
+    QuestionRow,
     by_group,
     detailed,
+    in_parts,
     opened,
+    questions_of,
     shares,
     sums_of,
     unit_of,

@@ -21,7 +21,7 @@ from beholder.embed.exact import products
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.classical.clipscore import CUT
-from beholder.metrics.classical.matching import greedy_match
+from beholder.metrics.classical.embedding import greedy_match
 from beholder.records import Item, ItemScore
 from beholder.spec import tool
 from beholder.text.languages import language_named

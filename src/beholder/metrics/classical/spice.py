@@ -16,9 +16,8 @@ from beholder.embed.exact import products
 from beholder.errors import ItemError
 from beholder.language import SceneGraph, parse, scene_graph
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
-from beholder.metrics.classical.embedding import unit_range
-from beholder.metrics.classical.granular import Part, PartsMetric
-from beholder.metrics.classical.rouge import f_beta
+from beholder.metrics.classical.embedding import Part, PartsMetric, unit_range
+from beholder.metrics.classical.overlap import f_beta
 from beholder.records import Item, ItemScore
 from beholder.text.synonyms import are_synonyms
 

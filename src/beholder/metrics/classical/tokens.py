@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from beholder.errors import ItemError
-from beholder.metrics import Metric, Tools, param
-from beholder.records import Item
+from beholder.metrics import Metric, Tools, ValueInfo, param
+from beholder.records import Item, ItemScore
 from beholder.text.tokenize import IDENTITY, folded_words
 
 Words: TypeAlias = tuple[str, ...]
@@ -106,3 +106,28 @@ def clipped_matches(candidate: Words, references: Sequence[Words], order: int) -
         1 if counts[gram] == 1 else min(counts[gram], max(other.count(gram) for other in others))
         for gram in shared
     )
+
+
+@dataclass(frozen=True)
+class Length(WordMetric):
+    """Words and characters of the candidate: the baseline for agreement with people.
+
+    People often prefer the longer text, and many metrics follow; what a metric says beyond length
+    is what counts. Needs no references. Neither end is better; ``agree`` and ``rank`` take a longer
+    text as the better one, so that other metrics can be compared with it.
+
+    Raises:
+        ConfigError: A parameter is unknown.
+    """
+
+    registered_name: ClassVar[str] = "length"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("words", "words of the candidate", high=1e9, higher_is_better=None),
+        ValueInfo("characters", "characters of the candidate", high=1e9, higher_is_better=None),
+    )
+    required_fields: ClassVar[frozenset[str]] = frozenset()
+
+    def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
+        """Count."""
+        n_words, n_characters = len(evidence.candidate), len(item.candidate)
+        return ItemScore({"words": float(n_words), "characters": float(n_characters)})

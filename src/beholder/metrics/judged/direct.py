@@ -16,7 +16,7 @@ from beholder.judges.operations import (
     GradeDescription,
 )
 from beholder.metrics import Metric, Tools, ValueInfo, param
-from beholder.metrics.judged.context import context_of
+from beholder.metrics.judged.placement import context_of
 from beholder.records import Item, ItemScore
 
 HIGHEST = 9

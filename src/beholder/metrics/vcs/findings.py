@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.metrics.vcs.scoring import ChunkAlignment
-from beholder.metrics.vcs.setting import Setting
-from beholder.metrics.vcs.windows import IntArray, Windows, mapping_windows
-from beholder.records import Side, Span, Unit
+from beholder.errors import ConfigError
+from beholder.metrics.vcs import order
+from beholder.metrics.vcs.order import ideal_bands
+from beholder.metrics.vcs.scoring import ChunkAlignment, Setting, regularizer_of
+from beholder.metrics.vcs.windows import IntArray, Windows, candidates, mapping_windows
+from beholder.records import ItemScore, Side, Span, Unit
+from beholder.rounding import fixed
 
 Verdict: TypeAlias = Literal["match", "out_of_order", "unmatched"]
 
@@ -115,3 +118,143 @@ def chunk_units(
                 )
             )
     return tuple(units)
+
+
+if TYPE_CHECKING:
+    from beholder.plots.alignment_steps import DirectionSteps, RegularizerStep
+
+_CURVE = 120
+"""Points of the regularizer's curve at most."""
+
+
+def direction_steps(
+    detail: Mapping[str, Any], setting: Setting
+) -> tuple[DirectionSteps, DirectionSteps]:
+    """Precision and recall of an alignment.
+
+    Args:
+        detail: As ``alignment_detail`` makes it, fresh or read back from a run.
+        setting: Parameters of the score.
+    """
+    similarity = np.asarray(detail["similarity"])
+    precision, recall = mapping_windows(*similarity.shape, setting.rules == "fixed")
+    matches = {name: np.asarray(detail["matches"][name]) for name in ("precision", "recall")}
+    return (
+        _steps("precision", similarity.T, precision, matches["precision"], setting),
+        _steps("recall", similarity, recall, matches["recall"], setting),
+    )
+
+
+def regularizer_step(
+    detail: Mapping[str, Any], values: Mapping[str, float], setting: Setting
+) -> RegularizerStep:
+    """What unequal lengths take off, here and for other lengths of the shorter text."""
+    from beholder.plots.alignment_steps import RegularizerStep  # matplotlib loads slowly
+
+    n_reference, n_candidate = np.asarray(detail["similarity"]).shape
+    shorter, longer = sorted((n_reference, n_candidate))
+    lengths = sorted({*range(1, longer + 1, max(1, longer // _CURVE)), shorter, longer})
+    return RegularizerStep(
+        lengths,
+        [regularizer_of(longer, length, setting) for length in lengths],
+        shorter,
+        longer,
+        regularizer_of(n_reference, n_candidate, setting),
+        values,
+    )
+
+
+def _steps(
+    name: str, similarity: FloatArray, windows: Windows, matches: IntArray, setting: Setting
+) -> DirectionSteps:
+    from beholder.plots.alignment_steps import DirectionSteps  # matplotlib loads slowly
+
+    fixed = setting.rules == "fixed"
+    if fixed:
+        line = order.pull_to_windows(matches, windows, setting.lct)
+        penalties = order.corrected_penalties(line, windows)
+        nas_l = order.corrected_line(line, windows, setting.lct)
+        counted = order.corrected_steps(line, windows, setting.lct)
+        credit, note = "credit of a step", f"mean credit of {len(counted)} steps"
+        ideals: dict[str, IntArray] = {}
+    else:
+        band = ideal_bands(*_sizes(name, similarity))[name == "recall"]
+        line = matches
+        penalties = order.published_penalties(matches, windows, setting.lct)
+        nas_l = order.published_line(matches, windows, band, setting.lct)
+        single = windows.n_source < 2
+        counted = (
+            np.empty(0) if single else order.published_steps(matches, windows, band, setting.lct)
+        )
+        credit = "counted length"
+        note = f"length {counted.sum():.2f}, ideal {band.floor:.2f} to {band.ceil:.2f}"
+        ideals = (
+            {} if single else {"shortest ideal": band.floor_path, "longest ideal": band.ceil_path}
+        )
+    if_none = 0.0 if setting.rules in ("package", "head") else 1.0
+    return DirectionSteps(
+        name=name,
+        source="candidate" if name == "precision" else "reference",
+        target="reference" if name == "precision" else "candidate",
+        starts=windows.starts,
+        ends=windows.ends,
+        similarity=similarity,
+        candidates=candidates(similarity, setting.context_cutoff, setting.context_window_control),
+        matches=matches,
+        distances=windows.distances(matches),
+        penalties=np.asarray(penalties, dtype=np.float64),
+        max_penalty=windows.max_penalty,
+        nas_d=order.distance_score(penalties, windows, if_none),
+        line=np.asarray(line, dtype=np.float64),
+        credits=counted,
+        credit=credit,
+        ideals=ideals,
+        line_note=note,
+        nas_l=nas_l,
+    )
+
+
+def _sizes(name: str, similarity: FloatArray) -> tuple[int, int]:
+    """Chunks of the reference and of the candidate."""
+    n_source, n_target = similarity.shape
+    return (n_target, n_source) if name == "precision" else (n_source, n_target)
+
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def score_figure(score: ItemScore, setting: Setting) -> Figure:
+    """Draw the alignment in a score, with its values for a title.
+
+    Raises:
+        ConfigError: The score has no alignment.
+    """
+    from beholder.plots.alignment import alignment_figure  # matplotlib loads slowly
+
+    _check(score)
+    parts = ("sas", "nas", "gas", "las", "nas_d", "nas_l")
+    named = [f"{name.upper().replace('_', '-')} {fixed(score.values[name], 2)}" for name in parts]
+    title = f"VCS {fixed(score.values['vcs'], 2)}\n" + "   ".join(named)
+    return alignment_figure(score.detail, chunk_verdicts(score.detail, setting), title)
+
+
+def score_steps(score: ItemScore, setting: Setting) -> dict[str, Figure]:
+    """Draw all steps from an alignment to its values, page by page, the alignment itself first.
+
+    Raises:
+        ConfigError: The score has no alignment.
+    """
+    from beholder.plots.alignment_steps import step_figures  # matplotlib loads slowly
+
+    pages = {"alignment": score_figure(score, setting)}
+    directions = direction_steps(score.detail, setting)
+    return pages | step_figures(directions, regularizer_step(score.detail, score.values, setting))
+
+
+def _check(score: ItemScore) -> None:
+    if score.detail.get("view") != "alignment":
+        raise ConfigError(
+            "this score has no alignment to draw: figure() takes a score of VCS, "
+            f"and this one has the values {', '.join(score.values)}"
+        )

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,21 +15,23 @@ import numpy.typing as npt
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ItemError
-from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
-from beholder.metrics.vcs.combine import best_reference, mean_values
-from beholder.metrics.vcs.drawing import score_figure, score_steps
-from beholder.metrics.vcs.evidence import Parts, VCSEvidence, embed_parts, named_texts
-from beholder.metrics.vcs.findings import alignment_detail, chunk_units, chunk_verdicts
-from beholder.metrics.vcs.scoring import ChunkAlignment, align, cosine, vcs_values
-from beholder.metrics.vcs.setting import Setting
-from beholder.records import Item, ItemScore
+from beholder.metrics import Bounds, Tools, ValueInfo, param
+from beholder.metrics.vcs.evidence import AlignedMetric, VCSEvidence
+from beholder.metrics.vcs.findings import (
+    alignment_detail,
+)
+from beholder.metrics.vcs.scoring import (
+    ChunkAlignment,
+    align,
+    best_reference,
+    cosine,
+    mean_values,
+    vcs_values,
+)
+from beholder.records import Item, ItemScore, Span
 from beholder.text import Segment, words
 from beholder.text.languages import ENGLISH, language_named
 from beholder.text.word_order import in_order
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 TOLERANCE = 1
 """Local chronology tolerance of the fixed rules by default; ``docs/vcs.md`` says why."""
@@ -54,7 +56,7 @@ VALUES = (
 
 
 @dataclass(frozen=True)
-class VCS(Metric[VCSEvidence]):
+class VCS(AlignedMetric):
     """Video Comprehension Score: does a long description cover the same content in the same order?
 
     Sentences (grouped to chunks) of candidate and reference are embedded; each chunk is matched to
@@ -99,10 +101,6 @@ class VCS(Metric[VCSEvidence]):
     bounds: ClassVar[Bounds] = Bounds(compares="sentences")
     values: ClassVar[tuple[ValueInfo, ...]] = VALUES
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.setting  # checked when made
-
     @property
     def tolerance(self) -> float:
         """The local chronology tolerance: as it was given, or that of the rules."""
@@ -114,48 +112,22 @@ class VCS(Metric[VCSEvidence]):
         """All fields, with the tolerance that the rules set."""
         return super().config() | {"lct": self.tolerance}
 
-    @cached_property
-    def setting(self) -> Setting:
-        """The parameters of the arithmetic."""
-        return Setting(
-            self.rules,
-            self.tolerance,
-            self.context_cutoff,
-            self.context_window_control,
-            self.nas_blend_factor,
-            self.nas_coverage_cutoff,
-        )
-
     def identities(self, tools: Tools) -> dict[str, str]:
         """Those of the tools, and of the rules that cut short texts."""
         found = super().identities(tools)
         return found | {"rules": f"fixed@{CLAUSES}"} if self.rules == "fixed" else found
 
-    async def gather(self, item: Item, tools: Tools) -> VCSEvidence:
-        """Split, group and embed all texts of an item.
-
-        Raises:
-            ItemError: A text has no word, or is in a language the embedder does not know.
-        """
-        splitter = tools.splitter(self.splitter)
-        parts: list[Parts] = []
-        for name, text in named_texts(item):
-            segments = splitter.split(text)
-            if self.rules == "fixed":
-                segments = chunks_of(text, segments)
-            if not (segments and words(text)):
-                raise ItemError(f"the {name} has no word: VCS needs at least one sentence of words")
-            groups = [
-                segments[start : start + self.chunk_size]
-                for start in range(0, len(segments), self.chunk_size)
-            ]
-            spans = [(group[0].start, group[-1].end) for group in groups]
-            chunks = [" ".join(segment.of(text) for segment in group) for group in groups]
-            parts.append(Parts(name, text, spans, chunks))
-        n_parts = [len(each.spans) for each in parts]
-        self.bounds.check_pairs(n_parts[0], n_parts[1:], self.registered_name)
-        embedded = await embed_parts(tools, self.embedder, parts)
-        return VCSEvidence(embedded[0], tuple(embedded[1:]))
+    def cut(self, name: str, text: str, tools: Tools) -> tuple[Sequence[Span], Sequence[str]]:
+        """Sentences or clauses of a text, grouped."""
+        segments = tools.splitter(self.splitter).split(text)
+        if self.rules == "fixed":
+            segments = chunks_of(text, segments)
+        if not (segments and words(text)):
+            raise ItemError(f"the {name} has no word: VCS needs at least one sentence of words")
+        starts = range(0, len(segments), self.chunk_size)
+        groups = [segments[start : start + self.chunk_size] for start in starts]
+        spans = [(group[0].start, group[-1].end) for group in groups]
+        return spans, [" ".join(segment.of(text) for segment in group) for group in groups]
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
         """Align the candidate with each reference and join by the reference rule."""
@@ -173,13 +145,7 @@ class VCS(Metric[VCSEvidence]):
             not item.language or language_named(item.language) == ENGLISH
         ):
             values = {**values, "vcs": values["vcs"] * in_order(item.candidate, item.references)}
-        units = chunk_units(
-            alignment,
-            chunk_verdicts(detail, self.setting),
-            {"candidate": item.candidate, "reference": item.references[best]},
-            {"candidate": candidate.spans, "reference": evidence.references[best].spans},
-            best,
-        )
+        units = self.chunk_units(item, evidence, alignment, best)
         return ItemScore(values, units, detail=detail)
 
     def score_embeddings(
@@ -214,39 +180,6 @@ class VCS(Metric[VCSEvidence]):
             _vectors("candidate_text", candidate_text, 1),
         )
         return ItemScore(values, (), self._signature_of_given, alignment_detail(alignment))
-
-    def figure(self, score: ItemScore) -> Figure:
-        """Draw the alignment of one item: similarities, windows, matches, chunks out of place.
-
-        Args:
-            score: A score of this metric.
-
-        Returns:
-            A matplotlib figure; ``figure.savefig("alignment.png")`` writes it.
-
-        Raises:
-            ConfigError: The score is of another metric and has no alignment.
-        """
-        return score_figure(score, self.setting)
-
-    def steps(self, score: ItemScore) -> dict[str, Figure]:
-        """Draw how the score of one item came about, step by step.
-
-        The alignment; mapping windows; candidates of each best match; distances and penalties of
-        NAS-D; line, ideal lines and steps of NAS-L; the regularizer with all values. Long texts are
-        cut into pages of 40 chunks.
-
-        Args:
-            score: A score of this metric.
-
-        Returns:
-            matplotlib figures by name, in the order of the steps; those of one step are numbered
-            (``windows-1``, ``windows-2``). ``beholder steps`` writes them as one page or as PDF.
-
-        Raises:
-            ConfigError: The score is of another metric and has no alignment.
-        """
-        return score_steps(score, self.setting)
 
     @cached_property
     def _signature_of_given(self) -> str:

@@ -3,18 +3,128 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.errors import ItemError
+from beholder.errors import ConfigError, ItemError
 from beholder.metrics.vcs import order
-from beholder.metrics.vcs.band import IdealBand, ideal_bands
-from beholder.metrics.vcs.combine import clip, comprehension, harmonic, semantic
-from beholder.metrics.vcs.matching import best_match
-from beholder.metrics.vcs.setting import Setting
-from beholder.metrics.vcs.windows import IntArray, Windows, mapping_windows
+from beholder.metrics.vcs.order import IdealBand, ideal_bands
+from beholder.metrics.vcs.windows import IntArray, Windows, best_match, mapping_windows
+
+
+def harmonic(p: float, q: float) -> float:
+    """Harmonic mean, 0 when the two sum to 0."""
+    total = p + q
+    return 2 * p * q / total if total else 0.0
+
+
+def f_measure(precision: float, recall: float, beta: float) -> float:
+    """F-beta: recall counts beta times as much as precision; 0 when both are 0."""
+    weight = beta * beta
+    total = weight * precision + recall
+    return (1 + weight) * precision * recall / total if total else 0.0
+
+
+def semantic(global_alignment: float, local_alignment: float) -> float:
+    """SAS: global alignment scaled by local alignment, ``(GAS - (1 - LAS)) / LAS``.
+
+    0 when LAS or the numerator is not positive.
+    """
+    numerator = global_alignment - (1 - local_alignment)
+    return numerator / local_alignment if local_alignment > 0 and numerator > 0 else 0.0
+
+
+def comprehension(semantic_alignment: float, narrative_alignment: float) -> float:
+    """VCS: ``(SAS + NAS - 1) / max(SAS, NAS)``; 0 when the numerator is not positive.
+
+    So it is above 0 only if SAS + NAS > 1.
+    """
+    s, n = semantic_alignment, narrative_alignment
+    numerator, denominator = (s - (1 - n), n) if s < n else (n - (1 - s), s)
+    return numerator / denominator if numerator > 0 and denominator != 0 else 0.0
+
+
+def clip(value: float) -> float:
+    """The value limited to 0..1."""
+    return min(1.0, max(0.0, value))
+
+
+def best_reference(values: Sequence[Mapping[str, float]], texts: Sequence[str]) -> int:
+    """Index of the reference with the highest VCS, whatever the order of the references.
+
+    Of several with the same VCS, the one with the highest SAS, then GAS, LAS and NAS, then the rest
+    of the values in their order; if all values are the same, the first text in code points.
+
+    Args:
+        values: All values of the candidate against each reference.
+        texts: The references.
+    """
+
+    def key(place: int) -> tuple[list[float], str]:
+        found = values[place]
+        first = [found[name] for name in ("vcs", "sas", "gas", "las", "nas")]
+        return [-value for value in (*first, *found.values())], texts[place]
+
+    return min(range(len(values)), key=key)
+
+
+def mean_values(values: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Mean of each value over the references, exact to the last digit in any order."""
+    return {name: math.fsum(each[name] for each in values) / len(values) for name in values[0]}
+
+
+Rules: TypeAlias = Literal["fixed", "paper", "package", "head"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Parameters of scoring, under the names the metrics give them; checked when made.
+
+    Attributes:
+        rules: Rule set: ``fixed``, ``paper``, ``package`` (1.0.0) or ``head`` (of its repository).
+        lct: Local chronology tolerance in window units, 0 or more; 0 is strict.
+        context_cutoff: Best similarity, 0..1, from which near-best matches are considered.
+        context_window_control: Above 0; larger leaves fewer near-best matches.
+        nas_blend_factor: -1..1, of the head rules alone.
+        nas_coverage_cutoff: Above 0 and up to 1, of the head rules alone.
+    """
+
+    rules: Rules = "fixed"
+    lct: float = 0
+    context_cutoff: float = 0.6
+    context_window_control: float = 4.0
+    nas_blend_factor: float = 0.0
+    nas_coverage_cutoff: float = 0.5
+
+    def __post_init__(self) -> None:
+        _check_range("lct", self.lct, 0)
+        _check_range("context_cutoff", self.context_cutoff, 0, 1)
+        _check_range("context_window_control", self.context_window_control, 0, above=True)
+        _check_range("nas_blend_factor", self.nas_blend_factor, -1, 1)
+        _check_range("nas_coverage_cutoff", self.nas_coverage_cutoff, 0, 1, above=True)
+        if self.rules != "head":
+            for name, default in (("nas_blend_factor", 0.0), ("nas_coverage_cutoff", 0.5)):
+                if getattr(self, name) != default:
+                    raise ConfigError(
+                        f"{name}={getattr(self, name)!r} has no effect under "
+                        f"rules={self.rules!r}: leave it out, or set rules='head'"
+                    )
+
+
+def _check_range(
+    name: str, value: object, low: float, high: float = math.inf, *, above: bool = False
+) -> None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        inside = (low < value if above else low <= value) and value <= high
+        if inside and math.isfinite(value):
+            return
+    least = f"above {low}" if above else f"from {low}"
+    most = "" if high == math.inf else f" up to {high}"
+    raise ConfigError(f"{name}={value!r}: expected a number {least}{most}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,43 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ItemError
-from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
-from beholder.metrics.vcs.combine import (
+from beholder.metrics import Bounds, Tools, ValueInfo, param
+from beholder.metrics.vcs.evidence import AlignedMetric, EmbeddedText, VCSEvidence
+from beholder.metrics.vcs.findings import (
+    alignment_detail,
+)
+from beholder.metrics.vcs.metric import VALUES
+from beholder.metrics.vcs.scoring import (
+    ChunkAlignment,
+    Setting,
+    align,
     best_reference,
     comprehension,
+    cosine,
     f_measure,
     harmonic,
+    local,
     mean_values,
     semantic,
+    vcs_values,
 )
-from beholder.metrics.vcs.drawing import score_figure, score_steps
-from beholder.metrics.vcs.evidence import (
-    EmbeddedText,
-    Parts,
-    VCSEvidence,
-    embed_parts,
-    named_texts,
-)
-from beholder.metrics.vcs.findings import alignment_detail, chunk_units, chunk_verdicts
-from beholder.metrics.vcs.metric import VALUES
-from beholder.metrics.vcs.scoring import ChunkAlignment, align, cosine, local, vcs_values
-from beholder.metrics.vcs.setting import Setting
 from beholder.records import Item, ItemScore, Span, Unit
 from beholder.text import frequency, words
 from beholder.text.tokenize import IDENTITY as TOKENIZER
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 _HELP = {
     "vcs": "VCS-short: SAS, lowered by up to a fifth when NAS is low",
@@ -52,7 +47,7 @@ _HELP = {
 
 
 @dataclass(frozen=True)
-class VCSShort(Metric[VCSEvidence]):
+class VCSShort(AlignedMetric):
     """VCS-short: VCS with words for chunks, for captions of a sentence or two.
 
     Stop words and punctuation are left out; each other word, in lower case, is embedded by itself
@@ -93,22 +88,6 @@ class VCSShort(Metric[VCSEvidence]):
         for info in VALUES
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.setting  # checked when made
-
-    @cached_property
-    def setting(self) -> Setting:
-        """The parameters of the arithmetic."""
-        return Setting(
-            self.rules,
-            self.lct,
-            self.context_cutoff,
-            self.context_window_control,
-            self.nas_blend_factor,
-            self.nas_coverage_cutoff,
-        )
-
     def identities(self, tools: Tools) -> dict[str, str]:
         """Identity of the embedder, the stop list with its tokenizer, and the word weights."""
         found = super().identities(tools) | {"stop_words": identity(self.stop_words)}
@@ -116,22 +95,12 @@ class VCSShort(Metric[VCSEvidence]):
             found["rules"] = f"fixed@{frequency.IDENTITY}"
         return found
 
-    async def gather(self, item: Item, tools: Tools) -> VCSEvidence:
-        """Find and embed the words of all texts of an item, and the texts.
-
-        Raises:
-            ItemError: A text has no word, or none that the embedder knows.
-        """
-        parts: list[Parts] = []
-        for name, text in named_texts(item):
-            found, spans = content_words(text, self.stop_words)
-            if not found:
-                raise ItemError(f"the {name} has no word: VCS-short needs at least one")
-            parts.append(Parts(name, text, spans, found))
-        n_parts = [len(each.spans) for each in parts]
-        self.bounds.check_pairs(n_parts[0], n_parts[1:], self.registered_name)
-        embedded = await embed_parts(tools, self.embedder, parts)
-        return VCSEvidence(embedded[0], tuple(embedded[1:]))
+    def cut(self, name: str, text: str, tools: Tools) -> tuple[Sequence[Span], Sequence[str]]:
+        """The words of a text without stop words."""
+        found, spans = content_words(text, self.stop_words)
+        if not found:
+            raise ItemError(f"the {name} has no word: VCS-short needs at least one")
+        return spans, found
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
         """Align the candidate's words with each reference's and join by the reference rule."""
@@ -147,25 +116,16 @@ class VCSShort(Metric[VCSEvidence]):
             values, precision = union_values(pairs, each, self.setting), best_over(pairs)
         elif self.references == "mean":
             values = mean_values(each)
-        units = self._units(item, evidence, pairs[best], precision, best)
-        detail = alignment_detail(pairs[best].alignment, best)
-        return ItemScore(values, units, detail=detail)
-
-    def figure(self, score: ItemScore) -> Figure:
-        """Draw the alignment of the words; see ``VCS.figure``.
-
-        Raises:
-            ConfigError: The score is of another metric and has no alignment.
-        """
-        return score_figure(score, self.setting)
-
-    def steps(self, score: ItemScore) -> dict[str, Figure]:
-        """Draw how the score of one item came about, step by step; see ``VCS.steps``.
-
-        Raises:
-            ConfigError: The score is of another metric and has no alignment.
-        """
-        return score_steps(score, self.setting)
+        alignment = pairs[best].alignment
+        units = tuple(
+            _with_any_reference(unit, float(precision[place]), self.context_cutoff)
+            if unit.side == "candidate"
+            else unit
+            for place, unit in enumerate(
+                self.chunk_units(item, evidence, alignment, best, kind="word")
+            )
+        )
+        return ItemScore(values, units, detail=alignment_detail(alignment, best))
 
     def _align(
         self,
@@ -185,31 +145,6 @@ class VCSShort(Metric[VCSEvidence]):
             cosine(reference.whole, candidate.whole),
             _weights(candidate_words),
             _weights(reference_words),
-        )
-
-    def _units(
-        self,
-        item: Item,
-        evidence: VCSEvidence,
-        pair: WordAlignment,
-        precision: FloatArray,
-        index: int,
-    ) -> tuple[Unit, ...]:
-        detail = alignment_detail(pair.alignment, index)
-        verdicts = chunk_verdicts(detail, self.setting)
-        units = chunk_units(
-            pair.alignment,
-            verdicts,
-            {"candidate": item.candidate, "reference": item.references[index]},
-            {"candidate": evidence.candidate.spans, "reference": evidence.references[index].spans},
-            index,
-            kind="word",
-        )
-        return tuple(
-            _with_any_reference(unit, float(precision[place]), self.context_cutoff)
-            if unit.side == "candidate"
-            else unit
-            for place, unit in enumerate(units)
         )
 
 
