@@ -13,6 +13,7 @@ from beholder.language.places import place, preposition
 from beholder.language.unseen import colours_of, names_nothing
 
 _NO_QUALITY = lex.QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}
+_AROUND = ("outside", "inside", "above", "below", "nearby")
 _LOOSE = ("appos", "discourse", "parataxis")
 """How brackets after a noun may be attached to it."""
 
@@ -67,13 +68,7 @@ def _describes(document: Document, child: Word, noun: Word) -> bool:
             and (is_quality(document, child) or child.pos == "ADJ" or child.dep == "amod")
         )
     if child.pos == "ADV":
-        return child.index > noun.index and child.lower in (
-            "outside",
-            "inside",
-            "above",
-            "below",
-            "nearby",
-        )
+        return child.index > noun.index and child.lower in _AROUND
     return child.pos in ("ADJ", "VERB", "NUM", "X")
 
 

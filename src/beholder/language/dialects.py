@@ -15,37 +15,14 @@ from itertools import accumulate
 
 from beholder.records import Span
 
-CLEAR_ONLY = frozenset(
-    [
-        "prep",
-        "pobj",
-        "dobj",
-        "nsubjpass",
-        "auxpass",
-        "attr",
-        "acomp",
-        "agent",
-        "poss",
-        "relcl",
-        "neg",
-        "prt",
-        "dative",
-        "oprd",
-        "pcomp",
-        "npadvmod",
-        "quantmod",
-        "predet",
-        "preconj",
-        "intj",
-        "csubjpass",
-    ]
-)
 _RENAMED = {
     "dobj": "obj", "nsubjpass": "nsubj:pass", "csubjpass": "csubj:pass", "auxpass": "aux:pass",
     "poss": "nmod:poss", "relcl": "acl:relcl", "neg": "advmod", "prt": "compound:prt",
     "npadvmod": "obl:npmod", "quantmod": "advmod", "predet": "det:predet",
     "preconj": "cc:preconj", "intj": "discourse", "meta": "dep", "oprd": "xcomp",
+    "acomp": "xcomp", "attr": "xcomp", "dative": "iobj",
 }  # fmt: skip
+CLEAR_ONLY = frozenset({*_RENAMED, "prep", "pobj", "agent", "pcomp"} - {"meta"})
 _PREDICATES = ("acomp", "attr", "oprd")
 _BE = frozenset(["be", "is", "are", "was", "were", "am", "been", "being", "'s", "'re", "'m"])
 
@@ -100,10 +77,6 @@ def _make_ud(tree: list[Node]) -> None:
     _flatten_conjuncts(tree)
     for node in tree:
         node.dep = _RENAMED.get(node.dep, node.dep)
-        if node.dep == "acomp":
-            node.dep = "xcomp"
-        elif node.dep in ("attr", "dative"):
-            node.dep = "iobj" if node.dep == "dative" else "xcomp"
 
 
 def _below(tree: Sequence[Node], head: int, *deps: str) -> list[int]:
@@ -123,9 +96,7 @@ def _raise_predicates(tree: list[Node]) -> None:
         below = children[place]
         predicates = [c for c in below if tree[c].dep in _PREDICATES]
         if any(tree[c].dep == "expl" for c in below):
-            for (
-                c
-            ) in predicates:  # "there is a cat": UD keeps the verb and makes the cat its subject
+            for c in predicates:  # "there is a cat": UD makes the cat the verb's subject
                 tree[c].dep = "nsubj"
             continue
         if not predicates:  # "is on the mat": the noun of the preposition is the predicate

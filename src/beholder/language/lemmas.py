@@ -77,11 +77,7 @@ def noun(word: str) -> str:
         return f"{first}-{noun(last)}"
     if not word.endswith("s") or word.endswith(("ss", "us", "is", "'s")) or len(word) < 3:
         return word
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("sses", "xes", "ches", "shes", "zzes", "oes")):
-        return word[:-2]
-    return word[:-1]
+    return _without_s(word)
 
 
 def verb(word: str, tag: str = "") -> str:

@@ -36,28 +36,14 @@ _OTHER = frozenset(
     ["other", "another", "second", "third", "next", "additional", "further", "more", "different"]
 )
 _RESTRICTING = frozenset(["with", "in", "wearing"])
+_SIDES = ("left", "right", "upper", "lower", "top", "bottom", "front", "back", "rear")
 _CONTRASTS = (
     COLOURS,
-    frozenset(["large", "small", "big", "little", "tiny", "huge", "tall", "short"]),
-    frozenset(
-        [
-            "left",
-            "right",
-            "middle",
-            "center",
-            "central",
-            "upper",
-            "lower",
-            "top",
-            "bottom",
-            "front",
-            "back",
-            "rear",
-        ]
-    ),
-    frozenset(["first", "second", "third", "fourth", "last"]),
-    frozenset(["old", "young", "older", "younger", "new"]),
-    frozenset(["open", "closed"]),
+    frozenset(("large", "small", "big", "little", "tiny", "huge", "tall", "short")),
+    frozenset((*_SIDES, "middle", "center", "central")),
+    frozenset(("first", "second", "third", "fourth", "last")),
+    frozenset(("old", "young", "older", "younger", "new")),
+    frozenset(("open", "closed")),
 )
 
 

@@ -80,24 +80,17 @@ class Annotator:
     def __init__(self, nlp: Language, path: Path) -> None:
         self._network = Network(path)
         # The strings belong to the vocabulary for good, not to the texts of one window.
-        self._ids = {
-            name: nlp.vocab.strings.add(name)
-            for name in (
-                *self._network.tags,
-                *self._network.parts,
-                *self._network.relations,
-                "ROOT",
-            )
-        }
+        network = self._network
+        names = (*network.tags, *network.parts, *network.relations, "ROOT")
+        self._ids = {name: nlp.vocab.strings.add(name) for name in names}
         self._ids["root"] = self._ids["ROOT"]  # as spaCy writes it
 
     def __call__(self, doc: Doc) -> Doc:
         """The document with the tags, heads and relations of its words."""
         read = self._network.read([token.text for token in doc])
         rows = np.empty((len(doc), 4), dtype=np.uint64)
-        rows[:, 0] = [self._ids[tag] for tag in read.tags]
-        rows[:, 1] = [self._ids[part] for part in read.parts]
-        rows[:, 2] = [self._ids[relation] for relation in read.relations]
+        for place, names in enumerate((read.tags, read.parts, read.relations)):
+            rows[:, place] = [self._ids[name] for name in names]
         rows[:, 3] = (read.heads - np.arange(len(doc))).astype(np.uint64)
         return doc.from_array(["TAG", "POS", "DEP", "HEAD"], cast("Ints2d", rows))
 

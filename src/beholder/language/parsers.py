@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from beholder.errors import ConfigError, ItemError
@@ -123,11 +123,9 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Doc]], name: str
                     sentence=first_sentence + row.sentence,
                 )
             )
-        begin = offset
-        for place in range(offset, len(words)):
-            if place + 1 == len(words) or words[place + 1].sentence != words[place].sentence:
-                sentences.append((begin, place + 1))
-                begin = place + 1
+        for _, inside in groupby(words[offset:], lambda word: word.sentence):
+            first, *rest = inside
+            sentences.append((first.index, (rest or [first])[-1].index + 1))
     return Document(text, bound_depth(words), sentences, name)
 
 
@@ -144,23 +142,11 @@ def _rows(doc: Doc) -> list[Word]:
         deps, heads = [node.dep for node in nodes], [node.head for node in nodes]
     sentence = -1
     rows = []
-    for index, token in enumerate(doc):
+    for index, (token, dep, head) in enumerate(zip(doc, deps, heads, strict=True)):
         text, start = token.text, token.idx
         sentence += bool(token.is_sent_start) or index == 0
-        rows.append(
-            Word(
-                index=index,
-                text=text,
-                lemma="",
-                pos=token.pos_,
-                tag=token.tag_,
-                dep=deps[index],
-                head=heads[index],
-                start=start,
-                end=start + len(text),
-                sentence=sentence,
-            )
-        )
+        place = (dep, head, start, start + len(text), sentence)
+        rows.append(Word(index, text, "", token.pos_, token.tag_, *place))
     return rows
 
 

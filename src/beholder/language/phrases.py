@@ -15,6 +15,7 @@ SHARES = frozenset(
     ("all", "any", "few", "half", "many", "most", "neither", "none", "several", "some", "not all")
 )
 """Words that say how many of the things after "of": "most of the seats"."""
+_WHOLE = ("all", "both", "each", "others")
 _MODIFIES = ("compound", "amod", "flat", "nmod:desc", "fixed", "goeswith")
 
 
@@ -59,6 +60,11 @@ class Phrases:
         """The head word of the phrase that a word means, or None if it means none."""
         index = self.word_meant(index)
         return index if index in self.by_word else None
+
+    def is_picture(self, word: Word | None) -> bool:
+        """Whether a word means the picture itself."""
+        entity = None if word is None else self.entity(word.index)
+        return entity is not None and self.by_word[entity].kind == "picture"
 
     def word_meant(self, index: int) -> int:
         """The last word that a word stands for, itself if for none."""
@@ -152,7 +158,7 @@ def is_time(document: Document, word: Word) -> bool:
 def _is_entity_pronoun(word: Word) -> bool:
     if word.dep in ("det", "expl", "nmod:poss") or word.lower in lex.RELATIVE_PRONOUNS - {"this"}:
         return word.lower == "that" and word.dep in ("nsubj", "obj", "obl") and word.tag == "DT"
-    return word.lower in lex.PERSONAL or word.lower in ("others", "both", "all", "each")
+    return word.lower in lex.PERSONAL or word.lower in _WHOLE
 
 
 def _is_selector(document: Document, word: Word) -> bool:
@@ -188,12 +194,7 @@ def _add(document: Document, word: Word, found: Phrases) -> None:
         kind = "picture"
     phrase = plain_phrase(document, word)
     phrase.kind = kind
-    if (not word.is_noun and word.pos != "PRON" and not is_figure(word)) or word.lower in (
-        "both",
-        "all",
-        "each",
-        "others",
-    ):
+    if (not word.is_noun and word.pos != "PRON" and not is_figure(word)) or word.lower in _WHOLE:
         phrase.rule = "selector"
         below = [n for n in document.children(word, "nmod") if _preposition(document, n) == "of"]
         phrase.selects = below[0].index if below else None

@@ -66,7 +66,7 @@ def _position(document: Document, noun: Word, words: tuple[Word, ...], phrases: 
             return Place(tuple(own), below)
         if not link or link[0].lower not in ("of", "to", "in", "on"):
             continue
-        if below.lemma in PICTURES or _is_picture(phrases, below):
+        if below.lemma in PICTURES or phrases.is_picture(below):
             return Place(tuple(own), None)
         if is_position(document, below) and below.index not in phrases.by_word:
             inner = _position(document, below, link, phrases)
@@ -74,11 +74,6 @@ def _position(document: Document, noun: Word, words: tuple[Word, ...], phrases: 
         if link[0].lower == "of":
             return Place((*own, *link), below)
     return Place(tuple(own), None)
-
-
-def _is_picture(phrases: Phrases, word: Word) -> bool:
-    entity = phrases.entity(word.index)
-    return entity is not None and phrases.by_word[entity].kind == "picture"
 
 
 def preposition(document: Document, noun: Word) -> tuple[Word, ...]:

@@ -11,7 +11,7 @@ from beholder.language.graph import RelationFact
 from beholder.language.lexicon import ROVING
 from beholder.language.phrases import Phrases
 from beholder.language.places import Place, place, preposition
-from beholder.language.verbs import Fact, is_picture, located, places_of, verb_facts, verb_words
+from beholder.language.verbs import Fact, located, places_of, verb_facts, verb_words
 
 
 def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
@@ -116,7 +116,7 @@ def noun_places(document: Document, word: Word, phrases: Phrases) -> Iterator[Fa
         return
     if document.child(word, "cop") is not None and phrases.entity(word.index) is None:
         return
-    if is_picture(phrases, word):
+    if phrases.is_picture(word):
         return
     selected = phrases.by_word[word.index].selects if word.index in phrases.by_word else None
     for where in places_of(document, word, phrases):
@@ -164,7 +164,7 @@ def possessor(document: Document, word: Word, phrases: Phrases) -> Iterator[Rela
         if owner.lower == "whose":
             clause = document.head(word)
             meant = clauses.described_noun(document, clause) if clause is not None else None
-        if meant is None or is_picture(phrases, meant):
+        if meant is None or phrases.is_picture(meant):
             continue
         mark = document.child(owner, "case")
         words = (mark,) if mark is not None else (owner,)

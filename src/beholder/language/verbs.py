@@ -19,20 +19,10 @@ Fact: TypeAlias = AttributeFact | RelationFact
 _WAYS = ("from", "to", "toward")
 
 
-def is_picture(phrases: Phrases, word: Word | None) -> bool:
-    """Whether a word means the picture itself."""
-    if word is None:
-        return False
-    entity = phrases.entity(word.index)
-    return entity is not None and phrases.by_word[entity].kind == "picture"
-
-
 def places_of(document: Document, word: Word, phrases: Phrases) -> Iterator[Place]:
     """The prepositional phrases attached to a word, each joined noun by itself."""
     hanging = document.children(word, "obl", "nmod")
-    if (
-        word.pos == "VERB"
-    ):  # an oblique below the object is one of the verb: "eats soup with a spoon"
+    if word.pos == "VERB":  # an oblique below the object is its own: "eats soup with a spoon"
         hanging += [n for c in document.children(word, "obj") for n in document.children(c, "obl")]
     for noun in hanging:
         if noun.dep == "nmod:poss" or noun.lower in lex.RELATIVE_PRONOUNS:
@@ -67,7 +57,7 @@ def located(
         running = where.text.startswith(_WAYS) and not any(w.lemma in EFFECT_VERBS for w in lead)
         words = (*lead, *where.words) if running else where.words
         yield AttributeFact(subject.index, words, where.text, "position", "position", polarity)
-    elif not coloured and not is_picture(phrases, where.target):
+    elif not coloured and not phrases.is_picture(where.target):
         if where.lacks:  # who walks without shoes walks, and is with no shoes
             if _is_there(phrases, where.target):
                 return
@@ -200,7 +190,7 @@ def _act(document: Document, word: Word, phrases: Phrases) -> _Act:
 def _objects(act: _Act, subject: Word) -> Iterator[RelationFact]:
     """Read "holds a cup"."""
     for target in act.objects:
-        if target.index != subject.index and not is_picture(act.phrases, target):
+        if target.index != subject.index and not act.phrases.is_picture(target):
             yield act.relation(subject, target, "verb")
 
 
@@ -263,14 +253,14 @@ def _means_another_verb(document: Document, word: Word) -> bool:
 def _is_showing(document: Document, word: Word, phrases: Phrases, named: list[Word]) -> bool:
     """Whether a picture is said to show something: "is seen", "the image shows"."""
     return word.lemma in lex.SHOW_VERBS and (
-        any(is_picture(phrases, s) for s in named) or clauses.is_passive(document, word)
+        any(phrases.is_picture(s) for s in named) or clauses.is_passive(document, word)
     )
 
 
 def _shown(document: Document, word: Word, phrases: Phrases, named: list[Word]) -> Iterator[Fact]:
     """Read "The image shows a dog on a bed", "A dog is seen on a bed": only the places count."""
     direct = clauses.objects(document, word)
-    things = direct if direct else [s for s in named if not is_picture(phrases, s)]
+    things = direct if direct else [s for s in named if not phrases.is_picture(s)]
     for thing in things:
         for where in places_of(document, word, phrases):
             if where.target is None or thing.index != where.target.index:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from beholder.embed.base import FloatArray
 from beholder.judges import Judge
-from beholder.judges.operations import CheckCriteria, Operation, TextAnswer, WriteCriteria
+from beholder.judges.operations import CheckCriteria, TextAnswer, WriteCriteria
 from beholder.judges.operations.answer import MET, NOT_MENTIONED
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.asked.rows import (
@@ -68,20 +68,20 @@ class AutoDQ(Metric[Events]):
     what: Literal["events", "objects"] = param("events", "what is listed")
     at_once: int = param(_MOST, "events per question to the judge", whole=(1, 100))
 
-    registered_name: ClassVar[str] = "autodq"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "autodq"
+    values = (
         ValueInfo("f1", "harmonic mean of precision and recall"),
         ValueInfo("precision", "share of candidate events that the references entail"),
         ValueInfo("recall", "share of reference events that the candidate entails"),
         ValueInfo("unread", "share of events without a usable answer", higher_is_better=False),
         CHANGED,
     )
-    corpus_values: ClassVar[tuple[ValueInfo, ...]] = (
+    corpus_values = (
         ValueInfo("f1_of_means", "harmonic mean of the set's mean precision and mean recall"),
     )
-    operations: ClassVar[tuple[str, ...]] = ("write_criteria", "check_criteria")
+    operations = ("write_criteria", "check_criteria")
 
-    needs: ClassVar[tuple[type[Operation[Any]], ...]] = (WriteCriteria, CheckCriteria)
+    needs = (WriteCriteria, CheckCriteria)
 
     async def gather(self, item: Item, tools: Tools) -> Events:
         """List the events of both texts, then check each list against the other text."""

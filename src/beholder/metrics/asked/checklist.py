@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import comb
 from statistics import fmean
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from beholder.embed.base import FloatArray
 from beholder.judges import Judge
-from beholder.judges.operations import CheckCriteria, NameSubjects, Operation, TextAnswer
+from beholder.judges.operations import CheckCriteria, NameSubjects, TextAnswer
 from beholder.judges.operations.answer import CONTRADICTED, MET, NOT_MENTIONED
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.asked.rows import (
@@ -96,8 +96,8 @@ class Checklist(Metric[Checked]):
     rules: Literal["own", "capricorn", "capability"] = param("own", "whose counting")
     at_once: int = param(10, "criteria per question to the judge", whole=(1, 100))
 
-    registered_name: ClassVar[str] = "checklist"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "checklist"
+    values = (
         ValueInfo("accuracy", "weight of the criteria that are met, of all"),
         ValueInfo("coverage", "weight of the criteria that are met or contradicted, of all"),
         ValueInfo("precision", "weight of the criteria that are met, of met and contradicted"),
@@ -108,9 +108,9 @@ class Checklist(Metric[Checked]):
         ValueInfo("unread", "share of criteria without a usable answer", higher_is_better=False),
         CHANGED,
     )
-    required_fields: ClassVar[frozenset[str]] = frozenset()
-    operations: ClassVar[tuple[str, ...]] = ("check_criteria", "name_subjects")
-    needs: ClassVar[tuple[type[Operation[Any]], ...]] = (CheckCriteria,)
+    required_fields = frozenset()
+    operations = ("check_criteria", "name_subjects")
+    needs = (CheckCriteria,)
 
     def __post_init__(self) -> None:
         super().__post_init__()

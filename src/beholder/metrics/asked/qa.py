@@ -7,7 +7,7 @@ import random
 import re
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
@@ -16,7 +16,6 @@ from beholder.judges.operations import (
     AnswerQuestions,
     MatchAnswers,
     OpenAnswer,
-    Operation,
     TextAnswer,
     TextQuestion,
 )
@@ -129,11 +128,11 @@ class QA(Metric[Answered]):
         10, "questions per call of the judge; captionqa published 1", whole=(1, 100)
     )
 
-    registered_name: ClassVar[str] = "qa"
-    values: ClassVar[tuple[ValueInfo, ...]] = _OWN
-    required_fields: ClassVar[frozenset[str]] = frozenset()
-    operations: ClassVar[tuple[str, ...]] = ("answer_questions", "match_answers")
-    needs: ClassVar[tuple[type[Operation[Any]], ...]] = (AnswerQuestions, MatchAnswers)
+    registered_name = "qa"
+    values = _OWN
+    required_fields = frozenset()
+    operations = ("answer_questions", "match_answers")
+    needs = (AnswerQuestions, MatchAnswers)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -130,8 +130,8 @@ class BERTScore(Metric[EncodedTexts]):
     rarity: Rarity | None = field(default=None, repr=False, compare=False)
     used: tuple[str, ...] | None = field(default=None, repr=False, compare=False)
 
-    registered_name: ClassVar[str] = "bertscore"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "bertscore"
+    values = (
         ValueInfo("f1", "harmonic mean of both", low=-1.0),
         ValueInfo("precision", "how well the reference covers the candidate's tokens", low=-1.0),
         ValueInfo("recall", "how well the candidate covers the reference's tokens", low=-1.0),

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -83,16 +83,16 @@ class CHAIR(Metric[ObjectEvidence]):
 
     parser: str = param("builtin", "English parser: builtin or spacy:NAME")
 
-    registered_name: ClassVar[str] = "chair"
-    required_fields: ClassVar[frozenset[str]] = frozenset()
-    bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="names")
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "chair"
+    required_fields = frozenset()
+    bounds = Bounds(characters=100_000, compares="names")
+    values = (
         ValueInfo("chair_i", "share of named objects without support", higher_is_better=False),
         ValueInfo("chair_s", "1 if a named object has no support, else 0", higher_is_better=False),
         ValueInfo("recall", "share of the listed objects, or the references', that are named"),
         ValueInfo("objects", "named objects of the candidate", high=1e9, higher_is_better=None),
     )
-    corpus_values: ClassVar[tuple[ValueInfo, ...]] = (
+    corpus_values = (
         ValueInfo("corpus_chair_i", "chair_i of all texts together", higher_is_better=False),
     )
 

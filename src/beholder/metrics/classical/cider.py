@@ -244,8 +244,8 @@ class CIDEr(FrequencyMetric):
         ConfigError: A parameter is unknown.
     """
 
-    registered_name: ClassVar[str] = "cider"
-    values: ClassVar[tuple[ValueInfo, ...]] = (ValueInfo("cider", "CIDEr, 0 to 10", high=SCALE),)
+    registered_name = "cider"
+    values = (ValueInfo("cider", "CIDEr, 0 to 10", high=SCALE),)
     clips: ClassVar[bool] = False
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
@@ -295,11 +295,9 @@ class CIDErD(CIDEr):
         ConfigError: A parameter is unknown.
     """
 
-    registered_name: ClassVar[str] = "cider_d"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("cider_d", "CIDEr-D, 0 to 10", high=SCALE),
-    )
-    clips: ClassVar[bool] = True
+    registered_name = "cider_d"
+    values = (ValueInfo("cider_d", "CIDEr-D, 0 to 10", high=SCALE),)
+    clips = True
 
 
 class _Runs(NamedTuple):

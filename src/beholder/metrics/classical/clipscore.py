@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -95,12 +94,12 @@ class CLIPScore(_ImageTextMetric):
         MissingExtraError: torch or transformers is not installed.
     """
 
-    registered_name: ClassVar[str] = "clipscore"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "clipscore"
+    values = (
         ValueInfo("clipscore", "2.5 times the cosine with the picture", high=WEIGHT),
         CUT,
     )
-    required_fields: ClassVar[frozenset[str]] = frozenset({"images"})
+    required_fields = frozenset({"images"})
 
     def score_item(self, item: Item, evidence: Seen) -> ItemScore:
         """Scale the cosine."""
@@ -122,8 +121,8 @@ class RefCLIPScore(_ImageTextMetric):
         MissingExtraError: torch or transformers is not installed.
     """
 
-    registered_name: ClassVar[str] = "refclipscore"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "refclipscore"
+    values = (
         ValueInfo(
             "refclipscore",
             "harmonic mean of clipscore and reference_cosine",
@@ -133,7 +132,7 @@ class RefCLIPScore(_ImageTextMetric):
         ValueInfo("reference_cosine", "cosine with the nearest reference"),
         CUT,
     )
-    required_fields: ClassVar[frozenset[str]] = frozenset({"images", "references"})
+    required_fields = frozenset({"images", "references"})
 
     def score_item(self, item: Item, evidence: Seen) -> ItemScore:
         """Scale the cosine and join it with the nearest reference's."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from beholder.metrics.classical.tokens import (
     item_words,
     tokenizer_identity,
 )
-from beholder.records import Item, ItemScore, Span, Unit
+from beholder.records import Item, ItemScore, Side, Span, Unit
 from beholder.text.frequency import IDENTITY as FREQUENCY
 from beholder.text.frequency import weight
 from beholder.text.tokenize import words
@@ -79,8 +79,8 @@ class Cosine(Metric[Vectors]):
     embedder: str = param("static", "text embedder", tool="embedder")
     references: Literal["best", "mean"] = param("best", "several references")
 
-    registered_name: ClassVar[str] = "cosine"
-    values: ClassVar[tuple[ValueInfo, ...]] = (ValueInfo("cosine", "cosine of the whole texts"),)
+    registered_name = "cosine"
+    values = (ValueInfo("cosine", "cosine of the whole texts"),)
 
     async def gather(self, item: Item, tools: Tools) -> Vectors:
         """Embed all texts.
@@ -125,9 +125,9 @@ class TokenF1(Metric[Vectors]):
         "frequency", "weight of words: rare ones more, or all alike"
     )
 
-    registered_name: ClassVar[str] = "token_f1"
-    bounds: ClassVar[Bounds] = Bounds(compares="words")
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "token_f1"
+    bounds = Bounds(compares="words")
+    values = (
         ValueInfo("f1", "harmonic mean of both"),
         ValueInfo("precision", "how well the reference covers the candidate's words"),
         ValueInfo("recall", "how well the candidate covers the reference's words"),
@@ -212,8 +212,8 @@ class PartsMetric(Metric[EmbeddedParts]):
 
     embedder: str = param("static", "text embedder", tool="embedder")
 
-    bounds: ClassVar[Bounds] = Bounds(compares="parts")
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    bounds = Bounds(compares="parts")
+    values = (
         ValueInfo("f1", "harmonic mean of both"),
         ValueInfo("precision", "mean over the candidate's parts"),
         ValueInfo("recall", "mean over a reference's parts, best over references"),
@@ -257,15 +257,9 @@ class PartsMetric(Metric[EmbeddedParts]):
 
 
 def _units(parts: Sequence[Part], scores: FloatArray, reference: int | None) -> list[Unit]:
+    side: Side = "candidate" if reference is None else "reference"
     return [
-        Unit(
-            part.kind,
-            part.text,
-            "candidate" if reference is None else "reference",
-            part.spans,
-            score=float(score),
-            reference_index=reference,
-        )
+        Unit(part.kind, part.text, side, part.spans, float(score), reference_index=reference)
         for part, score in zip(parts, scores, strict=True)
     ]
 
@@ -287,7 +281,7 @@ class NGramEmbed(PartsMetric):
     n: int = param(4, "words per run", whole=(1, None))
     splitter: str = param("rules", "sentence splitter", tool="splitter")
 
-    registered_name: ClassVar[str] = "ngram_embed"
+    registered_name = "ngram_embed"
 
     def parts(self, text: str, tools: Tools) -> list[Part]:
         """Runs of words of each sentence."""

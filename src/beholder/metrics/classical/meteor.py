@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError
@@ -182,12 +182,10 @@ class METEOR(WordMetric):
         "published", "doubtful matches: as the published program, or cover"
     )
 
-    registered_name: ClassVar[str] = "meteor"
-    bounds: ClassVar[Bounds] = Bounds(compares="words")
-    values: ClassVar[tuple[ValueInfo, ...]] = (ValueInfo("meteor", "METEOR, best reference"),)
-    corpus_values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("corpus_meteor", "METEOR of summed counts"),
-    )
+    registered_name = "meteor"
+    bounds = Bounds(compares="words")
+    values = (ValueInfo("meteor", "METEOR, best reference"),)
+    corpus_values = (ValueInfo("corpus_meteor", "METEOR of summed counts"),)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
@@ -34,9 +34,9 @@ class ROUGE(WordMetric):
 
     beta: float = param(1.2, "weight of recall in rouge_l")
 
-    registered_name: ClassVar[str] = "rouge"
-    bounds: ClassVar[Bounds] = Bounds(compares="words")
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "rouge"
+    bounds = Bounds(compares="words")
+    values = (
         ValueInfo("rouge_l", "F of the longest common subsequence, recall weighted by beta"),
         ValueInfo("rouge_l_f1", "F1 of the longest common subsequence"),
         ValueInfo("rouge_1", "F1 of words"),
@@ -125,11 +125,9 @@ class ChrF(Metric[list[list[int]]]):
     char_order: int = param(6, "longest run of characters", whole=(1, None))
     beta: float = param(2.0, "weight of recall")
 
-    registered_name: ClassVar[str] = "chrf"
-    values: ClassVar[tuple[ValueInfo, ...]] = (ValueInfo("chrf", "F of character runs"),)
-    corpus_values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("corpus_chrf", "F of character runs, of summed counts"),
-    )
+    registered_name = "chrf"
+    values = (ValueInfo("chrf", "F of character runs"),)
+    corpus_values = (ValueInfo("corpus_chrf", "F of character runs, of summed counts"),)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -210,11 +208,9 @@ class TER(WordMetric):
 
     max_words: int = param(500, "longest text, in words", affects_score=False, whole=(1, None))
 
-    registered_name: ClassVar[str] = "ter"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("ter", "edits per reference word", high=1e6, higher_is_better=False),
-    )
-    corpus_values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "ter"
+    values = (ValueInfo("ter", "edits per reference word", high=1e6, higher_is_better=False),)
+    corpus_values = (
         ValueInfo("corpus_ter", "all edits over all words", high=1e6, higher_is_better=False),
     )
 
@@ -284,14 +280,14 @@ class BLEU(WordMetric):
         "caption", "as captioning papers count, or as sacrebleu"
     )
 
-    registered_name: ClassVar[str] = "bleu"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "bleu"
+    values = (
         ValueInfo("bleu", "BLEU-4"),
         ValueInfo("bleu_1", "BLEU with words alone"),
         ValueInfo("bleu_2", "BLEU up to pairs of words"),
         ValueInfo("bleu_3", "BLEU up to runs of three words"),
     )
-    corpus_values: ClassVar[tuple[ValueInfo, ...]] = tuple(
+    corpus_values = tuple(
         ValueInfo(f"corpus_{value.name}", f"{value.help}, of summed counts") for value in values
     )
 

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -20,12 +19,6 @@ from beholder.metrics.classical.embedding import Part, PartsMetric, unit_range
 from beholder.metrics.classical.overlap import f_beta
 from beholder.records import Item, ItemScore
 from beholder.text.synonyms import are_synonyms
-
-_VALUES = (
-    ValueInfo("f1", "harmonic mean of both"),
-    ValueInfo("precision", "share of the candidate's facts that the references have"),
-    ValueInfo("recall", "share of the references' facts that the candidate has"),
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,8 +42,12 @@ class FactMetric(Metric[FactEvidence]):
 
     parser: str = param("builtin", "English parser: builtin or spacy:NAME")
 
-    bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="facts")
-    values: ClassVar[tuple[ValueInfo, ...]] = _VALUES
+    bounds = Bounds(characters=100_000, compares="facts")
+    values = (
+        ValueInfo("f1", "harmonic mean of both"),
+        ValueInfo("precision", "share of the candidate's facts that the references have"),
+        ValueInfo("recall", "share of the references' facts that the candidate has"),
+    )
 
     async def gather(self, item: Item, tools: Tools) -> FactEvidence:
         """Parse all texts, and embed what is to be compared by meaning.
@@ -73,14 +70,13 @@ class FactMetric(Metric[FactEvidence]):
         return {}
 
     def score_item(self, item: Item, evidence: FactEvidence) -> ItemScore:
-        """Precision and recall of the facts, and their harmonic mean."""
-        precision, recall = self.shares(evidence)
-        values = {"f1": f_beta(precision, recall), "precision": precision, "recall": recall}
-        return ItemScore(values)
+        """The three values."""
+        found = zip(self.values, self.measured(evidence), strict=True)
+        return ItemScore({info.name: value for info, value in found})
 
     @abstractmethod
-    def shares(self, evidence: FactEvidence) -> tuple[float, float]:
-        """Precision and recall."""
+    def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
+        """F1, precision and recall."""
 
 
 @dataclass(frozen=True)
@@ -105,13 +101,13 @@ class SPICE(FactMetric):
     Source: after Anderson et al. 2016.
     """
 
-    registered_name: ClassVar[str] = "spice"
+    registered_name = "spice"
 
-    def shares(self, evidence: FactEvidence) -> tuple[float, float]:
+    def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
         """Shares of common facts."""
         ours, theirs = evidence.candidate.all, evidence.references.all
-        common = len(ours & theirs)
-        return common / len(ours), common / len(theirs)
+        precision, recall = (len(ours & theirs) / len(side) for side in (ours, theirs))
+        return f_beta(precision, recall), precision, recall
 
 
 @dataclass(frozen=True)
@@ -125,16 +121,15 @@ class SoftSPICE(SoftFactMetric):
     Source: after Li et al. 2023 (FACTUAL, SoftSPICE).
     """
 
-    registered_name: ClassVar[str] = "softspice"
+    registered_name = "softspice"
 
-    def shares(self, evidence: FactEvidence) -> tuple[float, float]:
+    def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
         """Means of best cosines."""
-        similar = _similarity(
-            sorted(evidence.candidate.all), sorted(evidence.references.all), evidence.vectors
-        )
+        ours, theirs = sorted(evidence.candidate.all), sorted(evidence.references.all)
+        similar = _similarity(ours, theirs, evidence.vectors)
         means = (float(np.mean(similar.max(axis=axis))) for axis in (1, 0))
         precision, recall = (min(1.0, mean) for mean in means)
-        return precision, recall
+        return f_beta(precision, recall), precision, recall
 
 
 @dataclass(frozen=True)
@@ -150,34 +145,25 @@ class CAPTURE(SoftFactMetric):
     Source: after Dong et al. 2024 (CAPTURE).
     """
 
-    registered_name: ClassVar[str] = "capture"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "capture"
+    values = (
         ValueInfo("capture", "weighted mean of the three F1"),
         ValueInfo("precision", "weighted mean of the three precisions"),
         ValueInfo("recall", "weighted mean of the three recalls"),
     )
     weights: ClassVar[tuple[int, int, int]] = (5, 5, 2)
 
-    def score_item(self, item: Item, evidence: FactEvidence) -> ItemScore:
+    def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
         """Match each kind and join."""
         sums, total = np.zeros(3), 0
-        ours, theirs = evidence.candidate, evidence.references
-        for weight, mine, other in zip(
-            self.weights,
-            (ours.objects, ours.attributes, ours.relations),
-            (theirs.objects, theirs.attributes, theirs.relations),
-            strict=True,
-        ):
+        for weight, kind in zip(self.weights, ("objects", "attributes", "relations"), strict=True):
+            mine, other = getattr(evidence.candidate, kind), getattr(evidence.references, kind)
             if mine or other:
                 precision, recall = _staged(mine, other, evidence.vectors)
                 sums += weight * np.array([f_beta(precision, recall), precision, recall])
                 total += weight
-        means = (sums / total).clip(0.0, 1.0).tolist()
-        return ItemScore({info.name: x for info, x in zip(self.values, means, strict=True)})
-
-    def shares(self, evidence: FactEvidence) -> tuple[float, float]:
-        """Precision and recall of all kinds together."""
-        return _staged(evidence.candidate.all, evidence.references.all, evidence.vectors)
+        value, precision, recall = (sums / total).clip(0.0, 1.0).tolist()
+        return value, precision, recall
 
 
 def _staged(
@@ -229,33 +215,28 @@ class SGEmbed(PartsMetric):
 
     parser: str = param("builtin", "English parser: builtin or spacy:NAME")
 
-    registered_name: ClassVar[str] = "sg_embed"
-    bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="parts")
+    registered_name = "sg_embed"
+    bounds = Bounds(characters=100_000, compares="parts")
 
     def parts(self, text: str, tools: Tools) -> list[Part]:
         """The parts of a text's scene graph."""
         found = graph(text, self.parser)
         names = {entity.index: entity.name for entity in found.entities if entity.kind == "thing"}
-        objects = (
+        parts = [
             Part("entity", entity.name, tuple(mention.span for mention in entity.mentions))
             for entity in found.entities
             if entity.index in names
-        )
-        attributes = (
+        ]
+        parts += [
             Part("attribute", f"{attribute.text} {names[attribute.entity]}", attribute.spans)
             for attribute in found.attributes
             if attribute.entity in names
-        )
-        relations = (
-            Part(
-                "relation",
-                f"{names[relation.subject]} {relation.text} {names[relation.object]}",
-                relation.spans,
-            )
-            for relation in found.relations
-            if relation.subject in names and relation.object in names
-        )
-        return list(chain(objects, attributes, relations))
+        ]
+        for relation in found.relations:
+            if relation.subject in names and relation.object in names:
+                words = f"{names[relation.subject]} {relation.text} {names[relation.object]}"
+                parts.append(Part("relation", words, relation.spans))
+        return parts
 
 
 Fact: TypeAlias = tuple[str, ...]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from beholder.errors import ItemError
 from beholder.metrics import Metric, Tools, ValueInfo, param
@@ -120,12 +120,12 @@ class Length(WordMetric):
         ConfigError: A parameter is unknown.
     """
 
-    registered_name: ClassVar[str] = "length"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "length"
+    values = (
         ValueInfo("words", "words of the candidate", high=1e9, higher_is_better=None),
         ValueInfo("characters", "characters of the candidate", high=1e9, higher_is_better=None),
     )
-    required_fields: ClassVar[frozenset[str]] = frozenset()
+    required_fields = frozenset()
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Count."""

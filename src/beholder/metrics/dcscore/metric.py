@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 from beholder.backends import Image
 from beholder.errors import ConfigError, ItemError
@@ -104,10 +104,10 @@ class DCScore(Metric[DCScoreEvidence]):
 
     pictured: bool = field(default=False, repr=False, compare=False)
 
-    registered_name: ClassVar[str] = "dcscore"
-    operations: ClassVar[tuple[str, ...]] = ("decompose", "match", "match_nearest", "verify")
-    bounds: ClassVar[Bounds] = Bounds(characters=100_000)
-    values: ClassVar[tuple[ValueInfo, ...]] = _VALUES
+    registered_name = "dcscore"
+    operations = ("decompose", "match", "match_nearest", "verify")
+    bounds = Bounds(characters=100_000)
+    values = _VALUES
     score_units = staticmethod(score_units)
 
     def __post_init__(self) -> None:
@@ -125,9 +125,7 @@ class DCScore(Metric[DCScoreEvidence]):
                 raise ConfigError(f"{name}={value!r}: expected a number from 0 to 2, or None")
         if self.direction == "both":
             named = tuple(
-                ValueInfo(
-                    f"{d}_{v.name}", f"{d.upper()}: {v.help}", v.low, v.high, v.higher_is_better
-                )
+                replace(v, name=f"{d}_{v.name}", help=f"{d.upper()}: {v.help}")
                 for d in self.directions
                 for v in _VALUES
             )
@@ -203,12 +201,9 @@ class DCScore(Metric[DCScoreEvidence]):
         language = language_named(item.language) if self.language == "row" else self.language
         facts = await asyncio.gather(*(judge.ask(Decompose(t, language)) for t in texts))
         candidate, references = facts[0], facts[1:]
+        both = [(d, i) for d in self.directions for i in range(len(references))]
         checks = await asyncio.gather(
-            *(
-                self._pairing(d, i, candidate, facts, texts, images, judge, language)
-                for d in self.directions
-                for i, facts in enumerate(references)
-            )
+            *(self._pairing(d, i, facts, texts, images, judge, language) for d, i in both)
         )
         return DCScoreEvidence(
             tuple(candidate),
@@ -221,33 +216,24 @@ class DCScore(Metric[DCScoreEvidence]):
         self,
         direction: Direction,
         reference: int,
-        candidate: Sequence[AtomicStatement],
-        facts: Sequence[AtomicStatement],
+        facts: Sequence[Sequence[AtomicStatement]],
         texts: Sequence[str],
         images: Sequence[Image],
         judge: Judge,
         language: str | None,
     ) -> Pairing:
-        both = ([f.text for f in candidate], [f.text for f in facts])
+        both = [[fact.text for fact in side] for side in (facts[0], facts[1 + reference])]
         predicted, targets = both if direction == "har" else both[::-1]
         trusted = "\n\n".join(texts[1:]) if direction == "har" else texts[0]
         matching = MatchNearest if self.match == "nearest" else MatchStatements
         n_match, n_verify = self._n_samples
         match = matching(predicted, targets, language)
         verify = Verify(predicted, images, None if self.verify == "image" else trusted, language)
+        match_heat = self._temperature("match", n_match)
+        verify_heat = self._temperature("verify", n_verify)
         matches, verified = await asyncio.gather(
-            asyncio.gather(
-                *(
-                    judge.ask(match, Draw(replicate, self._temperature("match", n_match)))
-                    for replicate in range(n_match)
-                )
-            ),
-            asyncio.gather(
-                *(
-                    judge.ask(verify, Draw(replicate, self._temperature("verify", n_verify)))
-                    for replicate in range(n_verify)
-                )
-            ),
+            asyncio.gather(*(judge.ask(match, Draw(n, match_heat)) for n in range(n_match))),
+            asyncio.gather(*(judge.ask(verify, Draw(n, verify_heat)) for n in range(n_verify))),
         )
         ids = tuple(tuple(reference_id(i, len(targets)) for i in sample) for sample in matches)
         given = sum(i is not None for sample in matches for i in sample)
@@ -301,11 +287,8 @@ class DCScore(Metric[DCScoreEvidence]):
                 "flags": [*pairing.flags, *best["flags"]],
                 "variance": {k: v for k, v in best["variance"].items() if not math.isnan(v)},
             }
-        return ItemScore(
-            values,
-            fact_units(item, evidence, chosen),
-            detail={"verified_by": evidence.verified_by, "directions": told},
-        )
+        detail = {"verified_by": evidence.verified_by, "directions": told}
+        return ItemScore(values, fact_units(item, evidence, chosen), detail=detail)
 
     def _trials(self, evidence: DCScoreEvidence, pairing: Pairing) -> FactScores:
         predicted, targets = evidence.sides(pairing)

@@ -80,14 +80,12 @@ def _side_units(
 ) -> list[Unit]:
     facts = evidence.candidate if side == "candidate" else evidence.references[reference]
     places = Places(item.candidate if side == "candidate" else item.references[reference])
-    own: Direction = "har" if side == "candidate" else "mar"
+    own, other = ("har", "mar") if side == "candidate" else ("mar", "har")
     predicted, target = None, None
     for pairing in evidence.pairings:
-        here = (
-            pairing is chosen.get(pairing.direction)
-            if side == "candidate"
-            else (pairing.reference == reference)
-        )
+        here = pairing.reference == reference
+        if side == "candidate":
+            here = pairing is chosen.get(pairing.direction)
         if here and pairing.direction == own:
             predicted = pairing
         elif here:
@@ -95,7 +93,7 @@ def _side_units(
     units = []
     for index, fact in enumerate(facts):
         detail: dict[str, Any] = {
-            "direction": own if predicted else _other(own),
+            "direction": own if predicted else other,
             "index": index,
             "subject": fact.subject,
             "relevant": fact.relevant,
@@ -116,18 +114,8 @@ def _side_units(
             if target is None or side == "candidate":
                 score = truth
                 verdict = "supported" if truth > 0.5 else "mistake"
-        units.append(
-            Unit(
-                "statement",
-                fact.text,
-                side,
-                places.of(fact),
-                score,
-                verdict,
-                reference if side == "reference" else None,
-                detail,
-            )
-        )
+        at, of = places.of(fact), reference if side == "reference" else None
+        units.append(Unit("statement", fact.text, side, at, score, verdict, of, detail))
     return units
 
 
@@ -140,10 +128,6 @@ def _elsewhere(
         for pairing in evidence.pairings
         if pairing.direction == chosen.direction and pairing is not chosen
     }
-
-
-def _other(direction: Direction) -> Direction:
-    return "mar" if direction == "har" else "har"
 
 
 _ENOUGH = 0.5

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import ClassVar, Literal
+from typing import Literal
 
 from beholder.errors import ItemError
 from beholder.judges import Draw
@@ -64,8 +64,8 @@ class Audit(ShowingMetric[Audited]):
     judge: str = param(help="who verifies: a model that can see", tool="judge")
     answers: int = param(3, "answers per fact of a reference", whole=(1, 100))
 
-    registered_name: ClassVar[str] = "audit"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "audit"
+    values = (
         ValueInfo("doubtful", "share of reference facts in doubt", higher_is_better=False),
         ValueInfo("any_doubtful", "1 if a fact is doubtful, else 0", higher_is_better=False),
         ValueInfo("recall", "share of reference facts that the candidate states"),
@@ -73,8 +73,8 @@ class Audit(ShowingMetric[Audited]):
         ValueInfo("precision", "share of candidate facts that a reference supports"),
         ValueInfo("precision_seen", "share that a reference or the picture supports"),
     )
-    required_fields: ClassVar[frozenset[str]] = frozenset({"images", "references"})
-    operations: ClassVar[tuple[str, ...]] = ("decompose", "verify")
+    required_fields = frozenset({"images", "references"})
+    operations = ("decompose", "verify")
     needs = (Verify,)
 
     async def gather(self, item: Item, tools: Tools) -> Audited:

@@ -117,14 +117,14 @@ class DirectAssessment(AssessingMetric):
     scale: int = param(5, "best number of the scale, which begins at 1", whole=(2, 100))
     rubric: bool = param(True, "say what the ends and the middle of the scale mean")
 
-    registered_name: ClassVar[str] = "direct_assessment"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "direct_assessment"
+    values = (
         ValueInfo("overall", "how good the description is as a whole"),
         ValueInfo("precision", "how free of mistakes it is"),
         ValueInfo("recall", "how much of what there is to see it tells"),
     )
-    required_fields: ClassVar[frozenset[str]] = frozenset()
-    operations: ClassVar[tuple[str, ...]] = ("assess", "assess_in_context")
+    required_fields = frozenset()
+    operations = ("assess", "assess_in_context")
     aspects: ClassVar[Mapping[str, Aspect]] = {
         "overall": "overall",
         "precision": "mistakes",
@@ -176,12 +176,10 @@ class CLAIR(AssessingMetric):
         ConfigError: The judge cannot do it.
     """
 
-    registered_name: ClassVar[str] = "clair"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("clair", "how likely both sides are about the same picture"),
-    )
+    registered_name = "clair"
+    values = (ValueInfo("clair", "how likely both sides are about the same picture"),)
     aspects: ClassVar[Mapping[str, Aspect]] = {"clair": "same_picture"}
-    scale_ends: ClassVar[tuple[int, int]] = (0, 100)
+    scale_ends = (0, 100)
 
 
 @dataclass(frozen=True)
@@ -200,12 +198,10 @@ class Prometheus(AssessingMetric):
         ConfigError: The judge cannot do it.
     """
 
-    registered_name: ClassVar[str] = "prometheus"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("prometheus", "grade by the rubric, from 0 to 1"),
-    )
+    registered_name = "prometheus"
+    values = (ValueInfo("prometheus", "grade by the rubric, from 0 to 1"),)
     aspects: ClassVar[Mapping[str, Aspect]] = {"prometheus": "overall"}
-    scale_ends: ClassVar[tuple[int, int]] = (1, 5)
+    scale_ends = (1, 5)
 
 
 @dataclass(frozen=True)
@@ -225,14 +221,12 @@ class LLaVACritic(AssessingMetric):
 
     references: bool = param(False, "show the references, too")
 
-    registered_name: ClassVar[str] = "llava_critic"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("llava_critic", "number from 0 to 100, divided by 100"),
-    )
-    required_fields: ClassVar[frozenset[str]] = frozenset({"images"})
+    registered_name = "llava_critic"
+    values = (ValueInfo("llava_critic", "number from 0 to 100, divided by 100"),)
+    required_fields = frozenset({"images"})
     aspects: ClassVar[Mapping[str, Aspect]] = {"llava_critic": "overall"}
-    scale_ends: ClassVar[tuple[int, int]] = (0, 100)
-    explained: ClassVar[bool] = False
+    scale_ends = (0, 100)
+    explained = False
 
     @property
     def shown(self) -> frozenset[str]:
@@ -260,13 +254,13 @@ class FLEUR(ShowingMetric[Grade]):
     judge: str = param(help="who grades: a model that can see", tool="judge")
     references: bool = param(False, "show the references, too")
 
-    registered_name: ClassVar[str] = "fleur"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "fleur"
+    values = (
         ValueInfo("fleur", "expected grade, divided by 9"),
         ValueInfo("mass", "share of the judge's probability that lay on digits"),
     )
-    required_fields: ClassVar[frozenset[str]] = frozenset({"images"})
-    operations: ClassVar[tuple[str, ...]] = ("grade",)
+    required_fields = frozenset({"images"})
+    operations = ("grade",)
     needs = (GradeDescription,)
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -50,12 +49,10 @@ class DSG(Metric[CheckedStatements]):
 
     judge: str = param("builtin", "who checks: builtin, or a model", tool="judge")
 
-    registered_name: ClassVar[str] = "dsg"
-    bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="words")
-    values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("dsg", "share of the references' statements that the candidate supports"),
-    )
-    operations: ClassVar[tuple[str, ...]] = ("verify",)
+    registered_name = "dsg"
+    bounds = Bounds(characters=100_000, compares="words")
+    values = (ValueInfo("dsg", "share of the references' statements that the candidate supports"),)
+    operations = ("verify",)
     needs = (Verify,)
 
     async def gather(self, item: Item, tools: Tools) -> CheckedStatements:
@@ -113,13 +110,6 @@ def supported(statements: Sequence[Statement], answers: Sequence[bool]) -> list[
 
 
 def _unit(statement: Statement, said: bool, holds: bool, reference: int) -> Unit:
-    return Unit(
-        "statement",
-        statement.text,
-        "reference",
-        statement.spans,
-        float(holds),
-        "match" if holds else "omission",
-        reference,
-        {"kind": statement.kind, "answer": said},
-    )
+    found = (float(holds), "match" if holds else "omission", reference)
+    detail = {"kind": statement.kind, "answer": said}
+    return Unit("statement", statement.text, "reference", statement.spans, *found, detail)

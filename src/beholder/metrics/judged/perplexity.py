@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from beholder.backends import Surprisal
 from beholder.errors import ItemError
@@ -43,15 +42,15 @@ class Perplexity(Metric[Surprisal]):
         ConfigError: A parameter is out of its range, or the judge returns no probabilities.
     """
 
-    registered_name: ClassVar[str] = "perplexity"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "perplexity"
+    values = (
         ValueInfo("perplexity", "per token", 1.0, _MOST, higher_is_better=False),
         ValueInfo("bits_per_character", "does not depend on the tokenizer", 0.0, 1e9, False),
         ValueInfo("nll", "total, in nats", 0.0, 1e9, higher_is_better=False),
         ValueInfo(TOKENS, "tokens of the text", 1.0, 1e9, higher_is_better=None),
     )
-    required_fields: ClassVar[frozenset[str]] = frozenset()
-    operations: ClassVar[tuple[str, ...]] = ("perplexity",)
+    required_fields = frozenset()
+    operations = ("perplexity",)
     needs = (MeasureSurprisal,)
 
     judge: str = param(help="model that returns the probabilities", tool="judge")

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import msgspec
 
@@ -194,8 +194,8 @@ class Placement(Metric[Placed]):
     sight: bool = param(True, "show the picture; False: the context alone decides")
     use_names: bool = param(True, "show known names, and report whether the text has one")
 
-    registered_name: ClassVar[str] = "placement"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "placement"
+    values = (
         ValueInfo("fits", VERDICTS["fits"]),
         *(
             ValueInfo(name, what, higher_is_better=None)
@@ -204,8 +204,8 @@ class Placement(Metric[Placed]):
         ),
         ValueInfo("names_used", "the text has one of the known names"),
     )
-    required_fields: ClassVar[frozenset[str]] = frozenset()
-    operations: ClassVar[tuple[str, ...]] = ("place_text", "check_criteria")
+    required_fields = frozenset()
+    operations = ("place_text", "check_criteria")
     needs = (PlaceText,)
 
     @property
@@ -256,24 +256,17 @@ class Placement(Metric[Placed]):
             detail |= {"names": names, "unsupported_names": strange}
             if names == "used" or (names != "none_known" and context.names):
                 values["names_used"] = float(names == "used")
-        units = tuple(
-            Unit(
-                "question",
-                question,
-                "candidate",
-                (),
-                verdict="unread" if answer is None else answer.answer.replace(" ", "_"),
-                detail={
-                    "evidence": answer.evidence,
-                    "quote": answer.quote,
-                    "spans": [list(span) for span in answer.spans],
-                }
-                if answer is not None and answer.evidence
-                else {},
-            )
-            for question, answer in zip(QUESTIONS, evidence.answers, strict=True)
-        )
+        units = tuple(map(_unit, QUESTIONS, evidence.answers))
         return ItemScore(values, units, detail=detail)
+
+
+def _unit(question: str, answer: PlacedAnswer | None) -> Unit:
+    if answer is None:
+        return Unit("question", question, "candidate", (), verdict="unread")
+    verdict, spans = answer.answer.replace(" ", "_"), [list(span) for span in answer.spans]
+    told = {"evidence": answer.evidence, "quote": answer.quote, "spans": spans}
+    detail = told if answer.evidence else {}
+    return Unit("question", question, "candidate", (), verdict=verdict, detail=detail)
 
 
 def _decision(answers: Sequence[PlacedAnswer | None]) -> tuple[str, PlacedAnswer]:

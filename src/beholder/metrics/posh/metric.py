@@ -6,7 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -126,10 +126,10 @@ class PoSh(Metric[PoShEvidence]):
         " list if it returns no log-probabilities",
     )
 
-    registered_name: ClassVar[str] = "posh"
-    operations: ClassVar[tuple[str, ...]] = ("presence", "presence_list", "rewrite", "contradict")
-    bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="words")
-    values: ClassVar[tuple[ValueInfo, ...]] = (
+    registered_name = "posh"
+    operations = ("presence", "presence_list", "rewrite", "contradict")
+    bounds = Bounds(characters=100_000, compares="words")
+    values = (
         ValueInfo("f1", "harmonic mean of precision and recall"),
         ValueInfo("precision", "mean grade of the candidate's units; low for mistakes"),
         ValueInfo("recall", "mean grade of the reference's units; low for omissions"),

@@ -101,22 +101,15 @@ def chunk_units(
     for side, direction in zip(sides, (alignment.precision, alignment.recall), strict=True):
         distances = direction.windows.distances(direction.matches)
         for index, (start, end) in enumerate(spans[side]):
-            units.append(
-                Unit(
-                    kind=kind,
-                    text=texts[side][start:end],
-                    side=side,
-                    spans=((start, end),),
-                    score=float(direction.similarities[index]),
-                    verdict=verdicts[side][index],
-                    reference_index=reference_index if side == "reference" else None,
-                    detail={
-                        "match": int(direction.matches[index]),
-                        "window": direction.windows.ranges[index].tolist(),
-                        "distance": int(distances[index]),
-                    },
-                )
-            )
+            text, score = texts[side][start:end], float(direction.similarities[index])
+            of = reference_index if side == "reference" else None
+            detail = {
+                "match": int(direction.matches[index]),
+                "window": direction.windows.ranges[index].tolist(),
+                "distance": int(distances[index]),
+            }
+            verdict = verdicts[side][index]
+            units.append(Unit(kind, text, side, ((start, end),), score, verdict, of, detail))
     return tuple(units)
 
 

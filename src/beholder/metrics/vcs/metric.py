@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -97,9 +97,9 @@ class VCS(AlignedMetric):
     splitter: str = param("rules", "sentence splitter", tool="splitter")
     references: Literal["best", "mean"] = param("best", "several references")
 
-    registered_name: ClassVar[str] = "vcs"
-    bounds: ClassVar[Bounds] = Bounds(compares="sentences")
-    values: ClassVar[tuple[ValueInfo, ...]] = VALUES
+    registered_name = "vcs"
+    bounds = Bounds(compares="sentences")
+    values = VALUES
 
     @property
     def tolerance(self) -> float:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ItemError
-from beholder.metrics import Bounds, Tools, ValueInfo, param
+from beholder.metrics import Bounds, Tools, param
 from beholder.metrics.vcs.evidence import AlignedMetric, EmbeddedText, VCSEvidence
 from beholder.metrics.vcs.findings import (
     alignment_detail,
@@ -81,9 +81,9 @@ class VCSShort(AlignedMetric):
     embedder: str = param("static", "text embedder", tool="embedder")
     references: Literal["union", "best", "mean"] = param("union", "several references")
 
-    registered_name: ClassVar[str] = "vcs_short"
-    bounds: ClassVar[Bounds] = Bounds(compares="words")
-    values: ClassVar[tuple[ValueInfo, ...]] = tuple(
+    registered_name = "vcs_short"
+    bounds = Bounds(compares="words")
+    values = tuple(
         replace(info, help=_HELP.get(info.name, info.help.replace("chunks", "words")))
         for info in VALUES
     )
