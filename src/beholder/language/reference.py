@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from beholder.language.dialects import Node, to_clear
 from beholder.language.document import Document, Word
@@ -142,8 +142,9 @@ class Components:
 
     # Links inside a sentence
 
-    def _nouns(self, places: Iterable[int]) -> list[GraphComponent]:
-        found = (self.of_word.get(p) for p in places)
+    def _nouns(self, places: Iterable[int], *deps: str) -> list[GraphComponent]:
+        """The nouns at some places; with names, only those of these relations."""
+        found = (self.of_word.get(p) for p in places if not deps or self.nodes[p].dep in deps)
         return [c for c in found if c is not None and c.kind == "noun"]
 
     def _link(self, component: GraphComponent) -> None:
@@ -151,16 +152,12 @@ class Components:
             component.modified = self._modified(component)
         elif component.kind == "verb":
             component.subjects = self._subjects(component.head)
-            component.objects = self._nouns(
-                c for c in self.children[component.head] if self.nodes[c].dep in ("dobj", "obj")
-            )
+            component.objects = self._nouns(self.children[component.head], "dobj", "obj")
         elif component.kind == "preposition":
             node = self.nodes[component.head]
             head = self.of_word.get(node.head)
             component.attached_to = [head] if head is not None and head is not component else []
-            component.objects = self._nouns(
-                c for c in self.children[component.head] if self.nodes[c].dep in ("pobj", "obj")
-            )
+            component.objects = self._nouns(self.children[component.head], "pobj", "obj")
 
     def _modified(self, component: GraphComponent) -> list[GraphComponent]:
         found: list[GraphComponent] = []
@@ -174,25 +171,21 @@ class Components:
             if node.pos in _NOUNS:
                 found += self._nouns([head])
             elif node.pos == "AUX":
-                found += [
-                    c for c in self._nouns(self.children[head]) if self.nodes[c.head].pos in _NOUNS
-                ]
-        if not found:
-            below = [c for place in component.words for c in self.children[place]]
-            found = [c for c in self._nouns(below) if self.nodes[c.head].pos in _NOUNS]
-        return _unique(found)
+                found += self._named(self.children[head])
+        below = (c for place in component.words for c in self.children[place])
+        return _unique(found or self._named(below))
+
+    def _named(self, places: Iterable[int]) -> list[GraphComponent]:
+        """The nouns at some places but for pronouns."""
+        return [c for c in self._nouns(places) if self.nodes[c.head].pos in _NOUNS]
 
     def _subjects(self, place: int) -> list[GraphComponent]:
         node = self.nodes[place]
         head = self.nodes[node.head]
         found = self._nouns([node.head]) if head.pos in (*_NOUNS, "PRON") else []
-        found += self._nouns(
-            c for c in self.children[place] if self.nodes[c].dep in ("nsubj", "nsubjpass")
-        )
+        found += self._nouns(self.children[place], "nsubj", "nsubjpass")
         if head.pos == "AUX":
-            found += self._nouns(
-                c for c in self.children[node.head] if self.nodes[c].dep == "nsubj"
-            )
+            found += self._nouns(self.children[node.head], "nsubj")
         return _unique(found)
 
     def _copy_over_conjunctions(self) -> None:
@@ -221,18 +214,14 @@ class Components:
                     other.attached_to.append(second)
 
     def _copy_noun(self, first: GraphComponent, second: GraphComponent) -> None:
-        has_modifier = any(second in c.modified for c in self.near(second))
-        is_subject = any(second in c.subjects for c in self.near(second))
-        has_preposition = any(second in c.attached_to for c in self.near(second))
         for other in self.near(first):
             if first in other.objects and second not in other.objects:
                 other.objects.append(second)
-            if first in other.modified and not has_modifier:
-                other.modified.append(second)
-            if first in other.subjects and not is_subject:
-                other.subjects.append(second)
-            if first in other.attached_to and not has_preposition:
-                other.attached_to.append(second)
+        for name in ("modified", "subjects", "attached_to"):
+            if not any(second in getattr(c, name) for c in self.near(second)):
+                for other in self.near(first):
+                    if first in getattr(other, name):
+                        getattr(other, name).append(second)
 
     def near(self, component: GraphComponent) -> list[GraphComponent]:
         """The components of the same sentence, in text order."""
@@ -268,19 +257,17 @@ class _Extractor:
         self.relations: dict[tuple[int, int, str], Relation] = {}
 
     def graph(self) -> SceneGraph:
+        of_kind: dict[str, list[GraphComponent]] = defaultdict(list)
         for component in self.components.all:
-            if component.kind == "noun":
-                self._place(component)
-        used: set[int] = set()
-        for component in self.components.all:
-            if component.kind == "verb":
-                used |= self._verb(component)
-        for component in self.components.all:
-            if component.kind == "adjective":
-                self._adjective(component)
-        for component in self.components.all:
-            if component.kind == "preposition" and component.head not in used:
-                self._preposition(component)
+            of_kind[component.kind].append(component)
+        for noun in of_kind["noun"]:
+            self._place(noun)
+        used = set().union(*map(self._verb, of_kind["verb"]))
+        for adjective in of_kind["adjective"]:
+            self._adjective(adjective)
+        for preposition in of_kind["preposition"]:
+            if preposition.head not in used:
+                self._preposition(preposition)
         return SceneGraph(
             self.document.text,
             tuple(self.entities),
@@ -303,9 +290,7 @@ class _Extractor:
         if known is not None:
             index = known
             entity = self.entities[index]
-            self.entities[index] = Entity(
-                index, entity.name, entity.head, (*entity.mentions, mention), plural=entity.plural
-            )
+            self.entities[index] = replace(entity, mentions=(*entity.mentions, mention))
         else:
             index = len(self.entities)
             self.entities.append(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from beholder.language import clauses
-from beholder.language.describe import has_linked_noun
+from beholder.language.describe import Place, has_linked_noun, place, preposition
 from beholder.language.document import Document, Word
 from beholder.language.graph import RelationFact
 from beholder.language.lexicon import ROVING
 from beholder.language.phrases import Phrases
-from beholder.language.places import Place, place, preposition
 from beholder.language.verbs import Fact, located, places_of, verb_facts, verb_words
 
 
@@ -49,7 +48,7 @@ def existential(document: Document, word: Word, phrases: Phrases) -> Iterator[Fa
             for where in places_of(document, word, phrases):
                 if where.target is not subject and (word.is_noun is False):
                     yield from located(
-                        document, subject, (), where, phrases, rule="existential", polarity=polarity
+                        document, phrases, subject, (), where, "existential", polarity
                     )
 
 
@@ -59,7 +58,7 @@ def fronted_copula(document: Document, word: Word, phrases: Phrases) -> Iterator
     if first is not None:
         where = place(document, first, phrases)
         for subject in clauses.conjuncts(document, word):
-            yield from located(document, subject, (), where, phrases, rule="fronted")
+            yield from located(document, phrases, subject, (), where, "fronted")
 
 
 def copular_place(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
@@ -70,9 +69,7 @@ def copular_place(document: Document, word: Word, phrases: Phrases) -> Iterator[
         if where.target is None:
             continue
         for subject in clauses.subjects(document, word):
-            yield from located(
-                document, subject, (), where, phrases, rule="copula", polarity=polarity
-            )
+            yield from located(document, phrases, subject, (), where, "copula", polarity)
 
 
 def adjective(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
@@ -87,9 +84,7 @@ def adjective(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact
     for subject in named:
         for where in places_of(document, word, phrases):
             if where.words and where.words[0].index != word.index and where.target is not subject:
-                yield from located(
-                    document, subject, lead, where, phrases, rule="adjective", polarity=polarity
-                )
+                yield from located(document, phrases, subject, lead, where, "adjective", polarity)
 
 
 def _apart(document: Document, word: Word) -> bool:
@@ -127,7 +122,7 @@ def noun_places(document: Document, word: Word, phrases: Phrases) -> Iterator[Fa
                 continue
         mover, lead = _mover(document, word, where)
         for noun in [mover] if lead else _sharing(document, mover, where):
-            yield from located(document, noun, lead, where, phrases, rule="preposition")
+            yield from located(document, phrases, noun, lead, where, "preposition")
 
 
 def _sharing(document: Document, word: Word, where: Place) -> list[Word]:

@@ -8,11 +8,10 @@ from typing import TypeAlias
 
 from beholder.language import clauses
 from beholder.language import lexicon as lex
-from beholder.language.describe import with_degree
+from beholder.language.describe import Place, place, preposition, with_degree
 from beholder.language.document import Document, Word
-from beholder.language.graph import AttributeFact, RelationFact
+from beholder.language.graph import AttributeFact, RelationFact, RelationKind
 from beholder.language.phrases import Phrases, is_bare_colour
-from beholder.language.places import Place, place, preposition
 from beholder.language.unseen import EFFECT_VERBS, colours_of
 
 Fact: TypeAlias = AttributeFact | RelationFact
@@ -37,11 +36,10 @@ def places_of(document: Document, word: Word, phrases: Phrases) -> Iterator[Plac
 
 def located(
     document: Document,
+    phrases: Phrases,
     subject: Word,
     lead: tuple[Word, ...],
     where: Place,
-    phrases: Phrases,
-    *,
     rule: str,
     polarity: bool = True,
     passive: bool = False,
@@ -62,15 +60,9 @@ def located(
             if _is_there(phrases, where.target):
                 return
             lead, polarity = (), False
-        yield RelationFact(
-            subject.index,
-            where.target.index,
-            (*lead, *where.words),
-            "verb" if lead else "preposition",
-            rule,
-            passive,
-            polarity,
-        )
+        kind: RelationKind = "verb" if lead else "preposition"
+        ends, words = (subject.index, where.target.index), (*lead, *where.words)
+        yield RelationFact(*ends, words, kind, rule, passive, polarity)
 
 
 def _is_there(phrases: Phrases, word: Word) -> bool:
@@ -114,16 +106,8 @@ class _Act:
         text: str | None = None,
     ) -> RelationFact:
         """A relation by this verb."""
-        return RelationFact(
-            subject.index,
-            target.index,
-            words or self.words,
-            "verb",
-            rule,
-            self.passive,
-            self.polarity,
-            text,
-        )
+        ends, said = (subject.index, target.index), words or self.words
+        return RelationFact(*ends, said, "verb", rule, self.passive, self.polarity, text)
 
     def places_object(self, where: Place) -> bool:
         """Whether a place is where the object goes: "puts a plate on the table"."""
@@ -214,16 +198,8 @@ def _at_places(act: _Act, subject: Word) -> Iterator[Fact]:
     """Read "stands on a hill near a tree" as two relations."""
     for where in act.places:
         if not act.places_object(where):
-            yield from located(
-                act.document,
-                subject,
-                act.words,
-                where,
-                act.phrases,
-                rule="verb place",
-                polarity=act.polarity,
-                passive=act.passive,
-            )
+            told = ("verb place", act.polarity, act.passive)
+            yield from located(act.document, act.phrases, subject, act.words, where, *told)
 
 
 def _placed_objects(act: _Act) -> Iterator[Fact]:
@@ -231,15 +207,8 @@ def _placed_objects(act: _Act) -> Iterator[Fact]:
     for target in act.objects:
         for where in act.places:
             if act.places_object(where):
-                yield from located(
-                    act.document,
-                    target,
-                    (),
-                    where,
-                    act.phrases,
-                    rule="placed object",
-                    polarity=act.polarity,
-                )
+                told = ("placed object", act.polarity)
+                yield from located(act.document, act.phrases, target, (), where, *told)
 
 
 def _means_another_verb(document: Document, word: Word) -> bool:
@@ -264,7 +233,7 @@ def _shown(document: Document, word: Word, phrases: Phrases, named: list[Word]) 
     for thing in things:
         for where in places_of(document, word, phrases):
             if where.target is None or thing.index != where.target.index:
-                yield from located(document, thing, (), where, phrases, rule="shown")
+                yield from located(document, phrases, thing, (), where, "shown")
 
 
 def _is_direction(document: Document, word: Word) -> bool:

@@ -41,7 +41,7 @@ METRICS: Registry[Metric[Any]] = Registry(
         "clipscore": "beholder.metrics.classical.clipscore:CLIPScore",
         "cosine": "beholder.metrics.classical.embedding:Cosine",
         "direct_assessment": "beholder.metrics.judged.direct:DirectAssessment",
-        "dsg": "beholder.metrics.judged.dsg:DSG",
+        "dsg": "beholder.metrics.judged.audit:DSG",
         "fleur": "beholder.metrics.judged.direct:FLEUR",
         "length": "beholder.metrics.classical.tokens:Length",
         "llava_critic": "beholder.metrics.judged.direct:LLaVACritic",

@@ -22,7 +22,7 @@ from beholder.judges import AnswerStore, Budget, Judge, Tally
 from beholder.records import Item
 from beholder.registry import versioned
 from beholder.text.languages import ENGLISH, language_named, not_english
-from beholder.text.split import Splitter
+from beholder.text.rules import Splitter
 
 if TYPE_CHECKING:
     from beholder.embed.clip import ImageTextService

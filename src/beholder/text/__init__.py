@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from beholder.registry import Registry
 from beholder.text.frequency import weight
-from beholder.text.rules import RuleSplitter
-from beholder.text.split import Segment, Splitter
+from beholder.text.rules import RuleSplitter, Segment, Splitter
 from beholder.text.tokenize import n_spoken, without_marks, words
 
 __all__ = [
@@ -23,7 +22,7 @@ __all__ = [
 SPLITTERS: Registry[Splitter] = Registry(
     kind="splitter",
     base=Splitter,  # type: ignore[type-abstract]
-    builtin={"rules": "beholder.text.rules:RuleSplitter", "sat": "beholder.text.split:SatSplitter"},
+    builtin={"rules": "beholder.text.rules:RuleSplitter", "sat": "beholder.text.rules:SatSplitter"},
     group="beholder.splitters",
 )
 

@@ -12,7 +12,7 @@ from beholder.errors import ConfigError
 from beholder.judges import LLMJudge
 from beholder.language.statements import Statement
 from beholder.metrics import metric
-from beholder.metrics.judged.dsg import supported
+from beholder.metrics.judged.audit import supported
 from beholder.records import Item, ItemFailure, ItemScore
 from toy.tools import OneJudge
 

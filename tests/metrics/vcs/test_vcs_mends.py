@@ -15,9 +15,8 @@ import pytest
 from beholder import VCS
 from beholder.errors import ItemError
 from beholder.metrics.vcs import order
-from beholder.metrics.vcs.order import ideal_bands
+from beholder.metrics.vcs.order import ideal_bands, mapping_windows
 from beholder.metrics.vcs.scoring import squared_imbalance, window_regularizer
-from beholder.metrics.vcs.windows import mapping_windows
 from beholder.records import ItemScore
 
 Rules = Literal["fixed", "paper", "package", "head"]

@@ -10,8 +10,7 @@ import pytest
 
 from beholder import VCS
 from beholder.errors import ItemError
-from beholder.metrics.vcs.order import ideal_bands
-from beholder.metrics.vcs.windows import similarity_band
+from beholder.metrics.vcs.order import ideal_bands, similarity_band
 from beholder.records import ItemScore
 from toy.vectors import load_vectors
 

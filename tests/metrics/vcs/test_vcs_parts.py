@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from beholder.metrics.vcs import order, scoring
-from beholder.metrics.vcs.order import ideal_bands
+from beholder.metrics.vcs.order import (
+    IntArray,
+    best_match,
+    ideal_bands,
+    mapping_windows,
+    similarity_band,
+)
 from beholder.metrics.vcs.scoring import comprehension, harmonic, semantic
-from beholder.metrics.vcs.windows import IntArray, best_match, mapping_windows, similarity_band
 
 
 def positions(*values: int) -> IntArray:

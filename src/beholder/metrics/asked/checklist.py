@@ -14,21 +14,7 @@ from beholder.judges import Judge
 from beholder.judges.operations import CheckCriteria, NameSubjects, TextAnswer
 from beholder.judges.operations.answer import CONTRADICTED, MET, NOT_MENTIONED
 from beholder.metrics import Metric, Tools, ValueInfo, param
-from beholder.metrics.asked.rows import (
-    CHANGED,
-    UNREAD,
-    Criterion,
-    Found,
-    by_group,
-    criteria_of,
-    detailed,
-    f1,
-    in_parts,
-    opened,
-    shares,
-    sums_of,
-    unit_of,
-)
+from beholder.metrics.asked import rows
 from beholder.records import Item, ItemScore
 from beholder.text.languages import language_named
 
@@ -38,10 +24,7 @@ _TASKS = (
     *("action", "camera_movement", "event"),
 )
 """CAPability averages over these."""
-_NAMES_ANY = {
-    "action": "The text names an action.",
-    "object_category": "The text names an object.",
-}
+_NAMES_ANY = {"action": "The text names an action.", "object_category": "The text names an object."}
 """CAPability's tasks in which silence is wrong once anything of the sort is named."""
 _STATES = (MET, CONTRADICTED, NOT_MENTIONED)
 _CONSISTENCY = ValueInfo(
@@ -63,7 +46,7 @@ class Checked:
             was not asked.
     """
 
-    found: Sequence[Found[Criterion]]
+    found: Sequence[rows.Found[rows.Criterion]]
     names: Mapping[str, Sequence[TextAnswer | None]] | None
 
 
@@ -106,7 +89,7 @@ class Checklist(Metric[Checked]):
         ValueInfo("wrong", "weight of contradicted criteria, of all", higher_is_better=False),
         ValueInfo("weighted", "weight of what is met, rules too, of all positive weights"),
         ValueInfo("unread", "share of criteria without a usable answer", higher_is_better=False),
-        CHANGED,
+        rows.CHANGED,
     )
     required_fields = frozenset()
     operations = ("check_criteria", "name_subjects")
@@ -126,18 +109,18 @@ class Checklist(Metric[Checked]):
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without criteria; an empty candidate mentions none of them."""
-        criteria_of(item)
+        rows.criteria_of(item)
 
     async def gather(self, item: Item, tools: Tools) -> Checked:
         """Ask the judge, a part of the criteria at a time; nothing about an empty candidate."""
-        criteria = criteria_of(item)
+        criteria = rows.criteria_of(item)
         if self.rules == "capricorn":
             criteria = list({one.text: one for one in reversed(criteria)}.values())[::-1]
         judge, language = tools.judge(self.judge), language_named(item.language)
         any_of = {one.group for one in criteria if self.rules == "capability"} & _NAMES_ANY.keys()
-        extra = [Criterion(text=_NAMES_ANY[name], kind="rule") for name in sorted(any_of)]
+        extra = [rows.Criterion(text=_NAMES_ANY[name], kind="rule") for name in sorted(any_of)]
 
-        def ask(part: Sequence[Criterion]) -> Awaitable[Sequence[TextAnswer | None]]:
+        def ask(part: Sequence[rows.Criterion]) -> Awaitable[Sequence[TextAnswer | None]]:
             rules = frozenset(i for i, one in enumerate(part) if one.kind == "rule")
             texts = [one.text for one in part]
             return judge.ask(CheckCriteria(texts, item.candidate, rules, language))
@@ -145,11 +128,11 @@ class Checklist(Metric[Checked]):
         asked = [*criteria, *extra]
         answers: list[TextAnswer | None] = [TextAnswer(NOT_MENTIONED)] * len(asked)
         if item.candidate.strip():
-            answers = await in_parts(asked, self.at_once, ask)
+            answers = await rows.in_parts(asked, self.at_once, ask)
         any_named = zip(sorted(any_of), answers[len(criteria) :], strict=True)
         named = {name for name, answer in any_named if answer and answer.state == MET}
         found = [
-            Found(one, answer, self._state(one, answer, named))
+            rows.Found(one, answer, self._state(one, answer, named))
             for one, answer in zip(criteria, answers, strict=False)
         ]
         names = None
@@ -157,9 +140,9 @@ class Checklist(Metric[Checked]):
             names = await _named(judge, item.candidate, found, language)
         return Checked(found, names)
 
-    def _state(self, one: Criterion, answer: TextAnswer | None, named: Set[str]) -> str:
+    def _state(self, one: rows.Criterion, answer: TextAnswer | None, named: Set[str]) -> str:
         if answer is None or answer.state is None:
-            return NOT_MENTIONED if self.rules == "capricorn" else UNREAD
+            return NOT_MENTIONED if self.rules == "capricorn" else rows.UNREAD
         if answer.state == NOT_MENTIONED and one.group in named:
             return CONTRADICTED
         return answer.state
@@ -171,26 +154,26 @@ class Checklist(Metric[Checked]):
             ItemError: The judge gave no usable answer to any criterion.
         """
         found = evidence.found
-        left = opened(found, "criteria")
-        facts = [one for one in found if one.row.kind == "fact" and one.state != UNREAD]
+        left = rows.opened(found, "criteria")
+        facts = [one for one in found if one.row.kind == "fact" and one.state != rows.UNREAD]
         values = self._shares(self._sums(facts))
         if facts:
             values["hit"] = sum(one.state != NOT_MENTIONED for one in facts) / len(facts)
-        read = [one for one in found if one.state != UNREAD]
+        read = [one for one in found if one.state != rows.UNREAD]
         possible = sum(max(one.row.weight, 0.0) for one in read)
         if possible:
             gained = sum(one.row.weight for one in read if one.state == MET)
             values["weighted"] = min(1.0, max(0.0, gained / possible))
         if evidence.names is not None:
             values |= _consistency(found, evidence.names)
-        groups = {name: self._sums(some) for name, some in by_group(facts).items()}
-        detail = detailed(found, _STATES) | {
+        groups = {name: self._sums(some) for name, some in rows.by_group(facts).items()}
+        detail = rows.detailed(found, _STATES) | {
             "by_dimension": {name: self._shares(sums) for name, sums in groups.items()}
         }
         if self.rules == "capability":
             nothing = [0.0] * len(_STATES)
             detail["statistics"] = [n for task in _TASKS for n in groups.get(task, nothing)]
-        units = tuple(unit_of("statement", one, weight=one.row.weight) for one in found)
+        units = tuple(rows.unit_of("statement", one, weight=one.row.weight) for one in found)
         return ItemScore(values | left, units, detail=detail)
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
@@ -203,21 +186,21 @@ class Checklist(Metric[Checked]):
             if there
         }
 
-    def _sums(self, facts: Sequence[Found[Criterion]]) -> list[float]:
-        return sums_of(facts, _STATES, plain=self.rules != "own")
+    def _sums(self, facts: Sequence[rows.Found[rows.Criterion]]) -> list[float]:
+        return rows.sums_of(facts, _STATES, plain=self.rules != "own")
 
     def _shares(self, sums: Sequence[float]) -> dict[str, float]:
         """The values of sums by state; what is not defined is left out."""
-        values = shares(sums, "coverage")
+        values = rows.shares(sums, "coverage")
         if "precision" in values:
-            values["f1"] = f1(values["precision"], values["accuracy"])
+            values["f1"] = rows.f1(values["precision"], values["accuracy"])
         elif values and self.rules == "capability":
             values |= {"precision": 0.0, "f1": 0.0}
         return values
 
 
 async def _named(
-    judge: Judge, text: str, found: Sequence[Found[Criterion]], language: str | None
+    judge: Judge, text: str, found: Sequence[rows.Found[rows.Criterion]], language: str | None
 ) -> dict[str, list[TextAnswer | None]]:
     """Who takes the part of each subject of which the text covers two criteria or more."""
     covered = [one for one in found if one.answer and one.state != NOT_MENTIONED]
@@ -232,7 +215,7 @@ async def _named(
 
 
 def _consistency(
-    found: Sequence[Found[Criterion]], names: Mapping[str, Sequence[TextAnswer | None]]
+    found: Sequence[rows.Found[rows.Criterion]], names: Mapping[str, Sequence[TextAnswer | None]]
 ) -> dict[str, float]:
     """Ref: the mean over subjects of two criteria or more; of one without a usable name, none."""
     counts = Counter(subject for one in found for subject in set(one.row.subjects))

@@ -21,23 +21,7 @@ from beholder.judges.operations import (
 )
 from beholder.judges.operations.match_answers import HIGHEST_GRADE
 from beholder.metrics import Metric, Tools, ValueInfo, param
-from beholder.metrics.asked.rows import (
-    CHANGED,
-    NOT_SAID,
-    RIGHT,
-    UNREAD,
-    WRONG,
-    Found,
-    QuestionRow,
-    by_group,
-    detailed,
-    in_parts,
-    opened,
-    questions_of,
-    shares,
-    sums_of,
-    unit_of,
-)
+from beholder.metrics.asked import rows
 from beholder.records import Item, ItemScore, Unit
 from beholder.text.languages import language_named
 
@@ -55,9 +39,9 @@ _OWN = (
     ValueInfo("precision", "share of answered questions that are answered rightly"),
     ValueInfo("grade", "mean grade of open answers, of 5; silence 0"),
     ValueInfo("unread", "share of questions without a usable answer", higher_is_better=False),
-    CHANGED,
+    rows.CHANGED,
 )
-_STATES = (RIGHT, WRONG, NOT_SAID)
+_STATES = (rows.RIGHT, rows.WRONG, rows.NOT_SAID)
 _PUBLISHED: Mapping[str, tuple[ValueInfo, ...]] = {
     "own": (),
     "captionqa": (ValueInfo("captionqa", "right 1, cannot answer 1/n + 0.05, wrong 0"),),
@@ -84,22 +68,8 @@ _POOLED: Mapping[str, tuple[ValueInfo, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Answered:
-    """What a judge answered to an item's questions.
-
-    Attributes:
-        found: The questions that the rules know, in order, each with its answer, whether that is
-            ``right``, ``wrong``, ``not said`` or ``unread``, and its grade.
-        n_other: Questions that the rules do not know.
-    """
-
-    found: Sequence[Found[QuestionRow]]
-    n_other: int
-
-
 @dataclass(frozen=True)
-class QA(Metric[Answered]):
+class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
     """Questions of a row, answered by a judge that reads the candidate and sees nothing.
 
     The row's field ``questions`` holds multiple-choice, yes/no or open questions with answers. An
@@ -146,13 +116,13 @@ class QA(Metric[Answered]):
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without questions that the rules know; a candidate may be empty."""
-        if not any(self._knows(row) for row in questions_of(item)):
+        if not any(self._knows(row) for row in rows.questions_of(item)):
             raise ItemError(f"rules={self.rules!r} knows none of the questions of this item")
 
-    async def gather(self, item: Item, tools: Tools) -> Answered:
+    async def gather(self, item: Item, tools: Tools) -> Sequence[rows.Found[rows.QuestionRow]]:
         """Ask the judge, a part of the questions at a time; nothing about an empty candidate."""
-        every, judge = questions_of(item), tools.judge(self.judge)
-        rows = [row for row in every if self._knows(row)]
+        judge = tools.judge(self.judge)
+        known = [row for row in rows.questions_of(item) if self._knows(row)]
         language = language_named(item.language)
 
         def ask(part: Sequence[TextQuestion]) -> Awaitable[Sequence[TextAnswer | None]]:
@@ -161,39 +131,40 @@ class QA(Metric[Answered]):
         def match(part: Sequence[OpenAnswer]) -> Awaitable[Sequence[AnswerMatch]]:
             return judge.ask(MatchAnswers(part, language))
 
-        answers: list[TextAnswer | None] = [TextAnswer(None)] * len(rows)
+        answers: list[TextAnswer | None] = [TextAnswer(None)] * len(known)
         if item.candidate.strip():
-            answers = await in_parts([self._shown(item, row) for row in rows], self.at_once, ask)
+            answers = await rows.in_parts(
+                [self._shown(item, row) for row in known], self.at_once, ask
+            )
         given = [
             OpenAnswer(row.question, str(row.answer), answer.state)
-            for row, answer in zip(rows, answers, strict=True)
+            for row, answer in zip(known, answers, strict=True)
             if not row.options and answer and answer.state
         ]
-        matches = iter(await in_parts(given, self.at_once, match))
-        found = [
-            self._found(row, answer, matches) for row, answer in zip(rows, answers, strict=True)
+        matches = iter(await rows.in_parts(given, self.at_once, match))
+        return [
+            self._found(row, answer, matches) for row, answer in zip(known, answers, strict=True)
         ]
-        return Answered(found, len(every) - len(rows))
 
-    def score_item(self, item: Item, evidence: Answered) -> ItemScore:
+    def score_item(self, item: Item, evidence: Sequence[rows.Found[rows.QuestionRow]]) -> ItemScore:
         """Turn states into shares.
 
         Raises:
             ItemError: The judge gave no usable answer to any question.
         """
-        found = evidence.found
-        left = opened(found, "questions")
-        if left[UNREAD] and self.rules == "vdc":
+        found = evidence
+        left = rows.opened(found, "questions")
+        if left[rows.UNREAD] and self.rules == "vdc":
             raise ItemError(
-                f"the judge gave no usable answer to {left[UNREAD]:.0%} of the questions, also when"
-                " asked again; rules='vdc' leaves such a text out"
+                f"the judge gave no usable answer to {left[rows.UNREAD]:.0%} of the questions, also"
+                " when asked again; rules='vdc' leaves such a text out"
             )
-        sums = sums_of(found, _STATES)
-        detail = detailed(found, _STATES) | {
-            "left_out": evidence.n_other,
+        sums = rows.sums_of(found, _STATES)
+        detail = rows.detailed(found, _STATES) | {
+            "left_out": len(rows.questions_of(item)) - len(found),
             "by_category": {
-                name: shares(sums_of(some, _STATES), "answered")
-                for name, some in by_group(found).items()
+                name: rows.shares(rows.sums_of(some, _STATES), "answered")
+                for name, some in rows.by_group(found).items()
             },
         }
         published: dict[str, float] = {}
@@ -207,7 +178,7 @@ class QA(Metric[Answered]):
             published = _vcapsbench(sums)
         elif self.rules == "vdc":
             published = {"vdc": sums[0] / sum(sums)}
-        values = published | shares(sums, "answered") | left
+        values = published | rows.shares(sums, "answered") | left
         graded = [(one.row.weight, one.grade) for one in found if one.grade is not None]
         if graded:
             grade = sum(w * grade for w, grade in graded) / sum(w for w, _ in graded)
@@ -225,12 +196,12 @@ class QA(Metric[Answered]):
             return {one.name: value / sums[3] for one, value in shares_of}
         return {f"{name}_pooled": value for name, value in _vcapsbench(sums).items()}
 
-    def _knows(self, row: QuestionRow) -> bool:
+    def _knows(self, row: rows.QuestionRow) -> bool:
         if self.rules == "vcapsbench":
             return {option.lower() for option in row.options} == {"yes", "no"}
         return self.rules == "own" or bool(row.options) == (self.rules == "captionqa")
 
-    def _third(self, row: QuestionRow) -> bool:
+    def _third(self, row: rows.QuestionRow) -> bool:
         """Whether the judge may say that the text does not answer."""
         if self.rules == "vdc":
             return False
@@ -238,7 +209,7 @@ class QA(Metric[Answered]):
             return row.third
         return self.rules != "captionqa" or not _is_yes_no(row)
 
-    def _shown(self, item: Item, row: QuestionRow) -> TextQuestion:
+    def _shown(self, item: Item, row: rows.QuestionRow) -> TextQuestion:
         options, third = list(row.options), self._third(row)
         if self.rules == "captionqa" and third:
             options, third = [*options, CANNOT], False
@@ -248,25 +219,25 @@ class QA(Metric[Answered]):
         return TextQuestion(row.question, tuple(options), third)
 
     def _found(
-        self, row: QuestionRow, answer: TextAnswer | None, matches: Iterator[AnswerMatch]
-    ) -> Found[QuestionRow]:
+        self, row: rows.QuestionRow, answer: TextAnswer | None, matches: Iterator[AnswerMatch]
+    ) -> rows.Found[rows.QuestionRow]:
         """The state of an answer; that to an open question takes the next match."""
         if answer is None:
-            return Found(row, None, UNREAD)
+            return rows.Found(row, None, rows.UNREAD)
         if answer.state is None or (row.options and answer.state == CANNOT):
             grade = None if row.options else 0.0
-            return Found(row, answer, NOT_SAID if self._third(row) else WRONG, grade)
+            return rows.Found(row, answer, rows.NOT_SAID if self._third(row) else rows.WRONG, grade)
         if row.options:
-            return Found(row, answer, RIGHT if answer.state == row.answer else WRONG)
+            return rows.Found(row, answer, rows.RIGHT if answer.state == row.answer else rows.WRONG)
         same, grade = next(matches)
-        return Found(row, answer, RIGHT if same else WRONG, grade)
+        return rows.Found(row, answer, rows.RIGHT if same else rows.WRONG, grade)
 
-    def _credit(self, one: Found[QuestionRow]) -> float:
+    def _credit(self, one: rows.Found[rows.QuestionRow]) -> float:
         silent = 1 / len(one.row.options) + _BONUS
-        return {RIGHT: 1.0, NOT_SAID: silent}.get(one.state, 0.0)
+        return {rows.RIGHT: 1.0, rows.NOT_SAID: silent}.get(one.state, 0.0)
 
 
-def _is_yes_no(row: QuestionRow) -> bool:
+def _is_yes_no(row: rows.QuestionRow) -> bool:
     """As CaptionQA guesses it, from the options or from the first word."""
     options = [option.lower() for option in row.options]
     both = all(any(word in option for option in options) for word in ("yes", "no"))
@@ -274,15 +245,15 @@ def _is_yes_no(row: QuestionRow) -> bool:
 
 
 def _vcapsbench(sums: Sequence[float]) -> dict[str, float]:
-    own = shares(sums, "cr")
+    own = rows.shares(sums, "cr")
     ir = {"ir": 1 - own["precision"]} if "precision" in own else {}
     return {"ar": own["accuracy"], **ir, "cr": own["cr"]} if own else {}
 
 
-def _unit(one: Found[QuestionRow]) -> Unit:
+def _unit(one: rows.Found[rows.QuestionRow]) -> Unit:
     """A question; if the text answers it, with that answer: a statement about what is described."""
     said = one.answer.state if one.answer else None
-    unit = unit_of("question", one, right=one.row.answer, answer=said)
+    unit = rows.unit_of("question", one, right=one.row.answer, answer=said)
     if "verified" not in unit.detail or not said:
         return unit
     return replace(unit, kind="statement", text=f"{one.row.question} {said}")

@@ -14,11 +14,7 @@ from beholder.embed.exact import products
 from beholder.errors import ItemError
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.classical.overlap import f_beta
-from beholder.metrics.classical.tokens import (
-    Words,
-    item_words,
-    tokenizer_identity,
-)
+from beholder.metrics.classical.tokens import Words, item_words, tokenizer_identity
 from beholder.records import Item, ItemScore, Side, Span, Unit
 from beholder.text.frequency import IDENTITY as FREQUENCY
 from beholder.text.frequency import weight

@@ -8,13 +8,7 @@ from typing import ClassVar, Literal, TypeVar
 
 from beholder.errors import ItemError
 from beholder.judges import Grade
-from beholder.judges.operations import (
-    Aspect,
-    Assess,
-    AssessInContext,
-    Assessment,
-    GradeDescription,
-)
+from beholder.judges.operations import Aspect, Assess, AssessInContext, Assessment, GradeDescription
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.judged.placement import context_of
 from beholder.records import Item, ItemScore

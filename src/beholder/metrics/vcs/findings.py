@@ -10,9 +10,8 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError
 from beholder.metrics.vcs import order
-from beholder.metrics.vcs.order import ideal_bands
+from beholder.metrics.vcs.order import IntArray, Windows, candidates, ideal_bands, mapping_windows
 from beholder.metrics.vcs.scoring import ChunkAlignment, Setting, regularizer_of
-from beholder.metrics.vcs.windows import IntArray, Windows, candidates, mapping_windows
 from beholder.records import ItemScore, Side, Span, Unit
 from beholder.rounding import fixed
 

@@ -17,9 +17,7 @@ from beholder.embed.exact import products
 from beholder.errors import ItemError
 from beholder.metrics import Bounds, Tools, ValueInfo, param
 from beholder.metrics.vcs.evidence import AlignedMetric, VCSEvidence
-from beholder.metrics.vcs.findings import (
-    alignment_detail,
-)
+from beholder.metrics.vcs.findings import alignment_detail
 from beholder.metrics.vcs.scoring import (
     ChunkAlignment,
     align,

@@ -12,8 +12,14 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.vcs import order
-from beholder.metrics.vcs.order import IdealBand, ideal_bands
-from beholder.metrics.vcs.windows import IntArray, Windows, best_match, mapping_windows
+from beholder.metrics.vcs.order import (
+    IdealBand,
+    IntArray,
+    Windows,
+    best_match,
+    ideal_bands,
+    mapping_windows,
+)
 
 
 def harmonic(p: float, q: float) -> float:

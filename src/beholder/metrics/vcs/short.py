@@ -15,9 +15,7 @@ from beholder.embed.exact import products
 from beholder.errors import ItemError
 from beholder.metrics import Bounds, Tools, param
 from beholder.metrics.vcs.evidence import AlignedMetric, EmbeddedText, VCSEvidence
-from beholder.metrics.vcs.findings import (
-    alignment_detail,
-)
+from beholder.metrics.vcs.findings import alignment_detail
 from beholder.metrics.vcs.metric import VALUES
 from beholder.metrics.vcs.scoring import (
     ChunkAlignment,
