@@ -23,13 +23,8 @@ def is_verb(word: Word) -> bool:
 
 def conjuncts(document: Document, word: Word) -> list[Word]:
     """A noun and the nouns joined to it: "a cup and a plate"."""
-    joined = [word]
-    for child in document.children(word, "conj"):
-        if child.pos in ("NOUN", "PROPN", "PRON", "NUM") and not document.child(
-            child, "nsubj", "cop"
-        ):
-            joined.append(child)
-    return joined
+    joined = filter(_is_nominal, document.children(word, "conj"))
+    return [word, *(c for c in joined if not document.child(c, "nsubj", "cop"))]
 
 
 def is_denied(document: Document, word: Word) -> bool:

@@ -21,7 +21,7 @@ from beholder.language.links import (
     links_from_spans,
     named_coreference,
 )
-from beholder.language.phrases import Phrases
+from beholder.language.phrases import Phrase, Phrases
 from beholder.text.kinds import is_kind
 
 _REACH = 3
@@ -104,20 +104,19 @@ class _Resolver:
     def _read(self, mention: MentionSpan) -> None:
         self._note_group(mention)
         if mention.phrase is not None and mention.phrase.rule == "selector":
-            self._read_selector(mention)
-            return
-        if mention.pronoun is not None:
+            self._read_selector(mention, mention.phrase)
+        elif mention.pronoun is not None:
             self._read_pronoun(mention)
-            return
-        found = self._repeated(mention)
-        if found is None:
+        else:
+            self._link(mention, self._repeated(mention))
+
+    def _link(self, mention: MentionSpan, thing: _Thing | None) -> None:
+        """A mention is of a thing, or of a new one."""
+        if thing is None:
             self.things.append(_Thing([mention]))
         else:
-            self._link(mention, found)
-
-    def _link(self, mention: MentionSpan, thing: _Thing) -> None:
-        self.links.same[mention.word.index] = (thing.first.word.index,)
-        thing.mentions.append(mention)
+            self.links.same[mention.word.index] = (thing.first.word.index,)
+            thing.mentions.append(mention)
 
     def _recent(self) -> list[_Thing]:
         """The last things spoken of, the most recent first; what is not there is not repeated."""
@@ -244,19 +243,13 @@ class _Resolver:
     # Pronouns
 
     def _read_pronoun(self, mention: MentionSpan) -> None:
+        if mention.pronoun == "they" and self._read_group(mention):
+            return
         if mention.word.lower in SPEECH:
-            known = [t for t in self.things if t.first.pronoun == mention.pronoun]
-            found = known[0] if known else None
-        elif mention.pronoun == "they":
-            if self._read_group(mention):
-                return
-            found = self._best(mention)
+            spoken = (t for t in self.things if t.first.pronoun == mention.pronoun)
+            self._link(mention, next(spoken, None))
         else:
-            found = self._best(mention)
-        if found is not None:
-            self._link(mention, found)
-        else:
-            self.things.append(_Thing([mention]))
+            self._link(mention, self._best(mention))
 
     def _read_group(self, mention: MentionSpan) -> bool:
         """As in "they" for a joined pair, if nothing plural was named after it."""
@@ -333,31 +326,29 @@ class _Resolver:
 
     # Members
 
-    def _read_selector(self, mention: MentionSpan) -> None:
+    def _read_selector(self, mention: MentionSpan, phrase: Phrase) -> None:
         """As in "one", "the other", "both": a member of a group, or all of it."""
-        phrase = mention.phrase
-        group: _Thing | None
-        if phrase is not None and phrase.selects is not None:
+        index = mention.word.index
+        if phrase.selects is not None:
             chosen = self.phrases.entity(phrase.selects)
-            self.links.member_of[mention.word.index] = phrase.selects if chosen is None else chosen
-            self.things.append(_Thing([mention]))
+            self.links.member_of[index] = phrase.selects if chosen is None else chosen
+            self._link(mention, None)
             return
         plural = [t for t in self._recent() if t.is_plural and not _is_picture(t.first)]
         near = [t for t in plural if mention.word.sentence - t.last.word.sentence <= _REACH]
         group = max(near, key=lambda t: self._salience(mention, t)) if near else None
-        if group is None:
-            self.things.append(_Thing([mention]))
-        elif mention.word.lower in ("both", "all", "each"):
+        if group is not None and mention.word.lower in ("both", "all", "each"):
             self._link(mention, group)
-        else:
-            self.links.member_of[mention.word.index] = group.first.word.index
-            self.things.append(_Thing([mention]))
+            return
+        if group is not None:
+            self.links.member_of[index] = group.first.word.index
+        self._link(mention, None)
 
     def _thing_of(self, word: Word) -> _Thing | None:
-        for thing in reversed(self.things):
-            if any(m.word.index == word.index for m in thing.mentions):
-                return thing
-        return None
+        met = (
+            t for t in reversed(self.things) if any(m.word.index == word.index for m in t.mentions)
+        )
+        return next(met, None)
 
 
 def _is_picture(mention: MentionSpan) -> bool:

@@ -204,12 +204,8 @@ class Network:
         bounds = sentence_bounds(told[:, -2])
         heads = self._heads(x, told[:, -1], bounds)
         relations = self._relations(x, heads)
-        return Tagged(
-            [self.tags[i] for i in tags],
-            [self.parts[i] for i in parts],
-            heads,
-            [self.relations[i] for i in relations],
-        )
+        named = [self.tags[i] for i in tags], [self.parts[i] for i in parts]
+        return Tagged(*named, heads, [self.relations[i] for i in relations])
 
     def _vector(self, word: str) -> FloatArray:
         """What the first block gets of a word."""

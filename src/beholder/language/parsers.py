@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from beholder.errors import ConfigError, ItemError
@@ -58,13 +58,9 @@ def parse(text: str | Iterable[str], parser: Parser = "builtin") -> Document | l
 def parse_many(texts: Iterable[str], parser: Parser = "builtin") -> Iterator[Document]:
     """Like ``parse`` for many texts, one by one as they are ready, in bounded memory."""
     nlp, name = _language(parser)
-    window: list[str] = []
-    for text in texts:
-        window.append(text)
-        if len(window) == WINDOW:
-            yield from _parse_window(nlp, name, window)
-            window = []
-    yield from _parse_window(nlp, name, window)
+    waiting = iter(texts)
+    while window := list(islice(waiting, WINDOW)):
+        yield from _parse_window(nlp, name, window)
 
 
 def _parse_window(nlp: Language, name: str, texts: Sequence[str]) -> list[Document]:
@@ -113,16 +109,9 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Doc]], name: str
         offset, first_sentence = len(words), len(sentences)
         for row in repaired(join_hyphens(_rows(doc))):
             start, end = paragraph.original(row.start, row.end)
-            words.append(
-                row._replace(
-                    index=offset + row.index,
-                    lemma=lemma(row.text, row.pos, row.tag),
-                    head=offset + row.head,
-                    start=start,
-                    end=end,
-                    sentence=first_sentence + row.sentence,
-                )
-            )
+            base, sentence = lemma(row.text, row.pos, row.tag), first_sentence + row.sentence
+            row = row._replace(index=offset + row.index, lemma=base, head=offset + row.head)
+            words.append(row._replace(start=start, end=end, sentence=sentence))
         for _, inside in groupby(words[offset:], lambda word: word.sentence):
             first, *rest = inside
             sentences.append((first.index, (rest or [first])[-1].index + 1))
@@ -310,18 +299,8 @@ def join_hyphens(words: Sequence[Word]) -> list[Word]:
             dep = "nummod" if head > new and noun.is_noun else dep
         elif head > new and dep in _BEFORE_A_NOUN and noun.is_noun and pos != "PROPN":
             pos, tag, dep = "ADJ", "JJ", "amod"
-        joined.append(
-            word._replace(
-                index=new,
-                text=text,
-                pos=pos,
-                tag=tag,
-                dep=dep,
-                head=head,
-                start=words[group[0]].start,
-                end=words[group[-1]].end,
-            )
-        )
+        word = word._replace(index=new, text=text, pos=pos, tag=tag, dep=dep, head=head)
+        joined.append(word._replace(start=words[group[0]].start, end=words[group[-1]].end))
     return joined
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 from beholder.errors import ConfigError
 from beholder.language import clauses, coreference, reference, unseen
@@ -29,6 +29,8 @@ from beholder.language.numerals import YEAR, labels
 from beholder.language.phrases import Phrase, Phrases, find_phrases, follows_verb, named_subject
 from beholder.language.relate import relation_facts
 from beholder.records import Span
+
+P = TypeVar("P", bound=Attribute | Relation)
 
 
 class Builder:
@@ -53,11 +55,8 @@ class Builder:
                 self._place(index, phrase)
 
     def _place(self, index: int, phrase: Phrase) -> None:
-        mention = Mention(
-            " ".join(w.text for w in phrase.name),
-            (phrase.name[0].start, phrase.name[-1].end),
-            phrase.word.sentence,
-        )
+        span = (phrase.name[0].start, phrase.name[-1].end)
+        mention = Mention(" ".join(w.text for w in phrase.name), span, phrase.word.sentence)
         earlier = self.links.same.get(index)
         meant = tuple(e for word in earlier or () for e in self._of_word.get(word, ()))
         if meant:
@@ -73,28 +72,15 @@ class Builder:
         people = bare and phrase.word.lemma in PEOPLE_BY_NUMBER
         head = "people" if people else phrase.word.lemma
         last = "people" if people else phrase.name[-1].lemma
-        entity = Entity(
-            index=len(self.entities),
-            name=" ".join([*(w.lower for w in phrase.name[:-1]), last]),
-            head=head,
-            mentions=(mention,),
-            quantity=phrase.quantity,
-            plural=phrase.plural,
-            kind=phrase.kind,
-            polarity=phrase.polarity,
-            rule=phrase.rule,
-        )
+        name = " ".join([*(w.lower for w in phrase.name[:-1]), last])
+        quantity, member_of = phrase.quantity, None
         if owner:
             whole = self.entities[owner[0]]
-            entity = replace(
-                entity,
-                name=whole.name,
-                head=whole.head,
-                member_of=whole.index,
-                quantity=phrase.word.lower,
-            )
-        self._of_word[index] = (entity.index,)
-        self.entities.append(entity)
+            name, head, member_of = whole.name, whole.head, whole.index
+            quantity = phrase.word.lower
+        self._of_word[index] = (len(self.entities),)
+        how = (quantity, phrase.plural, phrase.kind, phrase.polarity, member_of, phrase.rule)
+        self.entities.append(Entity(len(self.entities), name, head, (mention,), *how))
 
     def _add_mention(self, index: int, mention: Mention, phrase: Phrase) -> None:
         entity = self.entities[index]
@@ -127,22 +113,10 @@ class Builder:
     def _add_attribute(self, fact: AttributeFact) -> None:
         for entity in self.meant(fact.noun):
             key = (entity, fact.value, fact.polarity)
-            known = self.attributes.get(key)
-            found = spans(fact.words)
-            if known is not None:
-                found = tuple(dict.fromkeys((*known.spans, *found)))
-                self.attributes[key] = replace(known, spans=found)
-                continue
-            self.attributes[key] = Attribute(
-                entity=entity,
-                text=_written(fact.words),
-                value=fact.value,
-                spans=found,
-                sentence=fact.words[0].sentence,
-                kind=fact.kind,
-                polarity=fact.polarity,
-                rule=fact.rule,
-            )
+            text = " ".join(word.lower for word in fact.words)
+            said = (text, fact.value, spans(fact.words), fact.words[0].sentence)
+            made = Attribute(entity, *said, fact.kind, fact.polarity, fact.rule)
+            self.attributes[key] = _merged(self.attributes.get(key), made)
 
     def _add_relation(self, fact: RelationFact) -> None:
         for subject in self.meant(fact.subject):
@@ -156,24 +130,11 @@ class Builder:
         affirmed = self.entities[subject].polarity and self.entities[target].polarity
         polarity = fact.polarity and affirmed
         key = (subject, target, predicate, polarity)
-        found = spans(fact.words)
-        known = self.relations.get(key)
-        if known is not None:
-            found = tuple(dict.fromkeys((*known.spans, *found)))
-            self.relations[key] = replace(known, spans=found)
-            return
-        self.relations[key] = Relation(
-            subject=subject,
-            object=target,
-            text=text,
-            predicate=predicate,
-            spans=found,
-            sentence=fact.words[0].sentence if fact.words else 0,
-            kind=fact.kind,
-            passive=fact.passive,
-            polarity=polarity,
-            rule=fact.rule,
-        )
+        sentence = fact.words[0].sentence if fact.words else 0
+        said = (text, predicate, spans(fact.words), sentence)
+        how = (fact.kind, fact.passive, polarity, fact.rule)
+        made = Relation(subject, target, *said, *how)
+        self.relations[key] = _merged(self.relations.get(key), made)
 
     def graph(self, rules: str) -> SceneGraph:
         """The finished graph; pronouns that name nothing and say nothing are left out."""
@@ -195,13 +156,9 @@ class Builder:
 
     def _renumber(self, kept: Sequence[Entity]) -> None:
         """Leave out all other entities."""
-        place = {entity.index: new for new, entity in enumerate(kept)}
+        place: dict[int | None, int] = {entity.index: new for new, entity in enumerate(kept)}
         self.entities = [
-            replace(
-                entity,
-                index=new,
-                member_of=None if entity.member_of is None else place.get(entity.member_of),
-            )
+            replace(entity, index=new, member_of=place.get(entity.member_of))
             for new, entity in enumerate(kept)
         ]
         self.attributes = {
@@ -213,8 +170,11 @@ class Builder:
         }
 
 
-def _written(words: Iterable[Word]) -> str:
-    return " ".join(word.lower for word in words)
+def _merged(known: P | None, made: P) -> P:
+    """What a text says once, or again with the characters of both places."""
+    if known is None:
+        return made
+    return replace(known, spans=tuple(dict.fromkeys((*known.spans, *made.spans))))
 
 
 def _base(fact: RelationFact) -> str:

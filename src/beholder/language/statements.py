@@ -115,15 +115,10 @@ def _with_denial(text: str, spans: tuple[Span, ...], polarity: bool) -> tuple[Sp
 
 def _entity_unit(graph: SceneGraph, entity: Entity) -> GraphUnit:
     spans = tuple(mention.span for mention in entity.mentions)
-    return GraphUnit(
-        "entity",
-        entity.name,
-        entity.name,
-        _with_denial(graph.text, spans, entity.polarity),
-        entity.index,
-        polarity=entity.polarity,
-        asked=entity.kind == "thing" and entity.rule != "selector" and entity.name not in GENERIC,
-    )
+    spans = _with_denial(graph.text, spans, entity.polarity)
+    asked = entity.kind == "thing" and entity.rule != "selector" and entity.name not in GENERIC
+    said = (entity.name, entity.name, spans, entity.index)
+    return GraphUnit("entity", *said, polarity=entity.polarity, asked=asked)
 
 
 def _attribute_unit(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
@@ -132,20 +127,11 @@ def _attribute_unit(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
     effect = attribute.kind == "state" and words[0] in EFFECT_VERBS
     owner = graph.entities[attribute.entity]
     owned = owner.kind != "place" and owner.name not in SELECTORS
-    return GraphUnit(
-        "attribute",
-        attribute.text,
-        attribute.value,
-        _with_denial(graph.text, attribute.spans, attribute.polarity),
-        attribute.entity,
-        polarity=attribute.polarity,
-        asked=(owned and not (path or effect) and not _says_nothing(words))
-        or not attribute.polarity,
-    )
-
-
-def _says_nothing(words: list[str]) -> bool:
-    return _SAYS_NOTHING.issuperset(words) or "_".join(words) in _SAYS_NOTHING
+    empty = _SAYS_NOTHING.issuperset(words) or "_".join(words) in _SAYS_NOTHING
+    asked = (owned and not (path or effect or empty)) or not attribute.polarity
+    spans = _with_denial(graph.text, attribute.spans, attribute.polarity)
+    said = (attribute.text, attribute.value, spans, attribute.entity)
+    return GraphUnit("attribute", *said, polarity=attribute.polarity, asked=asked)
 
 
 def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
@@ -153,18 +139,10 @@ def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
     effect = relation.kind == "verb" and relation.predicate.split()[0] in EFFECT_VERBS
     ends = (graph.entities[relation.subject], graph.entities[relation.object])
     placed = any(end.kind == "place" or end.name in GENERIC for end in ends)
-    return GraphUnit(
-        "relation",
-        relation.text,
-        relation.predicate,
-        _with_denial(graph.text, relation.spans, relation.polarity),
-        relation.subject,
-        relation.object,
-        relation.polarity,
-        relation.passive,
-        relation.kind == "verb",
-        asked=not (effect or placed or written & _OWNERS),
-    )
+    spans = _with_denial(graph.text, relation.spans, relation.polarity)
+    said = (relation.text, relation.predicate, spans, relation.subject, relation.object)
+    how = (relation.polarity, relation.passive, relation.kind == "verb")
+    return GraphUnit("relation", *said, *how, asked=not (effect or placed or written & _OWNERS))
 
 
 def _quantity_unit(graph: SceneGraph, entity: Entity) -> GraphUnit:
@@ -178,15 +156,9 @@ def _quantity_unit(graph: SceneGraph, entity: Entity) -> GraphUnit:
     if places:
         spans = ((start + places[-1].start(), start + places[-1].end()),)
     counted = number(words) is not None or any(w in _AMOUNTS for w in words.lower().split())
-    return GraphUnit(
-        "attribute",
-        words,
-        words.lower(),
-        spans,
-        entity.index,
-        quantity=True,
-        asked=counted and entity.rule != "selector",
-    )
+    asked = counted and entity.rule != "selector"
+    said = (words, words.lower(), spans, entity.index)
+    return GraphUnit("attribute", *said, quantity=True, asked=asked)
 
 
 StatementKind: TypeAlias = Literal["existence", "attribute", "relation"]
@@ -283,9 +255,8 @@ def _existence(entity: Entity, graph: SceneGraph) -> Statement:
     else:
         text = f"There is {_article(noun)}{noun}."
     mention = entity.mentions[0]
-    return Statement(
-        text, "existence", (mention.span,), mention.sentence, (entity.index,), entity.polarity
-    )
+    at = ((mention.span,), mention.sentence)
+    return Statement(text, "existence", *at, (entity.index,), entity.polarity)
 
 
 def _attribute(attribute: Attribute, graph: SceneGraph) -> Statement:
@@ -301,14 +272,8 @@ def _attribute(attribute: Attribute, graph: SceneGraph) -> Statement:
         predicate = _predicate(words, entity, _is_participle(words), attribute.polarity)
     else:
         predicate = f"{_be(entity)} {'' if attribute.polarity else 'not '}{words}"
-    return Statement(
-        f"{_subject(entity)} {predicate}.",
-        "attribute",
-        attribute.spans,
-        attribute.sentence,
-        (entity.index,),
-        attribute.polarity,
-    )
+    text, at = f"{_subject(entity)} {predicate}.", (attribute.spans, attribute.sentence)
+    return Statement(text, "attribute", *at, (entity.index,), attribute.polarity)
 
 
 def _relation(relation: Relation, graph: SceneGraph) -> Statement:
@@ -322,14 +287,9 @@ def _relation(relation: Relation, graph: SceneGraph) -> Statement:
         participle = relation.passive or _is_participle(relation.text)
         words = relation.text if affirmed or participle else relation.predicate
         predicate = _predicate(words, subject, participle, affirmed)
-    return Statement(
-        f"{_subject(subject)} {predicate} {_object(target)}.",
-        "relation",
-        relation.spans,
-        relation.sentence,
-        (subject.index, target.index),
-        relation.polarity,
-    )
+    text = f"{_subject(subject)} {predicate} {_object(target)}."
+    at, ends = (relation.spans, relation.sentence), (subject.index, target.index)
+    return Statement(text, "relation", *at, ends, relation.polarity)
 
 
 def _predicate(words: str, subject: Entity, participle: bool, polarity: bool) -> str:

@@ -181,17 +181,10 @@ def _is_compared(document: Document, word: Word) -> bool:
 def _is_trait(document: Document, word: Word) -> bool:
     """Whether "signs" are traces of age or use: "exhibits signs of weathering"."""
     verb = document.head(word)
-    return (
-        word.lemma == "sign"
-        and word.dep == "obj"
-        and verb is not None
-        and verb.lemma in _BEARING_SIGNS
-        and any(
-            case.lower == "of"
-            for below in document.children(word, "nmod")
-            for case in document.children(below, "case")
-        )
-    )
+    if word.lemma != "sign" or word.dep != "obj" or verb is None:
+        return False
+    below = [c for noun in document.children(word, "nmod") for c in document.children(noun, "case")]
+    return verb.lemma in _BEARING_SIGNS and any(case.lower == "of" for case in below)
 
 
 def _is_quality(lemma: str) -> bool:

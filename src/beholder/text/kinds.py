@@ -15,20 +15,9 @@ from pathlib import Path
 _TABLE = Path(__file__).parent / "wordnet" / "kinds.txt.xz"
 _SHORTEST = 3
 _ENDINGS = (
-    ("ies", "y"),
-    ("ied", "y"),
-    ("es", ""),
-    ("s", ""),
-    ("ed", "e"),
-    ("ed", ""),
-    ("ing", "e"),
-    ("ing", ""),
-    ("er", "e"),
-    ("er", ""),
-    ("est", "e"),
-    ("est", ""),
-)
-
+    ("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", "e"), ("ed", ""), ("ing", "e"),
+    ("ing", ""), ("er", "e"), ("er", ""), ("est", "e"), ("est", ""),
+)  # fmt: skip
 Senses = dict[str, frozenset[int]]
 """Numbers of senses by part of speech: n, v or a."""
 

@@ -32,17 +32,8 @@ _MOST = 10
 Checked = Sequence[Found[Criterion]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Events:
-    """Events of each text with what the other text says of them.
-
-    Attributes:
-        candidate: Events of the candidate, checked against the references.
-        reference: Events of the references, checked against the candidate.
-    """
-
-    candidate: Checked
-    reference: Checked
+Events = tuple[Checked, Checked]
+"""Events of the candidate with what the references say of them, and the reverse."""
 
 
 @dataclass(frozen=True)
@@ -99,11 +90,10 @@ class AutoDQ(Metric[Events]):
             return criteria_of(item) if item.meta.get("criteria") else await listed(reference)
 
         ours, theirs = await asyncio.gather(listed(item.candidate), reference_events())
-        checked = await asyncio.gather(
+        return await asyncio.gather(
             self._checked(judge, ours, reference, language),
             self._checked(judge, theirs, item.candidate, language),
         )
-        return Events(*checked)
 
     async def _checked(
         self, judge: Judge, events: Sequence[Criterion], text: str, language: str | None
@@ -125,13 +115,14 @@ class AutoDQ(Metric[Events]):
         Raises:
             ItemError: The judge gave no usable answer to any event of a text.
         """
-        precision, recall = _share(evidence.candidate), _share(evidence.reference)
+        ours, theirs = evidence
+        precision, recall = _share(ours), _share(theirs)
         shares = {"f1": f1(precision, recall), "precision": precision, "recall": recall}
         units = (
-            *(unit_of("event", one, "candidate") for one in evidence.candidate),
-            *(unit_of("event", one, "reference") for one in evidence.reference),
+            *(unit_of("event", one, "candidate") for one in ours),
+            *(unit_of("event", one, "reference") for one in theirs),
         )
-        values = shares | opened([*evidence.candidate, *evidence.reference], "events")
+        values = shares | opened([*ours, *theirs], "events")
         return ItemScore(values, units, detail={"statistics": [precision, recall, 1.0]})
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:

@@ -299,13 +299,8 @@ def unit_of(kind: str, one: Found[Row], side: Side | None = None, **detail: obje
     kept: dict[str, object] = {name: value for name, value in flags.items() if value}
     if said is not None:
         kept["verified"] = said  # what annotation proposes
-    return Unit(
-        kind,
-        one.row.label,
-        side or "candidate",
-        answer.spans if side is None else (),
-        None if one.state == UNREAD else float(said or False),
-        one.state.replace(" ", "_"),
-        0 if side == "reference" else None,
-        {"id": one.row.id, **detail, **kept},
-    )
+    spans = answer.spans if side is None else ()
+    score = None if one.state == UNREAD else float(said or False)
+    told = (score, one.state.replace(" ", "_"), 0 if side == "reference" else None)
+    kept = {"id": one.row.id, **detail, **kept}
+    return Unit(kind, one.row.label, side or "candidate", spans, *told, kept)

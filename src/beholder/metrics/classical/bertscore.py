@@ -286,14 +286,11 @@ class BERTScore(Metric[EncodedTexts]):
         """
         ours = evidence.candidate
         weights = self._weights(ours)
-        f1, precision, recall = max(
-            self._f1(
-                *greedy_match(
-                    products(ours.vectors, theirs.vectors), weights, self._weights(theirs)
-                )
-            )
-            for theirs in evidence.references
-        )
+        scored = []
+        for theirs in evidence.references:
+            similarity = products(ours.vectors, theirs.vectors)
+            scored.append(self._f1(*greedy_match(similarity, weights, self._weights(theirs))))
+        f1, precision, recall = max(scored)
         values = {"f1": f1, "precision": precision, "recall": recall}
         if self.baseline != "none":
             base = read_baseline(self.baseline, self.compared).values

@@ -186,12 +186,9 @@ class FrequencyMetric(WordMetric):
         """This metric with the document frequencies of the run."""
         grams = state["grams"].split("\n") if state["grams"] else []
         counts = dict(zip(grams, state["counts"], strict=True))
-        return replace(
-            self,
-            table=Frequencies(state["n_documents"], counts, self.tokenizer),
-            table_identity=state["identity"],
-            one_text=state["one_text"],
-        )
+        table = Frequencies(state["n_documents"], counts, self.tokenizer)
+        identity, one_text = state["identity"], state["one_text"]
+        return replace(self, table=table, table_identity=identity, one_text=one_text)
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The tokenizer, and the table of document frequencies."""

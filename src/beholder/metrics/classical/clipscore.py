@@ -140,10 +140,6 @@ class RefCLIPScore(_ImageTextMetric):
         nearest = float(np.clip(cosines.max(), 0.0, 1.0))
         score = evidence.score
         both = 2 * score * nearest / (score + nearest) if score + nearest > 0 else 0.0
-        values = {
-            "refclipscore": both,
-            "clipscore": score,
-            "reference_cosine": nearest,
-            "cut": evidence.cut,
-        }
+        values = {"refclipscore": both, "clipscore": score, "reference_cosine": nearest}
+        values["cut"] = evidence.cut
         return ItemScore(values, detail={"n_cut_texts": evidence.n_cut})

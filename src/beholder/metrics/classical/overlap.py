@@ -352,19 +352,11 @@ def _sacrebleu(statistics: Sequence[int], *, smooth: bool) -> list[float]:
     from sacrebleu.metrics import bleu as theirs  # loads slowly, and only these rules need it
 
     compute: Any = theirs.BLEU.compute_bleu
-    return [
-        min(
-            1.0,
-            compute(
-                correct=list(statistics[:order]),
-                total=list(statistics[4 : 4 + order]),
-                sys_len=statistics[8],
-                ref_len=statistics[9],
-                smooth_method="exp",
-                effective_order=smooth,
-                max_ngram_order=order,
-            ).score
-            / 100,
-        )
-        for order in ORDERS
-    ]
+    how = {"smooth_method": "exp", "effective_order": smooth}
+    lengths = {"sys_len": statistics[8], "ref_len": statistics[9]}
+    values = []
+    for order in ORDERS:
+        correct, total = list(statistics[:order]), list(statistics[4 : 4 + order])
+        found = compute(correct=correct, total=total, max_ngram_order=order, **lengths, **how)
+        values.append(min(1.0, found.score / 100))
+    return values

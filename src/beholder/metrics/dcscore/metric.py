@@ -200,17 +200,13 @@ class DCScore(Metric[DCScoreEvidence]):
         texts = [clean(text) for text in (item.candidate, *item.references)]
         language = language_named(item.language) if self.language == "row" else self.language
         facts = await asyncio.gather(*(judge.ask(Decompose(t, language)) for t in texts))
-        candidate, references = facts[0], facts[1:]
-        both = [(d, i) for d in self.directions for i in range(len(references))]
+        both = [(d, i) for d in self.directions for i in range(len(item.references))]
         checks = await asyncio.gather(
             *(self._pairing(d, i, facts, texts, images, judge, language) for d, i in both)
         )
-        return DCScoreEvidence(
-            tuple(candidate),
-            tuple(tuple(facts) for facts in references),
-            tuple(checks),
-            " or ".join(["image"] * bool(images) + ["text"] * (self.verify != "image")),
-        )
+        verified_by = " or ".join(["image"] * bool(images) + ["text"] * (self.verify != "image"))
+        own, *others = map(tuple, facts)
+        return DCScoreEvidence(own, tuple(others), tuple(checks), verified_by)
 
     async def _pairing(
         self,
@@ -238,13 +234,8 @@ class DCScore(Metric[DCScoreEvidence]):
         ids = tuple(tuple(reference_id(i, len(targets)) for i in sample) for sample in matches)
         given = sum(i is not None for sample in matches for i in sample)
         lost = given - sum(i is not None for sample in ids for i in sample)
-        return Pairing(
-            direction,
-            reference,
-            ids,
-            tuple(tuple(sample) for sample in verified),
-            (f"{lost} matches name a fact that does not exist",) if lost else (),
-        )
+        flags = (f"{lost} matches name a fact that does not exist",) if lost else ()
+        return Pairing(direction, reference, ids, tuple(map(tuple, verified)), flags)
 
     def score_item(self, item: Item, evidence: DCScoreEvidence) -> ItemScore:
         """Turn verdicts into scores.
@@ -292,13 +283,8 @@ class DCScore(Metric[DCScoreEvidence]):
 
     def _trials(self, evidence: DCScoreEvidence, pairing: Pairing) -> FactScores:
         predicted, targets = evidence.sides(pairing)
-        return score_trials(
-            pairing.verified,
-            pairing.matches,
-            [fact.relevant for fact in predicted],
-            [fact.relevant for fact in targets],
-            self.rules,
-        )
+        relevant = ([fact.relevant for fact in predicted], [fact.relevant for fact in targets])
+        return score_trials(pairing.verified, pairing.matches, *relevant, self.rules)
 
     @property
     def _n_samples(self) -> tuple[int, int]:

@@ -150,9 +150,14 @@ class PoSh(Metric[PoShEvidence]):
             raise ConfigError(
                 f"lexical_weight={self.lexical_weight!r}: expected a share from 0 to 1"
             )
-        kinds = (self.entity_weight, self.attribute_weight, self.relation_weight)
+        kinds = tuple(self._weights.values())
         if min(kinds) < 0 or not sum(kinds) > 0:
             raise ConfigError(f"weights {kinds}: expected numbers from 0, at least one above it")
+
+    @property
+    def _weights(self) -> dict[str, float]:
+        kinds = ("entity", "attribute", "relation")
+        return {kind: getattr(self, f"{kind}_weight") for kind in kinds}
 
     def threshold(self, judge: Judge) -> float:
         """Grade from which a unit is present: the one given, else that of the judge's scale."""
@@ -235,20 +240,14 @@ class PoSh(Metric[PoShEvidence]):
         for ask in asks:
             by_pair[ask.side, ask.reference].append(ask)
         operation = PresenceList if self.asking == "list" else Presence
-        answers = await asyncio.gather(
-            *(
-                judge.ask(
-                    operation(
-                        [ask.question for ask in group],
-                        plan.target(side, reference).text,
-                        # Published identifiers stand alone; places in the source are ours.
-                        plan.source(side, reference).text if self.rules == "fixed" else None,
-                        "1" if self.asks_instead(judge) else "4",
-                    )
-                )
-                for (side, reference), group in by_pair.items()
-            )
-        )
+        version = "1" if self.asks_instead(judge) else "4"
+        asking = []
+        for pair, group in by_pair.items():
+            # Published identifiers stand alone; places in the source are ours.
+            source = plan.source(*pair).text if self.rules == "fixed" else None
+            questions, target = [ask.question for ask in group], plan.target(*pair).text
+            asking.append(judge.ask(operation(questions, target, source, version)))
+        answers = await asyncio.gather(*asking)
         listed = self.asking == "list" and not self.contradictions
         return {
             ask: replace(grade, contradiction="") if listed else grade
@@ -316,26 +315,15 @@ class PoSh(Metric[PoShEvidence]):
             precision, recall = self._published(plan, grades, self._wording(wordings or {}))
             p, r = precision.value, recall.value
         else:
-            weighing = Weighing(
-                {
-                    "entity": self.entity_weight,
-                    "attribute": self.attribute_weight,
-                    "relation": self.relation_weight,
-                },
-                self.weighting == "information",
-            )
+            weighing = Weighing(self._weights, self.weighting == "information")
             rule: Literal["best", "mean"] = "best" if self.references == "best" else "mean"
             recall = fixed_recall(plan, grades, weighing, rule)
             precision = fixed_precision(plan, grades, weighing)
             p, r = self._beside_words(plan, precision.value, recall.value)
             kept = in_order(plan.candidate.text, [graph.text for graph in plan.references])
             p, r = kept * p, kept * r
-        values = {
-            "f1": f1(p, r),
-            "precision": p,
-            "recall": r,
-            **rates(precision.units, recall.units),
-        }
+        values = {"f1": f1(p, r), "precision": p, "recall": r}
+        values |= rates(precision.units, recall.units)
         units = (*precision.units, *recall.units)
         return ItemScore(values, units, self.signature(), graphs_detail(plan, units))
 

@@ -233,14 +233,6 @@ class _Part:
                          score, grade)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """A way to name an entity ("cup", "cup of tall man") and who else would be named so."""
-
-    text: str
-    rivals: tuple[int, ...]
-
-
 class _Passes:
     """The passes through one graph."""
 
@@ -323,37 +315,41 @@ class _Passes:
             if i != index and other.head == head and not other.viewer
         )
         present = [p for p in parents[index] if self._is_present(p)]
-        frames = [_Frame(head, namesakes)] if not present or not namesakes else []
+        frames = [(head, namesakes)] if not present or not namesakes else []
         for parent in present:
             siblings = tuple(i for i in namesakes if parent in parents[i])
-            frames.append(_Frame(f"{head} of {self._accepted[parent].identifier}", siblings))
+            frames.append((f"{head} of {self._accepted[parent].identifier}", siblings))
         found: dict[str, _Naming] = {}
-        for frame in frames:
+        for frame, rivals in frames:  # a way to name it, and who else would be named so
             # A name that an earlier frame has made is none of this one: relations are tried then.
             before = len(found)
-            for text, naming in self._of_frame(index, frame):
+            for text, naming in self._of_frame(index, frame, rivals):
                 found.setdefault(text, naming)
-            if frame.rivals and len(found) == before:
-                for text, naming in self._by_relations(index, frame):
+            if rivals and len(found) == before:
+                for text, naming in self._by_relations(index, frame, rivals):
                     found.setdefault(text, naming)
         in_order = sorted(found.items(), key=lambda pair: pair[1])  # stable: then as they were made
-        return [(naming, text) for text, naming in in_order] or [(_Naming.HEAD, frames[0].text)]
+        return [(naming, text) for text, naming in in_order] or [(_Naming.HEAD, frames[0][0])]
 
-    def _of_frame(self, index: int, frame: _Frame) -> Iterator[tuple[str, _Naming]]:
+    def _of_frame(
+        self, index: int, frame: str, rivals: Sequence[int]
+    ) -> Iterator[tuple[str, _Naming]]:
         """Names by the head, by an attribute and by another mention, if no rival has those."""
         entity = self._entities[index]
-        rivals = [self._entities[i] for i in frame.rivals]
-        if not rivals:
-            yield frame.text, _Naming.HEAD
+        others = [self._entities[i] for i in rivals]
+        if not others:
+            yield frame, _Naming.HEAD
         for attribute in sorted(entity.attributes, key=lambda a: a.sentence):
-            if not any(attribute.text in rival.qualities for rival in rivals):
-                yield f"{attribute.text} {frame.text}", _Naming.ATTRIBUTE
-        taken = {name for rival in rivals for name in rival.mentions}
+            if not any(attribute.text in rival.qualities for rival in others):
+                yield f"{attribute.text} {frame}", _Naming.ATTRIBUTE
+        taken = {name for rival in others for name in rival.mentions}
         for name in entity.mentions:
             if name not in _PRONOUNS and name not in taken:
-                yield name + frame.text.removeprefix(entity.head), _Naming.MENTION
+                yield name + frame.removeprefix(entity.head), _Naming.MENTION
 
-    def _by_relations(self, index: int, frame: _Frame) -> Iterator[tuple[str, _Naming]]:
+    def _by_relations(
+        self, index: int, frame: str, rivals: Sequence[int]
+    ) -> Iterator[tuple[str, _Naming]]:
         """Names by relations that no rival has to the same other end."""
         head = self._entities[index].head
         by_sentence = sorted(self._graph.relations, key=lambda r: r.sentence)
@@ -361,12 +357,12 @@ class _Passes:
         alike = {(r.subject, r.text, r.object) for r in told}
         for r in told:
             name = self._end(r.object) if r.subject == index else None
-            if name and not any((rival, r.text, r.object) in alike for rival in frame.rivals):
+            if name and not any((rival, r.text, r.object) in alike for rival in rivals):
                 yield f"{head} {r.text} {name}", _Naming.SUBJECT
         for r in told:
             name = self._end(r.subject) if r.object == index else None
-            if name and not any((r.subject, r.text, rival) in alike for rival in frame.rivals):
-                yield f'{frame.text} with relation "{name} {r.text} {head}"', _Naming.OBJECT
+            if name and not any((r.subject, r.text, rival) in alike for rival in rivals):
+                yield f'{frame} with relation "{name} {r.text} {head}"', _Naming.OBJECT
 
     def _end(self, index: int) -> str | None:
         """What the other end of a relation is called; None if it was found absent.

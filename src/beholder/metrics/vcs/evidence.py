@@ -19,7 +19,7 @@ from beholder.metrics.vcs.findings import (
     score_steps,
 )
 from beholder.metrics.vcs.scoring import ChunkAlignment, Setting
-from beholder.records import Item, ItemScore, Span, Unit
+from beholder.records import Item, ItemScore, Side, Span, Unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,46 +53,6 @@ class VCSEvidence:
     references: tuple[EmbeddedText, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """One text cut up.
-
-    Attributes:
-        name: What to call it in messages: ``candidate``, ``reference 2``.
-        text: The whole text.
-        spans: Character range of each chunk.
-        chunks: What to embed for each chunk.
-    """
-
-    name: str
-    text: str
-    spans: Sequence[Span]
-    chunks: Sequence[str]
-
-
-async def embed_parts(tools: Tools, embedder: str, parts: Sequence[Parts]) -> list[EmbeddedText]:
-    """Embed the chunks and the whole of each text, all in one request.
-
-    Raises:
-        ItemError: The embedder knows nothing of a text, so that no score would mean anything.
-    """
-    vectors = await tools.embed(
-        embedder, [part for each in parts for part in (*each.chunks, each.text)]
-    )
-    embedded: list[EmbeddedText] = []
-    at = 0
-    for each in parts:
-        end = at + len(each.chunks)
-        if not vectors[end].any():
-            raise ItemError(
-                f"the embedder {embedder!r} knows no word of the {each.name}; "
-                "choose one that knows its language, such as 'st:NAME'"
-            )
-        embedded.append(EmbeddedText(tuple(each.spans), vectors[at:end], vectors[end]))
-        at = end + 1
-    return embedded
-
-
 @dataclass(frozen=True)
 class AlignedMetric(Metric[VCSEvidence]):
     """Base: texts are cut into chunks, which are embedded and aligned."""
@@ -123,11 +83,24 @@ class AlignedMetric(Metric[VCSEvidence]):
         """
         texts = [("candidate", item.candidate)]
         texts += [(f"reference {i}", text) for i, text in enumerate(item.references, start=1)]
-        parts = [Parts(name, text, *self.cut(name, text, tools)) for name, text in texts]
-        n_parts = [len(each.spans) for each in parts]
-        self.bounds.check_pairs(n_parts[0], n_parts[1:], self.registered_name)
-        own, *others = await embed_parts(tools, str(self.config()["embedder"]), parts)
-        return VCSEvidence(own, tuple(others))
+        cut = [self.cut(name, text, tools) for name, text in texts]
+        n_own, *n_others = (len(spans) for spans, _ in cut)
+        self.bounds.check_pairs(n_own, n_others, self.registered_name)
+        embedder = str(self.config()["embedder"])
+        pieces = [(*chunks, text) for (_, chunks), (_, text) in zip(cut, texts, strict=True)]
+        vectors = await tools.embed(embedder, [piece for each in pieces for piece in each])
+        embedded: list[EmbeddedText] = []
+        at = 0
+        for (name, _), (spans, chunks) in zip(texts, cut, strict=True):
+            end = at + len(chunks)
+            if not vectors[end].any():
+                raise ItemError(
+                    f"the embedder {embedder!r} knows no word of the {name}; "
+                    "choose one that knows its language, such as 'st:NAME'"
+                )
+            embedded.append(EmbeddedText(tuple(spans), vectors[at:end], vectors[end]))
+            at = end + 1
+        return VCSEvidence(embedded[0], tuple(embedded[1:]))
 
     def chunk_units(
         self,
@@ -138,17 +111,12 @@ class AlignedMetric(Metric[VCSEvidence]):
         kind: str = "chunk",
     ) -> tuple[Unit, ...]:
         """One unit for each chunk of the candidate and of one reference."""
-        return chunk_units(
-            alignment,
-            chunk_verdicts(alignment_detail(alignment), self.setting),
-            {"candidate": item.candidate, "reference": item.references[reference]},
-            {
-                "candidate": evidence.candidate.spans,
-                "reference": evidence.references[reference].spans,
-            },
-            reference,
-            kind,
-        )
+        own, other = evidence.candidate, evidence.references[reference]
+        verdicts = chunk_verdicts(alignment_detail(alignment), self.setting)
+        texts: dict[Side, str] = {"candidate": item.candidate}
+        texts["reference"] = item.references[reference]
+        spans: dict[Side, Sequence[Span]] = {"candidate": own.spans, "reference": other.spans}
+        return chunk_units(alignment, verdicts, texts, spans, reference, kind)
 
     def figure(self, score: ItemScore) -> Figure:
         """Draw the alignment of one item: similarities, windows, matches, chunks out of place.

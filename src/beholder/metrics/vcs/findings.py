@@ -146,14 +146,9 @@ def regularizer_step(
     n_reference, n_candidate = np.asarray(detail["similarity"]).shape
     shorter, longer = sorted((n_reference, n_candidate))
     lengths = sorted({*range(1, longer + 1, max(1, longer // _CURVE)), shorter, longer})
-    return RegularizerStep(
-        lengths,
-        [regularizer_of(longer, length, setting) for length in lengths],
-        shorter,
-        longer,
-        regularizer_of(n_reference, n_candidate, setting),
-        values,
-    )
+    curve = [regularizer_of(longer, length, setting) for length in lengths]
+    own = regularizer_of(n_reference, n_candidate, setting)
+    return RegularizerStep(lengths, curve, shorter, longer, own, values)
 
 
 def _steps(

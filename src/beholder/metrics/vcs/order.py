@@ -174,8 +174,6 @@ def _nearest(
     return best
 
 
-_NARROW = 24  # up to this height of windows, lists are faster than arrays
-
 _Pick: TypeAlias = Callable[[list[float]], float]
 _Column: TypeAlias = tuple[list[float], list[int]]
 
@@ -210,23 +208,19 @@ def _band(starts: IntArray, ends: IntArray) -> IdealBand:
     if len(starts) < 2:
         nothing = np.empty(0, dtype=np.int64)
         return IdealBand(0.0, 0.0, nothing, nothing)
-    extend = _extend if int((ends - starts).max()) <= _NARROW else _extend_wide
     first, last = starts.tolist(), ends.tolist()
     shortest = longest = [0.0] * (last[0] - first[0])
     back_shortest, back_longest = [], []
     for column in range(1, len(first)):
         before, rows = (first[column - 1], last[column - 1]), (first[column], last[column])
-        shortest, step = extend(before, rows, shortest, min)
-        longest, stride = extend(before, rows, longest, max)
+        shortest, step = _extend(before, rows, shortest, min)
+        longest, stride = _extend(before, rows, longest, max)
         back_shortest.append(step)
         back_longest.append(stride)
     floor, ceil = min(shortest), max(longest)
-    return IdealBand(
-        floor,
-        ceil,
-        _walk_back(shortest.index(floor), back_shortest, starts),
-        _walk_back(longest.index(ceil), back_longest, starts),
-    )
+    floor_path = _walk_back(shortest.index(floor), back_shortest, starts)
+    ceil_path = _walk_back(longest.index(ceil), back_longest, starts)
+    return IdealBand(floor, ceil, floor_path, ceil_path)
 
 
 # Sums are built from left to right in float64 and the first of equal ones wins, as in the published
@@ -235,19 +229,6 @@ def _band(starts: IntArray, ends: IntArray) -> IdealBand:
 
 def _extend(before: Span, rows: Span, sums: list[float], pick: _Pick) -> _Column:
     """Best sum at each row of a column, and the offset in the column before it comes from."""
-    best, origin = [], []
-    for row in range(*rows):
-        reached = [
-            so_far + math.sqrt(1.0 + (row - from_row) ** 2)
-            for so_far, from_row in zip(sums, range(*before), strict=True)
-        ]
-        best.append(pick(reached))
-        origin.append(reached.index(best[-1]))
-    return best, origin
-
-
-def _extend_wide(before: Span, rows: Span, sums: list[float], pick: _Pick) -> _Column:
-    """The same for wide windows, a row at a time in numpy."""
     so_far, from_rows = np.array(sums), np.arange(*before)
     locate = np.argmin if pick is min else np.argmax
     best, origin = [], []

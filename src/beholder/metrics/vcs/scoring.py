@@ -184,11 +184,8 @@ def align(similarity: FloatArray, setting: Setting) -> ChunkAlignment:
             f"{similarity[row, column]}: check the embeddings for NaN and infinite values"
         )
     precision, recall = mapping_windows(n_reference, n_candidate, setting.rules == "fixed")
-    return ChunkAlignment(
-        similarity,
-        _direction(similarity.T, precision, setting),
-        _direction(similarity, recall, setting),
-    )
+    forward = _direction(similarity.T, precision, setting)
+    return ChunkAlignment(similarity, forward, _direction(similarity, recall, setting))
 
 
 def _direction(similarity: FloatArray, windows: Windows, setting: Setting) -> Direction:
