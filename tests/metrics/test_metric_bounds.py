@@ -8,8 +8,8 @@ import pytest
 
 from beholder.cli.tools import describe
 from beholder.errors import ItemError
-from beholder.metrics import METRICS, bounds, metric
-from beholder.metrics.bounds import Bounds
+from beholder.metrics import METRICS, base, metric
+from beholder.metrics.base import Bounds
 from beholder.metrics.tools import Tools
 from beholder.records import Item
 
@@ -57,7 +57,7 @@ def test_what_compares_each_with_each_has_a_most_of_pairs(
     item = Item("1", TEXT, (TEXT, TEXT))
     if name not in ("accord", "posh"):  # their encoder takes long to load; others score by it
         evaluated(name, item)
-    monkeypatch.setattr(bounds, "MOST_PAIRS", 3)
+    monkeypatch.setattr(base, "MOST_PAIRS", 3)
     compared = METRICS.get(name).bounds.compares
     with pytest.raises(
         ItemError, match=rf"{name} would compare \d+ pairs of {compared}; .* up to 3,"
@@ -70,7 +70,7 @@ def test_metrics_that_hold_a_table_of_pairs_are_known() -> None:
 
 
 def test_pairs_are_those_with_all_references_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "MOST_PAIRS", 60)
+    monkeypatch.setattr(base, "MOST_PAIRS", 60)
     Bounds(compares="words").check_pairs(6, [4, 6], "m")
     Bounds().check_pairs(7, [4, 6], "m")
     with pytest.raises(ItemError, match="m would compare 70 pairs of words"):

@@ -7,8 +7,7 @@ from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from beholder.errors import ConfigError
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.bounds import Bounds
+from beholder.metrics.base import Bounds, Metric, ValueInfo
 from beholder.metrics.params import REQUIRED, param, params
 from beholder.metrics.tools import Tools
 from beholder.registry import Registry

@@ -11,8 +11,7 @@ import numpy as np
 from beholder.embed import entailment
 from beholder.embed.exact import products
 from beholder.errors import ConfigError
-from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.bounds import Bounds
+from beholder.metrics.base import Bounds, Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.posh.metric import PoSh, PoShEvidence
 from beholder.metrics.posh.published import f1

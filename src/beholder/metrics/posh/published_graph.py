@@ -151,25 +151,21 @@ class PublishedGraph:
     @classmethod
     def of_scene_graph(cls, graph: SceneGraph) -> PublishedGraph:
         """Read our own graph, made with ``rules="reference"``."""
-        entities = tuple(
-            PublishedEntity(
-                entity.mentions[0].text.lower(),
-                tuple(mention.text.lower() for mention in entity.mentions),
-                _alphabetical(
-                    PublishedAttribute(a.text.lower(), a.sentence, a.text, a.spans)
-                    for a in graph.attributes_of(entity.index)
-                ),
-                _viewer(graph.text, entity.mentions[0]),
-                entity.name,
-                tuple(mention.span for mention in entity.mentions),
+        entities = []
+        for entity in graph.entities:
+            mentions = tuple(mention.text.lower() for mention in entity.mentions)
+            attributes = _alphabetical(
+                PublishedAttribute(a.text.lower(), a.sentence, a.text, a.spans)
+                for a in graph.attributes_of(entity.index)
             )
-            for entity in graph.entities
-        )
+            viewer = _viewer(graph.text, entity.mentions[0])
+            shown = (entity.name, tuple(mention.span for mention in entity.mentions))
+            entities.append(PublishedEntity(mentions[0], mentions, attributes, viewer, *shown))
         relations = (
             PublishedRelation(r.subject, r.object, r.text.lower(), r.sentence, r.text, r.spans)
             for r in graph.relations
         )
-        return cls(entities, _distinct(relations))
+        return cls(tuple(entities), _distinct(relations))
 
 
 def _public_entity(entity: Mapping[str, Any]) -> PublishedEntity:
@@ -180,15 +176,12 @@ def _public_entity(entity: Mapping[str, Any]) -> PublishedEntity:
             " writes quantities as attributes: put it there"
         )
     sentences, spans = entity["attribute_sentence_idxs"], entity.get("attribute_text_spans", {})
-    attributes = _alphabetical(
-        PublishedAttribute(
-            text.strip().lower(),
-            _earliest(sentences[text], text),
-            text,
-            _spans(spans.get(text, ())),
-        )
-        for text in entity["attributes"]
-    )
+
+    def attribute(text: str) -> PublishedAttribute:
+        shown = (text, _spans(spans.get(text, ())))
+        return PublishedAttribute(text.strip().lower(), _earliest(sentences[text], text), *shown)
+
+    attributes = _alphabetical(map(attribute, entity["attributes"]))
     flags = {"is_us": head.lower() in _VIEWERS, **entity}
     viewer = next((name for flag, name in _FIXED_NAMES.items() if flags.get(flag)), "")
     mentions = tuple(text.strip().lower() for text in entity["heads"])
@@ -198,14 +191,9 @@ def _public_entity(entity: Mapping[str, Any]) -> PublishedEntity:
 
 def _public_relation(relation: Mapping[str, Any]) -> PublishedRelation:
     text = relation["relation"]
-    return PublishedRelation(
-        int(relation["subject"]),
-        int(relation["object"]),
-        text.lower(),
-        _earliest(relation["sentence_idxs"], text),
-        text,
-        _spans(relation.get("text_spans", ())),
-    )
+    ends = (int(relation["subject"]), int(relation["object"]))
+    sentence, spans = relation["sentence_idxs"], _spans(relation.get("text_spans", ()))
+    return PublishedRelation(*ends, text.lower(), _earliest(sentence, text), text, spans)
 
 
 def _earliest(sentences: Sequence[int], what: str) -> int:
