@@ -58,10 +58,9 @@ def is_passive(document: Document, verb: Word) -> bool:
         return False
     if verb.dep in ("acl", "amod", "advcl", "acl:relcl") and not document.child(verb, "nsubj"):
         return verb.dep != "acl:relcl"
-    shares = (
-        verb.dep in ("conj", "xcomp") and head is not None and not document.child(verb, "nsubj")
-    )
-    return shares and head is not None and is_verb(head) and is_passive(document, head)
+    if head is None or verb.dep not in ("conj", "xcomp") or document.child(verb, "nsubj"):
+        return False
+    return is_verb(head) and is_passive(document, head)
 
 
 def subjects(document: Document, predicate: Word, depth: int = 0) -> list[Word]:
@@ -186,8 +185,7 @@ def objects(document: Document, verb: Word) -> list[Word]:
     if gap is not None and not _stranded(document, verb):
         return [gap]
     head = document.head(verb)
-    shared = verb.dep == "conj" and head is not None and head.pos == "VERB"
-    if shared and head is not None and document.child(head, "obj") is not None:
+    if verb.dep == "conj" and head is not None and head.pos == "VERB":
         later = [c for c in document.children(head, "obj") if c.index > verb.index]
         return [n for c in later for n in conjuncts(document, c)]  # "holds and eats a sandwich"
     return []

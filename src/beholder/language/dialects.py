@@ -198,9 +198,7 @@ def _lower_prepositions(tree: list[Node]) -> None:
         if node.dep != "case" or node.pos not in ("ADP", "SCONJ", "ADV", "ADJ", "VERB"):
             continue
         noun = tree[node.head]
-        if noun.dep == "pobj" or not any(
-            noun.dep.split(":")[0] == dep for dep in ("nmod", "obl", "ROOT", "conj", "acl", "advcl")
-        ):
+        if noun.dep.split(":")[0] not in ("nmod", "obl", "ROOT", "conj", "acl", "advcl"):
             continue  # a second preposition of the same noun stays below it
         cops = _below(tree, node.head, "cop") if noun.dep != "pobj" else []
         agent = noun.dep == "obl:agent"

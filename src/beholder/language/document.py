@@ -106,12 +106,9 @@ class Document:
             words.append(word._replace(dep=top.dep, head=top.head, end=last.end))
             at = end
         place.append(len(words))
-        return Document(
-            self.text,
-            [w._replace(index=i, head=place[w.head]) for i, w in enumerate(words)],
-            [(place[start], place[end]) for start, end in self.sentences],
-            self.parser,
-        )
+        words = [w._replace(index=i, head=place[w.head]) for i, w in enumerate(words)]
+        sentences = [(place[start], place[end]) for start, end in self.sentences]
+        return Document(self.text, words, sentences, self.parser)
 
     def __len__(self) -> int:
         return len(self.words)

@@ -153,17 +153,10 @@ def _mention(
     definite = any(d in _DEFINITE for d in determiners) or word.pos == "PROPN"
     definite = definite or bool(document.child(word, "nmod:poss"))
     plural = phrase.plural if phrase is not None else word.is_plural
-    return MentionSpan(
-        word=word,
-        phrase=phrase,
-        pronoun=pronoun,
-        names=tuple(names),
-        describing=frozenset(describing),
-        restricting=_restricting(document, word),
-        definite=definite,
-        other=bool(describing & _OTHER) or "another" in determiners,
-        plural=plural or pronoun in ("they", "we"),
-    )
+    said = (tuple(names), frozenset(describing), _restricting(document, word))
+    other = bool(describing & _OTHER) or "another" in determiners
+    plural = plural or pronoun in ("they", "we")
+    return MentionSpan(word, phrase, pronoun, *said, definite, other, plural)
 
 
 def _restricting(document: Document, word: Word) -> frozenset[str]:

@@ -122,12 +122,8 @@ def _rows(doc: Doc) -> list[Word]:
     """The tokens of a spaCy document as words, with places in the paragraph and no lemmas yet."""
     deps, heads = [token.dep_ for token in doc], [token.head.i for token in doc]
     if dialects.is_clear(deps):
-        nodes = dialects.to_ud(
-            [
-                dialects.Node(token.text, token.pos_, dep, head)
-                for token, dep, head in zip(doc, deps, heads, strict=True)
-            ]
-        )
+        drawn = zip(doc, deps, heads, strict=True)
+        nodes = dialects.to_ud([dialects.Node(t.text, t.pos_, dep, head) for t, dep, head in drawn])
         deps, heads = [node.dep for node in nodes], [node.head for node in nodes]
     sentence = -1
     rows = []

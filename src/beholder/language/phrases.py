@@ -15,6 +15,7 @@ SHARES = frozenset(
     ("all", "any", "few", "half", "many", "most", "neither", "none", "several", "some", "not all")
 )
 """Words that say how many of the things after "of": "most of the seats"."""
+_BEFORE_NOUNS = ("nummod", "det", "amod", "advmod", "compound")
 _WHOLE = ("all", "both", "each", "others")
 _MODIFIES = ("compound", "amod", "flat", "nmod:desc", "fixed", "goeswith")
 
@@ -163,13 +164,7 @@ def _is_entity_pronoun(word: Word) -> bool:
 
 def _is_selector(document: Document, word: Word) -> bool:
     """A number or "other" used as a noun."""
-    if word.lower not in lex.SELECTORS or word.dep in (
-        "nummod",
-        "det",
-        "amod",
-        "advmod",
-        "compound",
-    ):
+    if word.lower not in lex.SELECTORS or word.dep in _BEFORE_NOUNS:
         return False
     if document.words[word.head].dep == "nummod":  # "two or three men"
         return False

@@ -229,11 +229,9 @@ class Components:
 
     def is_linked(self, component: GraphComponent) -> bool:
         """Whether any component is linked to this one."""
-        return any(
-            component in links
-            for other in self.near(component)
-            for links in (other.modified, other.subjects, other.objects, other.attached_to)
-        )
+        links = ("modified", "subjects", "objects", "attached_to")
+        near = self.near(component)
+        return any(component in getattr(other, name) for other in near for name in links)
 
 
 def _unique(components: Iterable[GraphComponent]) -> list[GraphComponent]:
@@ -268,14 +266,10 @@ class _Extractor:
         for preposition in of_kind["preposition"]:
             if preposition.head not in used:
                 self._preposition(preposition)
-        return SceneGraph(
-            self.document.text,
-            tuple(self.entities),
-            tuple(sorted(self.attributes.values(), key=lambda a: a.spans)),
-            tuple(sorted(self.relations.values(), key=lambda r: r.spans)),
-            rules="reference",
-            parser=self.document.parser,
-        )
+        attributes = tuple(sorted(self.attributes.values(), key=lambda a: a.spans))
+        relations = tuple(sorted(self.relations.values(), key=lambda r: r.spans))
+        made = (self.document.text, tuple(self.entities), attributes, relations)
+        return SceneGraph(*made, "reference", self.document.parser)
 
     def _words(self, component: GraphComponent) -> list[Word]:
         return [self.document.words[place] for place in component.words]

@@ -145,14 +145,10 @@ class Builder:
             self._renumber(kept)
         # The same words can be read in two ways ("stylized" as adjective and verb): once is enough.
         attributes = {(a.entity, a.spans): a for a in reversed(self.attributes.values())}
-        return SceneGraph(
-            text=self.document.text,
-            entities=tuple(self.entities),
-            attributes=tuple(sorted(attributes.values(), key=lambda a: a.spans)),
-            relations=tuple(sorted(self.relations.values(), key=lambda r: r.spans)),
-            rules=rules,
-            parser=self.document.parser,
-        )
+        told = tuple(sorted(attributes.values(), key=lambda a: a.spans))
+        relations = tuple(sorted(self.relations.values(), key=lambda r: r.spans))
+        made = (self.document.text, tuple(self.entities), told, relations)
+        return SceneGraph(*made, rules, self.document.parser)
 
     def _renumber(self, kept: Sequence[Entity]) -> None:
         """Leave out all other entities."""

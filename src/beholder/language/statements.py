@@ -221,17 +221,12 @@ def wording(unit: GraphUnit, graph: SceneGraph) -> str:
         entity = graph.entities[unit.subject]
         return _existence(entity if unit.quantity else replace(entity, quantity=None), graph).text
     if unit.kind == "attribute":
-        return next(
-            _attribute(a, graph).text
-            for a in graph.attributes
-            if (a.entity, a.value, a.polarity) == (unit.subject, unit.value, unit.polarity)
-        )
-    return next(
-        _relation(r, graph).text
-        for r in graph.relations
-        if (r.subject, r.object, r.predicate, r.polarity)
-        == (unit.subject, unit.object, unit.value, unit.polarity)
-    )
+        quality = (unit.subject, unit.value, unit.polarity)
+        like = (a for a in graph.attributes if (a.entity, a.value, a.polarity) == quality)
+        return _attribute(next(like), graph).text
+    tie = (unit.subject, unit.object, unit.value, unit.polarity)
+    ties = (r for r in graph.relations if (r.subject, r.object, r.predicate, r.polarity) == tie)
+    return _relation(next(ties), graph).text
 
 
 def _introduced(graph: SceneGraph) -> set[int]:

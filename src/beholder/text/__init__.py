@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from beholder.registry import Registry
-from beholder.text.frequency import weight
-from beholder.text.rules import RuleSplitter, Segment, Splitter
-from beholder.text.tokenize import n_spoken, without_marks, words
-
-__all__ = [
-    "SPLITTERS",
-    "RuleSplitter",
-    "Segment",
-    "Splitter",
-    "n_spoken",
-    "splitter",
-    "weight",
-    "without_marks",
-    "words",
-]
+from beholder.text.frequency import weight as weight
+from beholder.text.rules import RuleSplitter as RuleSplitter
+from beholder.text.rules import Segment as Segment
+from beholder.text.rules import Splitter as Splitter
+from beholder.text.tokenize import n_spoken as n_spoken
+from beholder.text.tokenize import without_marks as without_marks
+from beholder.text.tokenize import words as words
 
 SPLITTERS: Registry[Splitter] = Registry(
     kind="splitter",

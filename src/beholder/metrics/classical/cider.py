@@ -87,12 +87,8 @@ class Frequencies:
 
     def save(self, path: str | Path) -> None:
         """Write the table as gzipped JSON; the same table gives the same bytes."""
-        table = {
-            "format": FORMAT,
-            "n_documents": self.n_documents,
-            "tokenizer": self.tokenizer,
-            "counts": dict(sorted(self.counts.items())),
-        }
+        about = {"format": FORMAT, "n_documents": self.n_documents, "tokenizer": self.tokenizer}
+        table = about | {"counts": dict(sorted(self.counts.items()))}
         text = json.dumps(table, ensure_ascii=False).encode("utf-8")
         write_bytes(Path(path), gzip.compress(text, mtime=0))
 

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from beholder.metrics.dcscore.metric import DCScore
-from beholder.metrics.dcscore.scoring import fact_probabilities, score_trials, score_units
-from beholder.metrics.dcscore.units import DCScoreEvidence, Pairing
-
-__all__ = [
-    "DCScore",
-    "DCScoreEvidence",
-    "Pairing",
-    "fact_probabilities",
-    "score_trials",
-    "score_units",
-]
+from beholder.metrics.dcscore.metric import DCScore as DCScore
+from beholder.metrics.dcscore.scoring import fact_probabilities as fact_probabilities
+from beholder.metrics.dcscore.scoring import score_trials as score_trials
+from beholder.metrics.dcscore.scoring import score_units as score_units
+from beholder.metrics.dcscore.units import DCScoreEvidence as DCScoreEvidence
+from beholder.metrics.dcscore.units import Pairing as Pairing

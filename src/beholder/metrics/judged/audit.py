@@ -112,10 +112,8 @@ class Audit(ShowingMetric[Audited]):
         """
         if not evidence.facts:
             raise ItemError("the judge found no fact in the references")
-        doubts = [
-            _doubt(fact, share)
-            for (_, fact), share in zip(evidence.facts, evidence.shown, strict=True)
-        ]
+        shown = list(zip(evidence.facts, evidence.shown, strict=True))
+        doubts = [_doubt(fact, share) for (_, fact), share in shown]
         stated = list(zip(evidence.stated, doubts, strict=True))
         sure = [credit for credit, doubt in stated if doubt != "doubtful"]
         values = {
@@ -130,13 +128,10 @@ class Audit(ShowingMetric[Audited]):
             values |= {"precision": fmean(evidence.supported), "precision_seen": fmean(either)}
         units = [
             _unit(fact, "reference", doubt, share, number)
-            for (number, fact), doubt, share in zip(
-                evidence.facts, doubts, evidence.shown, strict=True
-            )
+            for ((number, fact), share), doubt in zip(shown, doubts, strict=True)
         ]
-        for claim, told, seen in zip(
-            evidence.claims, evidence.supported, evidence.seen, strict=True
-        ):
+        claims = zip(evidence.claims, evidence.supported, evidence.seen, strict=True)
+        for claim, told, seen in claims:
             verdict = "supported" if told else "seen_only" if seen else "unsupported"
             units.append(_unit(claim, "candidate", verdict, float(told or seen), None))
         return ItemScore(values, tuple(units))

@@ -56,15 +56,9 @@ class PictureContext(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
     def parts(self, *, names: bool = True) -> dict[str, str]:
         """The parts that are known, under the names that judges use."""
-        known = {
-            "page": self.page_text,
-            "caption": self.caption,
-            "link": self.link_target,
-            "role": self.role,
-            "names": ", ".join(self.names) if names else "",
-            "date": self.date,
-            "long description": self.long,
-        }
+        known = {"page": self.page_text, "caption": self.caption, "link": self.link_target}
+        known |= {"role": self.role, "names": ", ".join(self.names) if names else ""}
+        known |= {"date": self.date, "long description": self.long}
         return {name: text for name, text in known.items() if text and text.strip()}
 
 
@@ -146,14 +140,8 @@ VERDICTS = {
     "needs_long": "a longer description is missing",
 }
 
-_DECIDES = {
-    "elsewhere": "empty",
-    "effect": "empty",
-    "only here": "text",
-    "simple": "describe",
-    "complex": "long",
-    "redundant": "empty",
-}
+_DECIDES = {"only here": "text", "simple": "describe", "complex": "long"}
+_DECIDES |= dict.fromkeys(("elsewhere", "effect", "redundant"), "empty")
 _TOLD = "The text names the target of the link, or the action of the button, that it stands for."
 _WORDS_TOLD = 0.8
 """Share of the picture's words that a text must have."""

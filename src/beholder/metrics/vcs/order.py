@@ -87,11 +87,8 @@ def mapping_windows(n_reference: int, n_candidate: int, exact: bool) -> tuple[Wi
     # A chunk of the longer side expects the shorter-side chunks whose windows contain it. Starts
     # and ends both grow, so these are neighbours and two searches find them.
     positions = np.arange(longer, dtype=np.int64)
-    reverse = _windows(
-        np.searchsorted(ends, positions, side="right"),
-        np.searchsorted(starts, positions, side="right"),
-        shorter,
-    )
+    first, last = (np.searchsorted(a, positions, side="right") for a in (ends, starts))
+    reverse = _windows(first, last, shorter)
     return (direct, reverse) if n_reference >= n_candidate else (reverse, direct)
 
 

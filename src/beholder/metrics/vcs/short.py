@@ -138,12 +138,9 @@ class VCSShort(AlignedMetric):
             # A word equals itself, also where the embedder does not know it.
             same = np.array(reference_words)[:, None] == np.array(candidate_words)
             similarity = np.where(same, similarity.dtype.type(1), similarity)
-        return WordAlignment(
-            align(similarity, self.setting),
-            cosine(reference.whole, candidate.whole),
-            _weights(candidate_words),
-            _weights(reference_words),
-        )
+        weights = (_weights(candidate_words), _weights(reference_words))
+        gas = cosine(reference.whole, candidate.whole)
+        return WordAlignment(align(similarity, self.setting), gas, *weights)
 
 
 def _words(text: str, embedded: EmbeddedText) -> list[str]:
