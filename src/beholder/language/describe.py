@@ -9,7 +9,7 @@ from beholder.language import clauses
 from beholder.language import lexicon as lex
 from beholder.language.clauses import AFFIRMED
 from beholder.language.document import Document, Word
-from beholder.language.graph import AttributeFact
+from beholder.language.graph import AttributeFact, AttributeKind
 from beholder.language.lexicon import LEADS, PICTURES, SKIPPED
 from beholder.language.phrases import Phrases, is_figure, is_of_name, is_position, is_quality
 from beholder.language.unseen import colours_of, names_nothing
@@ -281,23 +281,16 @@ def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterato
     if not document.child(word, "cop") and word.index not in phrases.stands_for:
         return
     polarity = not clauses.is_denied(document, word)
+    told: list[tuple[tuple[Word, ...], str, AttributeKind, str]] = []
     if word.pos == "ADV" and word.lower not in lex.FOCUS_ADVERBS:
-        for subject in clauses.subjects(document, word):
-            yield AttributeFact(subject.index, (word,), word.lower, "position", "copula", polarity)
+        told = [((word,), word.lower, "position", "copula")]
     elif word.is_noun and preposition(document, word):
         found = place(document, word, phrases)
         if found.target is None:
-            for subject in clauses.subjects(document, word):
-                yield AttributeFact(
-                    subject.index, found.words, found.text, "position", "position", polarity
-                )
+            told = [(found.words, found.text, "position", "position")]
     elif names_nothing(word):
-        for colour in colours_of(document, word):
-            for subject in clauses.subjects(document, word):
-                words = with_degree(document, colour)
-                yield AttributeFact(
-                    subject.index, words, _value(words), "quality", "colour", polarity
-                )
+        coloured = [with_degree(document, colour) for colour in colours_of(document, word)]
+        told = [(words, _value(words), "quality", "colour") for words in coloured]
     elif word.index in phrases.stands_for and not is_position(document, word):
         subject_index = phrases.stands_for[word.index]
         subject = document.words[subject_index]
@@ -312,3 +305,6 @@ def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterato
             words = (*name, word)
             value = " ".join([*(w.lower for w in name), word.lemma])
             yield AttributeFact(subject_index, words, value, "kind", "copula", polarity)
+    for said in told:
+        for subject in clauses.subjects(document, word):
+            yield AttributeFact(subject.index, *said, polarity)

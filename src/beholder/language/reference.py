@@ -322,12 +322,7 @@ class _Extractor:
                 self._relation(entity, owner, self._words(component), "possessive", "part of")
 
     def _relation(
-        self,
-        subject: int,
-        target: int,
-        words: list[Word],
-        kind: RelationKind,
-        text: str | None = None,
+        self, subject: int, target: int, words: list[Word], kind: RelationKind, text: str = ""
     ) -> None:
         written = text or " ".join(word.text for word in words)
         key = (subject, target, written)

@@ -102,7 +102,7 @@ class _Act:
         subject: Word,
         target: Word,
         rule: str,
-        words: tuple[Word, ...] | None = None,
+        words: tuple[Word, ...] = (),
         text: str | None = None,
     ) -> RelationFact:
         """A relation by this verb."""

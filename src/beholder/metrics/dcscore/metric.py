@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from beholder.backends import Image
 from beholder.errors import ConfigError, ItemError
-from beholder.judges import Draw, Judge
+from beholder.judges import Draw
 from beholder.judges.operations import (
-    AtomicStatement,
     Decompose,
     MatchNearest,
     MatchStatements,
@@ -200,42 +199,34 @@ class DCScore(Metric[DCScoreEvidence]):
         texts = [clean(text) for text in (item.candidate, *item.references)]
         language = language_named(item.language) if self.language == "row" else self.language
         facts = await asyncio.gather(*(judge.ask(Decompose(t, language)) for t in texts))
+
+        async def paired(direction: Direction, reference: int) -> Pairing:
+            sides = [[fact.text for fact in side] for side in (facts[0], facts[1 + reference])]
+            predicted, targets = sides if direction == "har" else sides[::-1]
+            trusted = "\n\n".join(texts[1:]) if direction == "har" else texts[0]
+            matching = MatchNearest if self.match == "nearest" else MatchStatements
+            n_match, n_verify = self._n_samples
+            match = matching(predicted, targets, language)
+            verify = Verify(
+                predicted, images, None if self.verify == "image" else trusted, language
+            )
+            match_heat = self._temperature("match", n_match)
+            verify_heat = self._temperature("verify", n_verify)
+            matches, verified = await asyncio.gather(
+                asyncio.gather(*(judge.ask(match, Draw(n, match_heat)) for n in range(n_match))),
+                asyncio.gather(*(judge.ask(verify, Draw(n, verify_heat)) for n in range(n_verify))),
+            )
+            ids = tuple(tuple(reference_id(i, len(targets)) for i in sample) for sample in matches)
+            given = sum(i is not None for sample in matches for i in sample)
+            lost = given - sum(i is not None for sample in ids for i in sample)
+            flags = (f"{lost} matches name a fact that does not exist",) if lost else ()
+            return Pairing(direction, reference, ids, tuple(map(tuple, verified)), flags)
+
         both = [(d, i) for d in self.directions for i in range(len(item.references))]
-        checks = await asyncio.gather(
-            *(self._pairing(d, i, facts, texts, images, judge, language) for d, i in both)
-        )
+        checks = await asyncio.gather(*(paired(d, i) for d, i in both))
         verified_by = " or ".join(["image"] * bool(images) + ["text"] * (self.verify != "image"))
         own, *others = map(tuple, facts)
         return DCScoreEvidence(own, tuple(others), tuple(checks), verified_by)
-
-    async def _pairing(
-        self,
-        direction: Direction,
-        reference: int,
-        facts: Sequence[Sequence[AtomicStatement]],
-        texts: Sequence[str],
-        images: Sequence[Image],
-        judge: Judge,
-        language: str | None,
-    ) -> Pairing:
-        both = [[fact.text for fact in side] for side in (facts[0], facts[1 + reference])]
-        predicted, targets = both if direction == "har" else both[::-1]
-        trusted = "\n\n".join(texts[1:]) if direction == "har" else texts[0]
-        matching = MatchNearest if self.match == "nearest" else MatchStatements
-        n_match, n_verify = self._n_samples
-        match = matching(predicted, targets, language)
-        verify = Verify(predicted, images, None if self.verify == "image" else trusted, language)
-        match_heat = self._temperature("match", n_match)
-        verify_heat = self._temperature("verify", n_verify)
-        matches, verified = await asyncio.gather(
-            asyncio.gather(*(judge.ask(match, Draw(n, match_heat)) for n in range(n_match))),
-            asyncio.gather(*(judge.ask(verify, Draw(n, verify_heat)) for n in range(n_verify))),
-        )
-        ids = tuple(tuple(reference_id(i, len(targets)) for i in sample) for sample in matches)
-        given = sum(i is not None for sample in matches for i in sample)
-        lost = given - sum(i is not None for sample in ids for i in sample)
-        flags = (f"{lost} matches name a fact that does not exist",) if lost else ()
-        return Pairing(direction, reference, ids, tuple(map(tuple, verified)), flags)
 
     def score_item(self, item: Item, evidence: DCScoreEvidence) -> ItemScore:
         """Turn verdicts into scores.

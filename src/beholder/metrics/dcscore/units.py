@@ -13,6 +13,7 @@ from beholder.records import Item, Side, Span, Unit
 from beholder.text import RuleSplitter, weight, words
 
 Direction: TypeAlias = Literal["har", "mar"]
+_DIRECTIONS: tuple[Direction, Direction] = ("har", "mar")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +52,10 @@ class DCScoreEvidence:
         return both if pairing.direction == "har" else both[::-1]
 
 
-def fact_units(
-    item: Item, evidence: DCScoreEvidence, chosen: Mapping[Direction, Pairing]
-) -> tuple[Unit, ...]:
+Chosen: TypeAlias = Mapping[Direction, Pairing]
+
+
+def fact_units(item: Item, evidence: DCScoreEvidence, chosen: Chosen) -> tuple[Unit, ...]:
     """One unit for each fact of the candidate and of each reference.
 
     Predicted facts are ``supported`` or a ``mistake``, target facts ``covered`` or an ``omission``.
@@ -65,26 +67,28 @@ def fact_units(
     None) and ``against`` (index of the reference); of a target fact ``covered``. With several
     references a fact of the candidate has ``elsewhere``: what it was matched to in the others.
     """
-    units = _side_units(item, evidence, chosen, "candidate", 0)
+    units = _side_units(item, evidence, chosen, None)
     for reference in range(len(evidence.references)):
-        units += _side_units(item, evidence, chosen, "reference", reference)
+        units += _side_units(item, evidence, chosen, reference)
     return tuple(units)
 
 
 def _side_units(
     item: Item,
     evidence: DCScoreEvidence,
-    chosen: Mapping[Direction, Pairing],
-    side: Side,
-    reference: int,
+    chosen: Chosen,
+    reference: int | None,
 ) -> list[Unit]:
-    facts = evidence.candidate if side == "candidate" else evidence.references[reference]
-    places = Places(item.candidate if side == "candidate" else item.references[reference])
-    own, other = ("har", "mar") if side == "candidate" else ("mar", "har")
+    side: Side = "candidate" if reference is None else "reference"
+    own, other = _DIRECTIONS if reference is None else _DIRECTIONS[::-1]
+    facts, text = evidence.candidate, item.candidate
+    if reference is not None:
+        facts, text = evidence.references[reference], item.references[reference]
+    places = Places(text)
     predicted, target = None, None
     for pairing in evidence.pairings:
         here = pairing.reference == reference
-        if side == "candidate":
+        if reference is None:
             here = pairing is chosen.get(pairing.direction)
         if here and pairing.direction == own:
             predicted = pairing
@@ -114,8 +118,8 @@ def _side_units(
             if target is None or side == "candidate":
                 score = truth
                 verdict = "supported" if truth > 0.5 else "mistake"
-        at, of = places.of(fact), reference if side == "reference" else None
-        units.append(Unit("statement", fact.text, side, at, score, verdict, of, detail))
+        at = places.of(fact)
+        units.append(Unit("statement", fact.text, side, at, score, verdict, reference, detail))
     return units
 
 

@@ -13,12 +13,11 @@ from beholder.errors import ItemError
 from beholder.metrics import Metric, Tools
 from beholder.metrics.vcs.findings import (
     alignment_detail,
-    chunk_units,
     chunk_verdicts,
     score_figure,
     score_steps,
 )
-from beholder.metrics.vcs.scoring import ChunkAlignment, Setting
+from beholder.metrics.vcs.scoring import ChunkAlignment, Direction, Setting
 from beholder.records import Item, ItemScore, Side, Span, Unit
 
 if TYPE_CHECKING:
@@ -110,13 +109,30 @@ class AlignedMetric(Metric[VCSEvidence]):
         reference: int,
         kind: str = "chunk",
     ) -> tuple[Unit, ...]:
-        """One unit for each chunk of the candidate and of one reference."""
-        own, other = evidence.candidate, evidence.references[reference]
+        """One unit per chunk, candidate side first.
+
+        Its score is the similarity of its match; its detail names the ``match`` (a chunk index of
+        the other side), the mapping ``window`` (half-open) and the ``distance`` between the two.
+        """
         verdicts = chunk_verdicts(alignment_detail(alignment), self.setting)
-        texts: dict[Side, str] = {"candidate": item.candidate}
-        texts["reference"] = item.references[reference]
-        spans: dict[Side, Sequence[Span]] = {"candidate": own.spans, "reference": other.spans}
-        return chunk_units(alignment, verdicts, texts, spans, reference, kind)
+        other = evidence.references[reference]
+        sides: tuple[tuple[Side, str, EmbeddedText, Direction, int | None], ...] = (
+            ("candidate", item.candidate, evidence.candidate, alignment.precision, None),
+            ("reference", item.references[reference], other, alignment.recall, reference),
+        )
+        units: list[Unit] = []
+        for side, text, embedded, direction, of in sides:
+            distances = direction.windows.distances(direction.matches)
+            for index, (start, end) in enumerate(embedded.spans):
+                score, verdict = float(direction.similarities[index]), verdicts[side][index]
+                detail = {
+                    "match": int(direction.matches[index]),
+                    "window": direction.windows.ranges[index].tolist(),
+                    "distance": int(distances[index]),
+                }
+                said = (kind, text[start:end], side, ((start, end),))
+                units.append(Unit(*said, score, verdict, of, detail))
+        return tuple(units)
 
     def figure(self, score: ItemScore) -> Figure:
         """Draw the alignment of one item: similarities, windows, matches, chunks out of place.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ from beholder.errors import ConfigError
 from beholder.metrics.vcs import order
 from beholder.metrics.vcs.order import IntArray, Windows, candidates, ideal_bands, mapping_windows
 from beholder.metrics.vcs.scoring import ChunkAlignment, Setting, regularizer_of
-from beholder.records import ItemScore, Side, Span, Unit
+from beholder.records import ItemScore, Side
 from beholder.rounding import fixed
 
 Verdict: TypeAlias = Literal["match", "out_of_order", "unmatched"]
@@ -80,36 +80,6 @@ def _verdicts(
         "unmatched" if is_weak else "out_of_order" if is_strayed else "match"
         for is_weak, is_strayed in zip(weak.tolist(), strayed.tolist(), strict=True)
     ]
-
-
-def chunk_units(
-    alignment: ChunkAlignment,
-    verdicts: Mapping[Side, Sequence[Verdict]],
-    texts: Mapping[Side, str],
-    spans: Mapping[Side, Sequence[Span]],
-    reference_index: int,
-    kind: str = "chunk",
-) -> tuple[Unit, ...]:
-    """One unit per chunk, candidate side first.
-
-    Its score is the similarity of its match; its detail names the ``match`` (a chunk index of the
-    other side), the mapping ``window`` (half-open) and the ``distance`` between the two.
-    """
-    units: list[Unit] = []
-    sides: tuple[Side, Side] = ("candidate", "reference")
-    for side, direction in zip(sides, (alignment.precision, alignment.recall), strict=True):
-        distances = direction.windows.distances(direction.matches)
-        for index, (start, end) in enumerate(spans[side]):
-            text, score = texts[side][start:end], float(direction.similarities[index])
-            of = reference_index if side == "reference" else None
-            detail = {
-                "match": int(direction.matches[index]),
-                "window": direction.windows.ranges[index].tolist(),
-                "distance": int(distances[index]),
-            }
-            verdict = verdicts[side][index]
-            units.append(Unit(kind, text, side, ((start, end),), score, verdict, of, detail))
-    return tuple(units)
 
 
 if TYPE_CHECKING:
