@@ -11,12 +11,7 @@ from typing import Any, Literal, Self
 from beholder.backends import Image
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Draw
-from beholder.judges.operations import (
-    Decompose,
-    MatchNearest,
-    MatchStatements,
-    Verify,
-)
+from beholder.judges.operations import Decompose, MatchNearest, MatchStatements, Verify
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.dcscore.scoring import (
     VALUES,

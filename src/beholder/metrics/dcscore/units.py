@@ -74,10 +74,7 @@ def fact_units(item: Item, evidence: DCScoreEvidence, chosen: Chosen) -> tuple[U
 
 
 def _side_units(
-    item: Item,
-    evidence: DCScoreEvidence,
-    chosen: Chosen,
-    reference: int | None,
+    item: Item, evidence: DCScoreEvidence, chosen: Chosen, reference: int | None
 ) -> list[Unit]:
     side: Side = "candidate" if reference is None else "reference"
     own, other = _DIRECTIONS if reference is None else _DIRECTIONS[::-1]
