@@ -46,7 +46,7 @@ if "two_numbers" not in EMBEDDERS.names():
 def evidence(ours: AbstractSet[Fact], theirs: AbstractSet[Fact]) -> FactEvidence:
     def side(found: AbstractSet[Fact]) -> Facts:
         by_size = [frozenset(fact for fact in found if len(fact) == n) for n in (1, 2, 3)]
-        return Facts(by_size[0], by_size[1], by_size[2], "builtin")
+        return Facts(*by_size)
 
     vectors = {
         phrase(fact): np.array(VECTORS.get(phrase(fact), (1.0, 0.0))) for fact in ours | theirs

@@ -118,14 +118,44 @@ def gram_lists(words: Words) -> Iterator[Sequence[str]]:
         yield grams
 
 
+SCALE = 10.0
+SIGMA = 6.0
+
+_CACHED = 1 << 14
+_NOTHING = 1e-6
+"""A value below says nothing, on a scale from 0 to 10."""
+_MANY = 0.1
+"""Share of such values from which they are reported."""
+_APART = math.ceil(SIGMA * math.sqrt(2 * math.log(SCALE / _NOTHING)))
+"""Words by which the Gaussian brings any score below that."""
+
+
 @dataclass(frozen=True)
-class FrequencyMetric(WordMetric):
-    """Base of the metrics that weight words by how rare they are."""
+class CIDEr(WordMetric):
+    """CIDEr: cosine of tf-idf vectors of word runs, mean over lengths 1..4 and over references.
+
+    The weight of a run of words is its count times ``log(images / images whose references have
+    it)``. Times 10, as usual: range 0..10, higher is better; 10 only when all references equal the
+    candidate. Plain words: the published first version stems them.
+
+    A word is worth something only if other images do not have it, so scores depend on the images of
+    the run (their hash is in the signature) unless ``df`` names a saved table; one image alone
+    scores 0, with a warning.
+
+    Source: Vedantam et al. 2015. ``cider_d`` is what captioning leaderboards call CIDEr.
+
+    Raises:
+        ConfigError: A parameter is unknown.
+    """
 
     df: str = param("run", "document frequencies: run (its references), or a saved table's path")
     table: Frequencies | None = field(default=None, repr=False, compare=False)
     table_identity: str | None = field(default=None, repr=False, compare=False)
     one_text: bool = field(default=False, repr=False, compare=False)
+
+    registered_name = "cider"
+    values = (ValueInfo("cider", "CIDEr, 0 to 10", high=SCALE),)
+    clips: ClassVar[bool] = False
 
     def needs_corpus(self) -> bool:
         """Where words are counted in the references at hand."""
@@ -193,54 +223,6 @@ class FrequencyMetric(WordMetric):
             found["df"] = f"{'run' if self.df == 'run' else 'table'}:{self.table_identity}"
         return found
 
-    def known(self) -> Frequencies:
-        """The table.
-
-        Raises:
-            ConfigError: The metric was not prepared.
-        """
-        if self.table is None:
-            raise ConfigError(
-                f"{self.registered_name} has no document frequencies yet: call"
-                " prepare(items) first, as score, score_text and runs do"
-            )
-        return self.table
-
-
-SCALE = 10.0
-SIGMA = 6.0
-
-_CACHED = 1 << 14
-_NOTHING = 1e-6
-"""A value below says nothing, on a scale from 0 to 10."""
-_MANY = 0.1
-"""Share of such values from which they are reported."""
-_APART = math.ceil(SIGMA * math.sqrt(2 * math.log(SCALE / _NOTHING)))
-"""Words by which the Gaussian brings any score below that."""
-
-
-@dataclass(frozen=True)
-class CIDEr(FrequencyMetric):
-    """CIDEr: cosine of tf-idf vectors of word runs, mean over lengths 1..4 and over references.
-
-    The weight of a run of words is its count times ``log(images / images whose references have
-    it)``. Times 10, as usual: range 0..10, higher is better; 10 only when all references equal the
-    candidate. Plain words: the published first version stems them.
-
-    A word is worth something only if other images do not have it, so scores depend on the images of
-    the run (their hash is in the signature) unless ``df`` names a saved table; one image alone
-    scores 0, with a warning.
-
-    Source: Vedantam et al. 2015. ``cider_d`` is what captioning leaderboards call CIDEr.
-
-    Raises:
-        ConfigError: A parameter is unknown.
-    """
-
-    registered_name = "cider"
-    values = (ValueInfo("cider", "CIDEr, 0 to 10", high=SCALE),)
-    clips: ClassVar[bool] = False
-
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Compare with each reference and take the mean."""
         weigh = self._weigher
@@ -271,7 +253,12 @@ class CIDEr(FrequencyMetric):
 
     @cached_property
     def _weigher(self) -> _Weigher:
-        return _Weigher(self.known())
+        if self.table is None:
+            raise ConfigError(
+                f"{self.registered_name} has no document frequencies yet: call"
+                " prepare(items) first, as score, score_text and runs do"
+            )
+        return _Weigher(self.table)
 
 
 @dataclass(frozen=True)

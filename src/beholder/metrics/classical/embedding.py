@@ -51,9 +51,9 @@ class Vectors:
     """Vectors of an item.
 
     Attributes:
-        candidate: (n, D), of the candidate or its parts.
-        references: (m, D) of each reference or its parts.
-        words: The parts, candidate's first; empty if there is one.
+        candidate: (n, D), of the candidate's words.
+        references: (m, D) of each reference's words.
+        words: The words, candidate's first.
     """
 
     candidate: FloatArray
@@ -62,7 +62,7 @@ class Vectors:
 
 
 @dataclass(frozen=True)
-class Cosine(Metric[Vectors]):
+class Cosine(Metric[FloatArray]):
     """Cosine of the embeddings of whole texts, best over references or mean.
 
     Below 0 counts as 0. Range 0..1, higher is better. A strong baseline with a good embedder, and
@@ -78,20 +78,19 @@ class Cosine(Metric[Vectors]):
     registered_name = "cosine"
     values = (ValueInfo("cosine", "cosine of the whole texts"),)
 
-    async def gather(self, item: Item, tools: Tools) -> Vectors:
-        """Embed all texts.
+    async def gather(self, item: Item, tools: Tools) -> FloatArray:
+        """Embed all texts, the candidate first.
 
         Raises:
             ItemError: A reference is empty.
         """
         if not all(reference.strip() for reference in item.references):
             raise ItemError("a reference is empty")
-        vectors = await tools.embed(self.embedder, [item.candidate, *item.references])
-        return Vectors(vectors[:1], (vectors[1:],), ())
+        return await tools.embed(self.embedder, [item.candidate, *item.references])
 
-    def score_item(self, item: Item, evidence: Vectors) -> ItemScore:
+    def score_item(self, item: Item, evidence: FloatArray) -> ItemScore:
         """Compare with each reference, then join."""
-        similar = unit_range(products(evidence.references[0], evidence.candidate[:1])[:, 0])
+        similar = unit_range(products(evidence[1:], evidence[:1])[:, 0])
         value = similar.max() if self.references == "best" else similar.mean()
         return ItemScore({"cosine": float(value)})
 

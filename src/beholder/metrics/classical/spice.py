@@ -251,13 +251,11 @@ class Facts:
         objects: Things, one word group each.
         attributes: Things with what they are like.
         relations: Things and how they stand to each other.
-        parser: What parsed the text.
     """
 
     objects: frozenset[Fact]
     attributes: frozenset[Fact]
     relations: frozenset[Fact]
-    parser: str
 
     @property
     def all(self) -> frozenset[Fact]:
@@ -312,7 +310,7 @@ def facts(texts: tuple[str, ...], parser: str) -> Facts:
             for relation in found.relations
             if relation.polarity and relation.subject in names and relation.object in names
         }
-    return Facts(frozenset(objects), frozenset(attributes), frozenset(relations), parser)
+    return Facts(frozenset(objects), frozenset(attributes), frozenset(relations))
 
 
 def phrase(fact: Fact) -> str:

@@ -17,7 +17,7 @@ from beholder.language.reading import english_graphs_together
 from beholder.language.statements import Statement, graph_statements
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.judged.direct import ShowingMetric
-from beholder.records import Item, ItemScore, Side, Unit
+from beholder.records import Item, ItemScore, Unit
 from beholder.text.languages import language_named
 
 Doubt = Literal["supported", "uncertain", "doubtful", "not_visible"]
@@ -127,13 +127,14 @@ class Audit(ShowingMetric[Audited]):
             either = [a or b for a, b in zip(evidence.supported, evidence.seen, strict=True)]
             values |= {"precision": fmean(evidence.supported), "precision_seen": fmean(either)}
         units = [
-            _unit(fact, "reference", doubt, share, number)
+            Unit("statement", fact.text, "reference", fact.spans, share, doubt, number)
             for ((number, fact), share), doubt in zip(shown, doubts, strict=True)
         ]
         claims = zip(evidence.claims, evidence.supported, evidence.seen, strict=True)
         for claim, told, seen in claims:
             verdict = "supported" if told else "seen_only" if seen else "unsupported"
-            units.append(_unit(claim, "candidate", verdict, float(told or seen), None))
+            at, score = claim.spans, float(told or seen)
+            units.append(Unit("statement", claim.text, "candidate", at, score, verdict))
         return ItemScore(values, tuple(units))
 
 
@@ -141,12 +142,6 @@ def _doubt(fact: AtomicStatement, share: float) -> Doubt:
     if not fact.relevant:
         return "not_visible"
     return "supported" if share >= 2 / 3 else "doubtful" if share <= 1 / 3 else "uncertain"
-
-
-def _unit(
-    fact: AtomicStatement, side: Side, verdict: str, score: float, reference: int | None
-) -> Unit:
-    return Unit("statement", fact.text, side, fact.spans, score, verdict, reference)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
