@@ -14,15 +14,8 @@ from dataclasses import Field, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
+from beholder import errors
 from beholder.embed.base import FloatArray
-from beholder.errors import (
-    BeholderError,
-    ConfigError,
-    ItemError,
-    MissingExtraError,
-    RunError,
-    TransientError,
-)
 from beholder.judges.asking import noted_questions, question_rows
 from beholder.judges.operations import Operation
 from beholder.metrics.params import full_name, params, signature_of, to_spec, validate_params
@@ -121,7 +114,7 @@ class Asker(ABC, Generic[S]):
 
     def with_state(self, state: Mapping[str, Any]) -> Self:
         """This asker as ``prepare`` gives it, from the result of ``state``."""
-        raise ConfigError(f"{self.registered_name} keeps nothing of what it finds")
+        raise errors.ConfigError(f"{self.registered_name} keeps nothing of what it finds")
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """The ``corpus_values``, from the sum over subjects of ``detail["statistics"]``, (k,).
@@ -129,7 +122,7 @@ class Asker(ABC, Generic[S]):
         Counts add up and ratios do not, so the whole set is scored from summed counts; the run
         resamples them for the interval.
         """
-        raise ConfigError(f"{self.registered_name} has no values of the whole data set")
+        raise errors.ConfigError(f"{self.registered_name} has no values of the whole data set")
 
     def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
         """What is wrong with values for the data at hand, a sentence each; usually nothing.
@@ -223,9 +216,9 @@ async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
 async def _tried(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
     try:
         return await asker.evaluate(subject, tools)
-    except (ConfigError, MissingExtraError, RunError):
+    except (errors.ConfigError, errors.MissingExtraError, errors.RunError):
         raise
-    except BeholderError as error:
+    except errors.BeholderError as error:
         return failure_of(error)
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
@@ -234,7 +227,9 @@ async def _tried(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
         return ItemFailure(type(error).__name__, reason, transient=True)  # until it is fixed
 
 
-def failure_of(error: BeholderError) -> ItemFailure:
+def failure_of(error: errors.BeholderError) -> ItemFailure:
     """An error as the reason why there is no outcome."""
-    detail = error.detail if isinstance(error, ItemError) else {}
-    return ItemFailure(type(error).__name__, str(error), isinstance(error, TransientError), detail)
+    detail = error.detail if isinstance(error, errors.ItemError) else {}
+    return ItemFailure(
+        type(error).__name__, str(error), isinstance(error, errors.TransientError), detail
+    )

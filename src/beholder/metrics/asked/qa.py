@@ -11,14 +11,7 @@ from typing import Literal
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
-from beholder.judges.operations import (
-    AnswerMatch,
-    AnswerQuestions,
-    MatchAnswers,
-    OpenAnswer,
-    TextAnswer,
-    TextQuestion,
-)
+from beholder.judges import operations as ops
 from beholder.judges.operations.match_answers import HIGHEST_GRADE
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.asked import rows
@@ -102,7 +95,7 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
     values = _OWN
     required_fields = frozenset()
     operations = ("answer_questions", "match_answers")
-    needs = (AnswerQuestions, MatchAnswers)
+    needs = (ops.AnswerQuestions, ops.MatchAnswers)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -125,19 +118,19 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
         known = [row for row in rows.questions_of(item) if self._knows(row)]
         language = language_named(item.language)
 
-        def ask(part: Sequence[TextQuestion]) -> Awaitable[Sequence[TextAnswer | None]]:
-            return judge.ask(AnswerQuestions(part, item.candidate, language))
+        def ask(part: Sequence[ops.TextQuestion]) -> Awaitable[Sequence[ops.TextAnswer | None]]:
+            return judge.ask(ops.AnswerQuestions(part, item.candidate, language))
 
-        def match(part: Sequence[OpenAnswer]) -> Awaitable[Sequence[AnswerMatch]]:
-            return judge.ask(MatchAnswers(part, language))
+        def match(part: Sequence[ops.OpenAnswer]) -> Awaitable[Sequence[ops.AnswerMatch]]:
+            return judge.ask(ops.MatchAnswers(part, language))
 
-        answers: list[TextAnswer | None] = [TextAnswer(None)] * len(known)
+        answers: list[ops.TextAnswer | None] = [ops.TextAnswer(None)] * len(known)
         if item.candidate.strip():
             answers = await rows.in_parts(
                 [self._shown(item, row) for row in known], self.at_once, ask
             )
         given = [
-            OpenAnswer(row.question, str(row.answer), answer.state)
+            ops.OpenAnswer(row.question, str(row.answer), answer.state)
             for row, answer in zip(known, answers, strict=True)
             if not row.options and answer and answer.state
         ]
@@ -209,17 +202,20 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
             return row.third
         return self.rules != "captionqa" or not _is_yes_no(row)
 
-    def _shown(self, item: Item, row: rows.QuestionRow) -> TextQuestion:
+    def _shown(self, item: Item, row: rows.QuestionRow) -> ops.TextQuestion:
         options, third = list(row.options), self._third(row)
         if self.rules == "captionqa" and third:
             options, third = [*options, CANNOT], False
         key = "\0".join((item.id, row.id, str(self.seed)))
         order = random.Random(hashlib.sha256(key.encode("utf-8")).digest())  # noqa: S311
         order.shuffle(options)
-        return TextQuestion(row.question, tuple(options), third)
+        return ops.TextQuestion(row.question, tuple(options), third)
 
     def _found(
-        self, row: rows.QuestionRow, answer: TextAnswer | None, matches: Iterator[AnswerMatch]
+        self,
+        row: rows.QuestionRow,
+        answer: ops.TextAnswer | None,
+        matches: Iterator[ops.AnswerMatch],
     ) -> rows.Found[rows.QuestionRow]:
         """The state of an answer; that to an open question takes the next match."""
         if answer is None:

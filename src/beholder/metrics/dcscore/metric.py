@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from beholder.backends import Image
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Draw
-from beholder.judges.operations import Decompose, MatchNearest, MatchStatements, Verify
+from beholder.judges import operations as ops
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.dcscore.scoring import (
     VALUES,
@@ -193,16 +193,16 @@ class DCScore(Metric[DCScoreEvidence]):
         clean = without_marks if self.clean == "speech" else str
         texts = [clean(text) for text in (item.candidate, *item.references)]
         language = language_named(item.language) if self.language == "row" else self.language
-        facts = await asyncio.gather(*(judge.ask(Decompose(t, language)) for t in texts))
+        facts = await asyncio.gather(*(judge.ask(ops.Decompose(t, language)) for t in texts))
 
         async def paired(direction: Direction, reference: int) -> Pairing:
             sides = [[fact.text for fact in side] for side in (facts[0], facts[1 + reference])]
             predicted, targets = sides if direction == "har" else sides[::-1]
             trusted = "\n\n".join(texts[1:]) if direction == "har" else texts[0]
-            matching = MatchNearest if self.match == "nearest" else MatchStatements
+            matching = ops.MatchNearest if self.match == "nearest" else ops.MatchStatements
             n_match, n_verify = self._n_samples
             match = matching(predicted, targets, language)
-            verify = Verify(
+            verify = ops.Verify(
                 predicted, images, None if self.verify == "image" else trusted, language
             )
             match_heat = self._temperature("match", n_match)

@@ -16,18 +16,9 @@ from beholder.judges.operations import AlignWords, Contradict, Presence, Presenc
 from beholder.language.links import coreference_identity
 from beholder.language.reading import GraphReader, english_graphs_together
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
+from beholder.metrics.posh import scoring
 from beholder.metrics.posh.plan import Ask, Grades, Plan, fixed_asks
 from beholder.metrics.posh.published import Wording, as_made, f1
-from beholder.metrics.posh.scoring import (
-    RATES,
-    Judged,
-    Weighing,
-    fixed_precision,
-    fixed_recall,
-    graphs_detail,
-    published_side,
-    rates,
-)
 from beholder.metrics.wording import peer_adjusted_recall, read_all, recalled_by_peers
 from beholder.records import Item, ItemScore
 from beholder.text.word_order import in_order
@@ -133,7 +124,7 @@ class PoSh(Metric[PoShEvidence]):
         ValueInfo("f1", "harmonic mean of precision and recall"),
         ValueInfo("precision", "mean grade of the candidate's units; low for mistakes"),
         ValueInfo("recall", "mean grade of the reference's units; low for omissions"),
-        *RATES,
+        *scoring.RATES,
     )
 
     def __post_init__(self) -> None:
@@ -315,17 +306,17 @@ class PoSh(Metric[PoShEvidence]):
             precision, recall = self._published(plan, grades, self._wording(wordings or {}))
             p, r = precision.value, recall.value
         else:
-            weighing = Weighing(self._weights, self.weighting == "information")
+            weighing = scoring.Weighing(self._weights, self.weighting == "information")
             rule: Literal["best", "mean"] = "best" if self.references == "best" else "mean"
-            recall = fixed_recall(plan, grades, weighing, rule)
-            precision = fixed_precision(plan, grades, weighing)
+            recall = scoring.fixed_recall(plan, grades, weighing, rule)
+            precision = scoring.fixed_precision(plan, grades, weighing)
             p, r = self._beside_words(plan, precision.value, recall.value)
             kept = in_order(plan.candidate.text, [graph.text for graph in plan.references])
             p, r = kept * p, kept * r
         values = {"f1": f1(p, r), "precision": p, "recall": r}
-        values |= rates(precision.units, recall.units)
+        values |= scoring.rates(precision.units, recall.units)
         units = (*precision.units, *recall.units)
-        return ItemScore(values, units, self.signature(), graphs_detail(plan, units))
+        return ItemScore(values, units, self.signature(), scoring.graphs_detail(plan, units))
 
     def _beside_words(self, plan: Plan, p: float, r: float) -> tuple[float, float]:
         """Precision and recall of units with the share of words, and beside the peers' recall."""
@@ -338,15 +329,17 @@ class PoSh(Metric[PoShEvidence]):
             r = peer_adjusted_recall(r, plan.peers)
         return p, r
 
-    def _published(self, plan: Plan, grades: Grades, wording: Wording) -> tuple[Judged, Judged]:
+    def _published(
+        self, plan: Plan, grades: Grades, wording: Wording
+    ) -> tuple[scoring.Judged, scoring.Judged]:
         """Both sides under the published rules, with the candidate's units of its best pair."""
         n = range(len(plan.references))
-        forward = [published_side(plan, grades, "candidate", i, wording) for i in n]
-        back = [published_side(plan, grades, "reference", i, wording) for i in n]
+        forward = [scoring.published_side(plan, grades, "candidate", i, wording) for i in n]
+        back = [scoring.published_side(plan, grades, "reference", i, wording) for i in n]
         recalls = [side.value for side in back]
         recall = float(np.mean(recalls)) if self.references == "mean" else max(recalls)
         units = tuple(unit for side in back for unit in side.units)
-        return max(forward, key=lambda side: side.value), Judged(recall, units)
+        return max(forward, key=lambda side: side.value), scoring.Judged(recall, units)
 
 
 async def contradicted_grades(judge: Judge, plan: Plan, grades: Grades) -> dict[Ask, Grade]:

@@ -16,16 +16,9 @@ from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ItemError
 from beholder.metrics import Bounds, Tools, ValueInfo, param
+from beholder.metrics.vcs import scoring
 from beholder.metrics.vcs.evidence import AlignedMetric, VCSEvidence
 from beholder.metrics.vcs.findings import alignment_detail
-from beholder.metrics.vcs.scoring import (
-    ChunkAlignment,
-    align,
-    best_reference,
-    cosine,
-    mean_values,
-    vcs_values,
-)
 from beholder.records import Item, ItemScore, Span
 from beholder.text import Segment, words
 from beholder.text.languages import ENGLISH, language_named
@@ -134,10 +127,10 @@ class VCS(AlignedMetric):
             self._pair(reference.chunks, candidate.chunks, reference.whole, candidate.whole)
             for reference in evidence.references
         ]
-        best = best_reference([values for values, _ in scored], item.references)
+        best = scoring.best_reference([values for values, _ in scored], item.references)
         values, alignment = scored[best]
         if self.references == "mean":
-            values = mean_values([values for values, _ in scored])
+            values = scoring.mean_values([values for values, _ in scored])
         detail = alignment_detail(alignment, best)
         if self.rules == "fixed" and (
             not item.language or language_named(item.language) == ENGLISH
@@ -189,7 +182,7 @@ class VCS(AlignedMetric):
         candidate_chunks: FloatArray,
         reference_text: FloatArray,
         candidate_text: FloatArray,
-    ) -> tuple[dict[str, float], ChunkAlignment]:
+    ) -> tuple[dict[str, float], scoring.ChunkAlignment]:
         if reference_text.shape != candidate_text.shape:
             raise ItemError(
                 f"reference_text and candidate_text have different lengths: "
@@ -204,9 +197,9 @@ class VCS(AlignedMetric):
             similarity = products(reference_chunks, candidate_chunks).astype(
                 np.result_type(reference_chunks, candidate_chunks)
             )
-        alignment = align(similarity, self.setting)
-        gas = cosine(reference_text, candidate_text)
-        return vcs_values(alignment, gas, self.setting), alignment
+        alignment = scoring.align(similarity, self.setting)
+        gas = scoring.cosine(reference_text, candidate_text)
+        return scoring.vcs_values(alignment, gas, self.setting), alignment
 
 
 def _vectors(name: str, given: npt.ArrayLike, ndim: int) -> FloatArray:

@@ -12,14 +12,6 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.vcs import order
-from beholder.metrics.vcs.order import (
-    IdealBand,
-    IntArray,
-    Windows,
-    best_match,
-    ideal_bands,
-    mapping_windows,
-)
 
 
 def harmonic(p: float, q: float) -> float:
@@ -143,8 +135,8 @@ class Direction:
         similarities: Similarity of each match, (n_source,).
     """
 
-    windows: Windows
-    matches: IntArray
+    windows: order.Windows
+    matches: order.IntArray
     similarities: FloatArray
 
 
@@ -183,13 +175,13 @@ def align(similarity: FloatArray, setting: Setting) -> ChunkAlignment:
             f"the similarity of reference chunk {row} and candidate chunk {column} is "
             f"{similarity[row, column]}: check the embeddings for NaN and infinite values"
         )
-    precision, recall = mapping_windows(n_reference, n_candidate, setting.rules == "fixed")
+    precision, recall = order.mapping_windows(n_reference, n_candidate, setting.rules == "fixed")
     forward = _direction(similarity.T, precision, setting)
     return ChunkAlignment(similarity, forward, _direction(similarity, recall, setting))
 
 
-def _direction(similarity: FloatArray, windows: Windows, setting: Setting) -> Direction:
-    matches = best_match(
+def _direction(similarity: FloatArray, windows: order.Windows, setting: Setting) -> Direction:
+    matches = order.best_match(
         similarity, windows, setting.context_cutoff, setting.context_window_control
     )
     return Direction(windows, matches, similarity[windows.index, matches])
@@ -262,20 +254,21 @@ def _mean(similarities: FloatArray) -> float:
     return float(np.add.reduce(similarities)) / len(similarities)
 
 
-def narrative(
-    alignment: ChunkAlignment, setting: Setting
-) -> tuple[tuple[float, float], tuple[float, float]]:
+_Pair: TypeAlias = tuple[float, float]
+
+
+def narrative(alignment: ChunkAlignment, setting: Setting) -> tuple[_Pair, _Pair]:
     """(NAS-D, NAS-L) of the precision direction, and of the recall direction."""
     if setting.rules == "fixed":
         return _mended(alignment.precision, setting), _mended(alignment.recall, setting)
-    precision, recall = ideal_bands(*alignment.similarity.shape)
+    precision, recall = order.ideal_bands(*alignment.similarity.shape)
     return (
         _published(alignment.precision, precision, setting),
         _published(alignment.recall, recall, setting),
     )
 
 
-def _mended(direction: Direction, setting: Setting) -> tuple[float, float]:
+def _mended(direction: Direction, setting: Setting) -> _Pair:
     windows = direction.windows
     pulled = order.pull_to_windows(direction.matches, windows, setting.lct)
     penalties = order.corrected_penalties(pulled, windows)
@@ -285,7 +278,7 @@ def _mended(direction: Direction, setting: Setting) -> tuple[float, float]:
     )
 
 
-def _published(direction: Direction, band: IdealBand, setting: Setting) -> tuple[float, float]:
+def _published(direction: Direction, band: order.IdealBand, setting: Setting) -> _Pair:
     windows = direction.windows
     penalties = order.published_penalties(direction.matches, windows, setting.lct)
     if_none = 1.0 if setting.rules == "paper" else 0.0
@@ -312,9 +305,9 @@ def regularize(nas_f1: float, regularizer: float) -> float:
     return (nas_f1 - regularizer) / (1 - regularizer) if nas_f1 > regularizer else 0.0
 
 
-def _coverage(n_reference: int, n_candidate: int) -> tuple[float, float]:
+def _coverage(n_reference: int, n_candidate: int) -> _Pair:
     """Share of the timeline that the direct windows cover, and the least share possible."""
-    precision, recall = mapping_windows(n_reference, n_candidate, exact=False)
+    precision, recall = order.mapping_windows(n_reference, n_candidate, exact=False)
     direct = precision if n_reference >= n_candidate else recall
     area = int((direct.ends - direct.starts).sum())
     return area / (n_reference * n_candidate), 1 / max(n_reference, n_candidate)

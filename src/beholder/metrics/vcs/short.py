@@ -14,23 +14,10 @@ from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ItemError
 from beholder.metrics import Bounds, Tools, param
+from beholder.metrics.vcs import scoring
 from beholder.metrics.vcs.evidence import AlignedMetric, EmbeddedText, VCSEvidence
 from beholder.metrics.vcs.findings import alignment_detail
 from beholder.metrics.vcs.metric import VALUES
-from beholder.metrics.vcs.scoring import (
-    ChunkAlignment,
-    Setting,
-    align,
-    best_reference,
-    comprehension,
-    cosine,
-    f_measure,
-    harmonic,
-    local,
-    mean_values,
-    semantic,
-    vcs_values,
-)
 from beholder.records import Item, ItemScore, Span, Unit
 from beholder.text import frequency, words
 from beholder.text.tokenize import IDENTITY as TOKENIZER
@@ -108,12 +95,12 @@ class VCSShort(AlignedMetric):
             for text, reference in zip(item.references, evidence.references, strict=True)
         ]
         each = [pair_values(pair, self.setting) for pair in pairs]
-        best = best_reference(each, item.references)
+        best = scoring.best_reference(each, item.references)
         values, precision = each[best], pairs[best].precision
         if self.references == "union":
             values, precision = union_values(pairs, each, self.setting), best_over(pairs)
         elif self.references == "mean":
-            values = mean_values(each)
+            values = scoring.mean_values(each)
         alignment = pairs[best].alignment
         units = tuple(
             _with_any_reference(unit, float(precision[place]), self.context_cutoff)
@@ -139,8 +126,8 @@ class VCSShort(AlignedMetric):
             same = np.array(reference_words)[:, None] == np.array(candidate_words)
             similarity = np.where(same, similarity.dtype.type(1), similarity)
         weights = (_weights(candidate_words), _weights(reference_words))
-        gas = cosine(reference.whole, candidate.whole)
-        return WordAlignment(align(similarity, self.setting), gas, *weights)
+        gas = scoring.cosine(reference.whole, candidate.whole)
+        return WordAlignment(scoring.align(similarity, self.setting), gas, *weights)
 
 
 def _words(text: str, embedded: EmbeddedText) -> list[str]:
@@ -205,7 +192,7 @@ class WordAlignment:
         reference_weights: Weight of each word of the reference, (R,).
     """
 
-    alignment: ChunkAlignment
+    alignment: scoring.ChunkAlignment
     gas: float
     candidate_weights: FloatArray
     reference_weights: FloatArray
@@ -216,9 +203,9 @@ class WordAlignment:
         return self.alignment.precision.similarities
 
 
-def pair_values(pair: WordAlignment, setting: Setting) -> dict[str, float]:
+def pair_values(pair: WordAlignment, setting: scoring.Setting) -> dict[str, float]:
     """All values of the candidate against one reference by name, headline first."""
-    values = vcs_values(pair.alignment, pair.gas, setting)
+    values = scoring.vcs_values(pair.alignment, pair.gas, setting)
     if setting.rules == "fixed":
         recall = pair.alignment.recall.similarities
         values["las_precision"] = _weighted(pair.precision, pair.candidate_weights)
@@ -233,7 +220,7 @@ def best_over(pairs: Sequence[WordAlignment]) -> FloatArray:
 
 
 def union_values(
-    pairs: Sequence[WordAlignment], each: Sequence[dict[str, float]], setting: Setting
+    pairs: Sequence[WordAlignment], each: Sequence[dict[str, float]], setting: scoring.Setting
 ) -> dict[str, float]:
     """All values of the candidate against several references together.
 
@@ -265,15 +252,15 @@ def _weighted(similarities: FloatArray, weights: FloatArray) -> float:
     return float(np.average(shares, weights=weights))
 
 
-def _combine(values: dict[str, float], setting: Setting) -> dict[str, float]:
+def _combine(values: dict[str, float], setting: scoring.Setting) -> dict[str, float]:
     """Set LAS, SAS and VCS from their parts."""
     precision, recall = values["las_precision"], values["las_recall"]
     if setting.rules == "fixed":
-        values["las"] = f_measure(precision, recall, BETA)
-        values["sas"] = harmonic(values["las"], values["gas"])
+        values["las"] = scoring.f_measure(precision, recall, BETA)
+        values["sas"] = scoring.harmonic(values["las"], values["gas"])
         values["vcs"] = values["sas"] * (1 - DISCOUNT * (1 - values["nas"]))
     else:
-        values["las"] = local(precision, recall, setting)
-        values["sas"] = semantic(values["gas"], values["las"])
-        values["vcs"] = comprehension(values["sas"], values["nas"])
+        values["las"] = scoring.local(precision, recall, setting)
+        values["sas"] = scoring.semantic(values["gas"], values["las"])
+        values["vcs"] = scoring.comprehension(values["sas"], values["nas"])
     return values
