@@ -21,9 +21,13 @@ from beholder.api import Run
 from beholder.backends import BACKENDS
 from beholder.errors import ConfigError, RunError
 from beholder.kinds.generation.reviews import ReviewsConfig
-from beholder.kinds.narratives.config import CoherenceOptions, CollectionOptions, NarrateConfig
-from beholder.kinds.narratives.settings import Voting
-from beholder.kinds.ranking.config import RankConfig
+from beholder.kinds.narratives.config import (
+    CoherenceOptions,
+    CollectionOptions,
+    NarrateConfig,
+    Voting,
+)
+from beholder.kinds.ranking.engine import RankConfig
 from beholder.kinds.ranking.rankers import ByMetric, Response
 from beholder.kinds.revise.engine import ReviseRow
 from beholder.metrics import metric

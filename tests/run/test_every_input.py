@@ -24,11 +24,10 @@ from beholder.kinds.narratives.config import (
     CollectionOptions,
     HybridOptions,
     NarrateConfig,
+    Voting,
 )
 from beholder.kinds.narratives.engine import run_narratives
-from beholder.kinds.narratives.settings import Voting
-from beholder.kinds.ranking.config import RankConfig
-from beholder.kinds.ranking.engine import run_ranking
+from beholder.kinds.ranking.engine import RankConfig, run_ranking
 from beholder.kinds.ranking.rankers import ByMetric, Response
 from beholder.metrics import metric
 from beholder.options import DataOptions, JudgeOptions, WorkOptions

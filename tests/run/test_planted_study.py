@@ -19,11 +19,16 @@ from scipy import stats as sps
 
 from beholder.backends import BACKENDS, Answer, Backend, Capabilities, Request, Sample, Usage
 from beholder.errors import ConfigError
-from beholder.kinds.narratives.config import CollectionOptions, HybridOptions, NarrateConfig, Part
+from beholder.kinds.narratives.config import (
+    CollectionOptions,
+    HybridOptions,
+    NarrateConfig,
+    Part,
+    Voting,
+)
 from beholder.kinds.narratives.engine import plan_narratives, run_narratives
+from beholder.kinds.narratives.models import side_by_side
 from beholder.kinds.narratives.page import write_study
-from beholder.kinds.narratives.settings import Voting
-from beholder.kinds.narratives.side_by_side import side_by_side
 from beholder.run.session import Quiet
 from toy.command import runner
 

@@ -20,11 +20,14 @@ from beholder.kinds.bidirectional.page import write_bidirectional
 from beholder.kinds.bidirectional.settings import StudySettings
 from beholder.kinds.bidirectional.study import study
 from beholder.kinds.generation.page import write_made
-from beholder.kinds.narratives.config import CoherenceOptions, CollectionOptions, NarrateConfig
+from beholder.kinds.narratives.config import (
+    CoherenceOptions,
+    CollectionOptions,
+    NarrateConfig,
+    Voting,
+)
 from beholder.kinds.narratives.engine import run_narratives
-from beholder.kinds.narratives.settings import Voting
-from beholder.kinds.ranking.config import RankConfig
-from beholder.kinds.ranking.engine import run_ranking
+from beholder.kinds.ranking.engine import RankConfig, run_ranking
 from beholder.kinds.ranking.rankers import ranker
 from beholder.kinds.scores.page import write_report
 from beholder.lint import lint

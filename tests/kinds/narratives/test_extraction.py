@@ -196,7 +196,7 @@ def test_trails_in_blocks_find_what_whole_matrices_find(monkeypatch: pytest.Monk
 
 
 def test_maxmin_without_kept_tiles_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    import beholder.kinds.narratives.storylines.edges as module
+    import beholder.kinds.narratives.storylines.widest as module
 
     space = _space(300, 4)
     kept = maxmin(space, 7, source=0, target=299, window=90)

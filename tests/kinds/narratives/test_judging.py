@@ -16,6 +16,7 @@ from beholder.backends import Request, Scripted
 from beholder.dates import PartialDate
 from beholder.errors import ConfigError, ItemError, TransientError
 from beholder.judges import Answers, LLMJudge
+from beholder.kinds.narratives.config import Voting
 from beholder.kinds.narratives.judging import (
     CaptionFrame,
     RateSteps,
@@ -26,7 +27,6 @@ from beholder.kinds.narratives.judging import (
     values,
     votes_of,
 )
-from beholder.kinds.narratives.settings import Voting
 from beholder.metrics import Tools
 from beholder.metrics.asker import Asker, Outcome, attempt
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline

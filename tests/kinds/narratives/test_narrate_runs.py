@@ -24,11 +24,11 @@ from beholder.kinds.narratives.config import (
     HybridOptions,
     NarrateConfig,
     Part,
+    Voting,
 )
 from beholder.kinds.narratives.engine import plan_narratives, run_narratives
 from beholder.kinds.narratives.hybrid import choose
 from beholder.kinds.narratives.results import NarrativeStudy
-from beholder.kinds.narratives.settings import Voting
 from beholder.kinds.scores.door import score
 from beholder.metrics import METRICS
 from beholder.options import DataOptions, WorkOptions

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from beholder.data import read_frames
 from beholder.dates import PartialDate
 from beholder.errors import ConfigError
-from beholder.kinds.narratives.settings import Extraction, ExtractionMethod
+from beholder.kinds.narratives.config import Extraction, ExtractionMethod
 from beholder.kinds.narratives.storylines.extract import ExtractionTask, extract
 from beholder.kinds.narratives.storylines.timeline import chronology, steps_back
 from beholder.records import Frame

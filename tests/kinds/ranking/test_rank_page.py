@@ -17,10 +17,9 @@ from matplotlib.patches import Rectangle
 
 from beholder.backends import BACKENDS
 from beholder.errors import ConfigError, MissingExtraError, RunError
-from beholder.kinds.generation.instructions import annotation_instructions
+from beholder.kinds.generation.page import annotation_instructions
 from beholder.kinds.ranking import results
-from beholder.kinds.ranking.config import RankConfig
-from beholder.kinds.ranking.engine import run_ranking
+from beholder.kinds.ranking.engine import RankConfig, run_ranking
 from beholder.kinds.ranking.page import matrices, write_ranking
 from beholder.kinds.ranking.plots import threshold_figure
 from beholder.kinds.ranking.rankers import ranker

@@ -10,8 +10,8 @@ from itertools import permutations
 
 import pytest
 
+from beholder.kinds.ranking.rankers import Scored
 from beholder.kinds.ranking.results import TextLengths, TokenCount
-from beholder.kinds.ranking.scored import Scored
 from beholder.kinds.ranking.study import RankedImage, position_bias, study_tables
 from beholder.records import Reviews
 from beholder.stats.annotator_pairs import (

@@ -252,8 +252,8 @@ def review(
         words: Words per review, about.
     """
     from beholder.files import write_text
-    from beholder.kinds.generation.instructions import INSTRUCTIONS, annotation_instructions
     from beholder.kinds.generation.kind import REVIEWS
+    from beholder.kinds.generation.page import INSTRUCTIONS, annotation_instructions
     from beholder.kinds.generation.reviews import KINDS, ReviewsConfig
     from beholder.run import kind
     from beholder.run.session import default_out

@@ -52,9 +52,8 @@ from beholder.kinds.narratives.results import (
 )
 from beholder.kinds.narratives.stages import StageFindings
 from beholder.kinds.narratives.steps import steps_table, told_by
-from beholder.kinds.narratives.storylines.strength import Coherence
+from beholder.kinds.narratives.storylines.strength import Coherence, WarpedAlignment
 from beholder.kinds.narratives.storylines.timeline import steps_back
-from beholder.kinds.narratives.storylines.warping import WarpedAlignment
 from beholder.kinds.narratives.study import JudgedStoryline, tables
 from beholder.records import Frame, ItemFailure, Storyline
 from beholder.run.thumbs import write_thumbs

@@ -13,11 +13,13 @@ from beholder.kinds.narratives.config import (
     CaptionOptions,
     CoherenceOptions,
     CollectionOptions,
+    Extraction,
     HybridOptions,
+    Method,
     NarrateConfig,
     Part,
+    Voting,
 )
-from beholder.kinds.narratives.settings import Extraction, Method, Voting
 from beholder.terminal.groups import Data, DataGroup, OutFile, RunOut, StorylineRunGroup
 from beholder.terminal.printing import (
     close,
@@ -192,7 +194,7 @@ def extract(
         skip_undated: Leave out pictures without a date, and report them.
     """
     from beholder.data import write_storylines
-    from beholder.kinds.narratives.extraction import ExtractConfig, extract_storylines
+    from beholder.kinds.narratives.inputs import ExtractConfig, extract_storylines
     from beholder.kinds.narratives.tables import extraction_table
 
     made = extract_storylines(

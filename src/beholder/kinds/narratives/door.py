@@ -15,14 +15,20 @@ from beholder.kinds.narratives.config import (
     CaptionOptions,
     CoherenceOptions,
     CollectionOptions,
+    Extraction,
     HybridOptions,
+    Method,
     NarrateConfig,
     Part,
+    Voting,
 )
-from beholder.kinds.narratives.extraction import ExtractConfig, Extractions, extract_storylines
-from beholder.kinds.narratives.inputs import read_inputs
+from beholder.kinds.narratives.inputs import (
+    ExtractConfig,
+    Extractions,
+    extract_storylines,
+    read_inputs,
+)
 from beholder.kinds.narratives.kind import KIND
-from beholder.kinds.narratives.settings import Extraction, Method, Voting
 from beholder.options import DataOptions, Options, grouped
 from beholder.records import Storyline
 from beholder.run.kind import run

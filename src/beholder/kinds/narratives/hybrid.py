@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from beholder import stats
 from beholder.errors import ConfigError
-from beholder.kinds.narratives.settings import Rule
+from beholder.kinds.narratives.config import Rule
 from beholder.kinds.narratives.storylines.space import Floats
 
 Checked: TypeAlias = Literal["looked at", "held out", "not looked at"]

@@ -30,8 +30,8 @@ from beholder.judges.operations import (
     RateTransition,
     Rating,
 )
+from beholder.kinds.narratives.config import LEAST_SIDE, Voting
 from beholder.kinds.narratives.measuring import digest
-from beholder.kinds.narratives.settings import LEAST_SIDE, Voting
 from beholder.metrics.asker import Asker, Outcome, ValueInfo, failure_of
 from beholder.metrics.params import REQUIRED, param
 from beholder.metrics.tools import Tools

@@ -19,7 +19,7 @@ KIND: RunKind[NarrateConfig, Inputs, tuple[NarrativeStudy, list[DataError]]] = R
     page="beholder.kinds.narratives.page:write_study",
     figures="beholder.kinds.narratives.page:write_study_figures",
     subject_pages={"storyline": "beholder.kinds.narratives.strips:draw_storyline"},
-    beside="beholder.kinds.narratives.side_by_side:beside",
+    beside="beholder.kinds.narratives.models:beside",
     commands=(Command("narrate", "beholder.kinds.narratives.command:app", is_group=True),),
     templates="beholder.kinds.narratives",
     styles=("narrate.css",),

@@ -14,9 +14,13 @@ import msgspec
 from beholder.embed.images import ImageEmbedder, usable_frames
 from beholder.errors import ItemError
 from beholder.kinds.narratives.storylines.space import Floats, Space
-from beholder.kinds.narratives.storylines.strength import Coherence, coherence_of
+from beholder.kinds.narratives.storylines.strength import (
+    Coherence,
+    WarpedAlignment,
+    coherence_of,
+    dtw,
+)
 from beholder.kinds.narratives.storylines.topics import topics_by
-from beholder.kinds.narratives.storylines.warping import WarpedAlignment, dtw
 from beholder.metrics.asker import Asker, Outcome, ValueInfo
 from beholder.metrics.params import REQUIRED, param
 from beholder.metrics.tools import Tools

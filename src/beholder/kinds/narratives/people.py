@@ -15,9 +15,9 @@ from beholder.data.row import shorten
 from beholder.data.sources import read_rows
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.judges.operations.rating import BREAK_KINDS, BreakKind
+from beholder.kinds.narratives.config import PEOPLE
 from beholder.kinds.narratives.judging import Vote, values
 from beholder.kinds.narratives.measuring import digest
-from beholder.kinds.narratives.settings import PEOPLE
 from beholder.metrics.asker import Asker, ValueInfo
 from beholder.metrics.params import REQUIRED, param
 from beholder.metrics.tools import Tools

@@ -19,9 +19,9 @@ from beholder.kinds.narratives.compared import (
     ModelAgreement,
     StepTables,
 )
+from beholder.kinds.narratives.config import Rule
 from beholder.kinds.narratives.cost import Stage
 from beholder.kinds.narratives.hybrid import HybridCheck
-from beholder.kinds.narratives.settings import Rule
 
 STUDY = "study.json"
 MATRIX = "theta.npz"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from beholder.data.frames import frame_row
-from beholder.kinds.narratives.config import NarrateConfig
+from beholder.kinds.narratives.config import PEOPLE, Method, NarrateConfig
 from beholder.kinds.narratives.cost import Stage
 from beholder.kinds.narratives.hybrid import choose
 from beholder.kinds.narratives.inputs import Inputs
@@ -29,9 +29,7 @@ from beholder.kinds.narratives.measuring import (
     nearest_in,
 )
 from beholder.kinds.narratives.people import PeopleVotes, What
-from beholder.kinds.narratives.settings import PEOPLE, Method
-from beholder.kinds.narratives.storylines.strength import Coherence
-from beholder.kinds.narratives.storylines.warping import WarpedAlignment
+from beholder.kinds.narratives.storylines.strength import Coherence, WarpedAlignment
 from beholder.metrics.asker import Asker, Outcome
 from beholder.records import ItemFailure
 

@@ -65,7 +65,7 @@ def rank(
     """
     import msgspec
 
-    from beholder.kinds.ranking.config import RankConfig
+    from beholder.kinds.ranking.engine import RankConfig
     from beholder.kinds.ranking.kind import KIND
     from beholder.kinds.ranking.page import write_ranking
     from beholder.kinds.ranking.tables import ranking_tables

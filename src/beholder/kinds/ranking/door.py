@@ -13,7 +13,7 @@ from beholder.data import records, reviews_from_row
 from beholder.errors import DataError
 from beholder.judges import Judge
 from beholder.kinds.ranking import results
-from beholder.kinds.ranking.config import RankConfig
+from beholder.kinds.ranking.engine import RankConfig
 from beholder.kinds.ranking.kind import KIND
 from beholder.kinds.ranking.rankers import ByMetric, Ranker, ranker
 from beholder.metrics import Metric

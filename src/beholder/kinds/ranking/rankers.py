@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
+import msgspec
 import numpy as np
 
 from beholder.errors import ConfigError, ItemError, TransientError
 from beholder.judges import Draw
 from beholder.judges.operations import Rank
-from beholder.kinds.ranking.scored import Scored
 from beholder.metrics import from_spec, metric, params
 from beholder.metrics.asker import Asker, ValueInfo
 from beholder.metrics.base import Metric
@@ -22,7 +22,51 @@ from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore, Reviews
 from beholder.spec import Spec, parse
+from beholder.stats.annotator_pairs import ranks_of
 from beholder.text.languages import language_named
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a ranker found for the texts of one image.
+
+    Attributes:
+        values: Values by name, one per text; the first is the one that ranks.
+        higher_is_better: Direction of each value.
+        orders: For a judge that ranks: per request, the texts in the order shown.
+        answers: Per request, the rank of each text (in the order of the data), or why there is
+            none.
+        unfinished: Whether a request failed for now and should be repeated.
+    """
+
+    values: Mapping[str, tuple[int | float, ...]]
+    higher_is_better: Mapping[str, bool]
+    orders: tuple[tuple[int, ...], ...] = ()
+    answers: tuple[tuple[int, ...] | str, ...] = ()
+    unfinished: bool = False
+
+    def ranks(self, value: str | None = None) -> tuple[float, ...]:
+        """Ranks of the texts by one value; by the first if None."""
+        name = next(iter(self.values)) if value is None else value
+        return ranks_of(self.values[name], higher_is_better=self.higher_is_better[name])
+
+    def to_detail(self) -> dict[str, object]:
+        """The detail of an outcome."""
+        return {
+            "values": dict(self.values),
+            "higher_is_better": dict(self.higher_is_better),
+            "orders": self.orders,
+            "answers": self.answers,
+        }
+
+    @classmethod
+    def of(cls, detail: Mapping[str, object]) -> Scored:
+        """The record of ``to_detail``.
+
+        Raises:
+            msgspec.ValidationError: The detail has another shape; the message names the field.
+        """
+        return msgspec.convert(detail, cls)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 from msgspec import structs
 
+from beholder.kinds.ranking.rankers import Scored
 from beholder.kinds.ranking.results import (
     AtThreshold,
     Ends,
@@ -29,7 +30,6 @@ from beholder.kinds.ranking.results import (
     TokenCount,
     ValueMean,
 )
-from beholder.kinds.ranking.scored import Scored
 from beholder.metrics.judged.perplexity import TOKENS
 from beholder.records import Reviews, ends_of
 from beholder.stats.annotator_pairs import (

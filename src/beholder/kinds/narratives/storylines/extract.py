@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
-from beholder.kinds.narratives.settings import Extraction
+from beholder.kinds.narratives.config import Extraction
 from beholder.kinds.narratives.storylines.maps import narrative_map
-from beholder.kinds.narratives.storylines.paths import StorylinePath, ends, path_through
-from beholder.kinds.narratives.storylines.space import Space
+from beholder.kinds.narratives.storylines.space import Space, StorylinePath, ends, path_through
 from beholder.kinds.narratives.storylines.timeline import known_days, order_of
 from beholder.kinds.narratives.storylines.topics import topics_by
 from beholder.kinds.narratives.storylines.trails import trail

@@ -21,9 +21,14 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array
 
 from beholder.errors import ConfigError
-from beholder.kinds.narratives.storylines.edges import earliest_sources
-from beholder.kinds.narratives.storylines.paths import StorylinePath, ends, path_through
-from beholder.kinds.narratives.storylines.space import Floats, Space
+from beholder.kinds.narratives.storylines.space import (
+    Floats,
+    Space,
+    StorylinePath,
+    ends,
+    path_through,
+)
+from beholder.kinds.narratives.storylines.widest import earliest_sources
 
 MAX_EDGES = 500_000
 """A program of more steps takes hours and gigabytes."""

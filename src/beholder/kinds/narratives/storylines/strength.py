@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
 
 from beholder.errors import ConfigError
-from beholder.kinds.narratives.settings import JSD, Base, Scale
-from beholder.kinds.narratives.storylines.space import Space
+from beholder.kinds.narratives.config import JSD, Base, Scale
+from beholder.kinds.narratives.storylines.space import Floats, Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +85,74 @@ def coherence_of(space: Space, positions: ArrayLike | range) -> Coherence:
         weakest=int(steps.argmin()),
         signature=space.signature,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class WarpedAlignment:
+    """The cheapest alignment of two sequences.
+
+    Attributes:
+        cost: Sum of Euclidean distances along the path.
+        normalised: ``cost`` divided by the number of cells of the path; 0 for equal sequences.
+        path: (i, j) pairs from (0, 0) to (n - 1, m - 1).
+    """
+
+    cost: float
+    normalised: float
+    path: tuple[tuple[int, int], ...]
+
+
+def dtw(a: ArrayLike, b: ArrayLike) -> WarpedAlignment:
+    """Align two sequences with steps (1, 1), (1, 0) and (0, 1), all of weight 1.
+
+    Lower is closer. On ties the path goes back diagonally, else along ``a``, else along ``b``; the
+    cost does not depend on that, the normalised cost can. It is the cost of the cheapest path over
+    its length, not the least mean cost. No scaling is applied to the vectors.
+
+    Args:
+        a: (n, D) vectors.
+        b: (m, D) vectors.
+
+    Raises:
+        ConfigError: A sequence is empty, not finite, or of another dimension.
+    """
+    first, second = (np.asarray(x, dtype=np.float64) for x in (a, b))
+    if first.ndim != 2 or second.ndim != 2 or first.shape[1:] != second.shape[1:]:
+        raise ConfigError(f"dtw: expected (n, D) and (m, D), got {first.shape} and {second.shape}")
+    if not (len(first) and len(second)):
+        raise ConfigError("dtw: a sequence is empty")
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        raise ConfigError("dtw: vectors must be finite")
+    total = _accumulated(cdist(first, second))
+    path = _traced(total)
+    cost = float(total[-1, -1])
+    return WarpedAlignment(cost, cost / len(path), path)
+
+
+def _accumulated(cost: Floats) -> Floats:
+    """Least cost to each cell, by anti-diagonals: the cells of one depend on the two before."""
+    n, m = cost.shape
+    total = np.full((n + 1, m + 1), np.inf)
+    total[0, 0] = 0.0
+    for diagonal in range(n + m - 1):
+        i = np.arange(max(0, diagonal - m + 1), min(n, diagonal + 1))
+        j = diagonal - i
+        before = np.minimum(np.minimum(total[i, j], total[i, j + 1]), total[i + 1, j])
+        total[i + 1, j + 1] = cost[i, j] + before
+    return total[1:, 1:]
+
+
+def _traced(total: Floats) -> tuple[tuple[int, int], ...]:
+    i, j = total.shape[0] - 1, total.shape[1] - 1
+    path = [(i, j)]
+    while i or j:
+        if not i:
+            j -= 1
+        elif not j:
+            i -= 1
+        else:
+            before = (total[i - 1, j - 1], total[i - 1, j], total[i, j - 1])
+            move = before.index(min(before))
+            i, j = i - (move != 2), j - (move != 1)
+        path.append((i, j))
+    return tuple(reversed(path))

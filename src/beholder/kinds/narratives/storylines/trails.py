@@ -6,8 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.errors import ConfigError
-from beholder.kinds.narratives.storylines.paths import StorylinePath, ends, path_through
-from beholder.kinds.narratives.storylines.space import Floats, Space
+from beholder.kinds.narratives.storylines.space import (
+    Floats,
+    Space,
+    StorylinePath,
+    ends,
+    path_through,
+)
 
 _KEEP_BYTES = 400 << 20
 _ROWS = 256
