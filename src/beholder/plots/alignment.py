@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 from numpy.typing import ArrayLike
@@ -17,11 +17,7 @@ from beholder.records import Side
 
 _PRECISION, _RECALL = "#d1495b", "#0b6e99"
 _GREYS = LinearSegmentedColormap.from_list("similarity", ["#ffffff", "#646464"])
-_VERDICT_COLOURS = {
-    "match": "#e9ecef",
-    "out_of_order": "#f4a261",
-    "unmatched": "#6c757d",
-}
+_VERDICT_COLOURS = {"match": "#e9ecef", "out_of_order": "#f4a261", "unmatched": "#6c757d"}
 
 
 def alignment_figure(
@@ -44,12 +40,14 @@ def alignment_figure(
     """
     similarity = np.asarray(detail["similarity"])
     n_reference, n_candidate = similarity.shape
-    figure = Figure(figsize=_size(n_reference, n_candidate), layout="constrained", dpi=120)
+    width = float(np.clip(2.6 + 0.22 * n_candidate, 6.0, 13.0))  # inches, as a page holds
+    height = float(np.clip(2.0 + 0.22 * n_reference, 4.8, 12.0))
+    figure = Figure(figsize=(width, height), layout="constrained", dpi=120)
     axes = figure.add_subplot()
     image = axes.imshow(similarity, cmap=_GREYS, vmin=0.0, vmax=1.0, aspect="auto")
     _draw_windows(axes, detail["windows"]["precision"], _PRECISION, upright=True)
     _draw_windows(axes, detail["windows"]["recall"], _RECALL, upright=False)
-    cell = _cell_in_points(figure, n_reference, n_candidate)
+    cell = 72 * min(0.75 * width / n_candidate, 0.8 * height / n_reference)  # points, about
     precision = np.asarray(detail["matches"]["precision"])
     recall = np.asarray(detail["matches"]["recall"])
     circle, cross = float(np.clip(0.75 * cell, 4.5, 15)), float(np.clip(0.4 * cell, 3, 7))
@@ -63,20 +61,6 @@ def alignment_figure(
     figure.colorbar(image, ax=axes, label="similarity", shrink=0.6, pad=0.02)
     figure.legend(handles=_legend(), loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     return figure
-
-
-def _size(n_reference: int, n_candidate: int) -> tuple[float, float]:
-    """Inches: larger for more chunks, within what a page holds."""
-    return (
-        float(np.clip(2.6 + 0.22 * n_candidate, 6.0, 13.0)),
-        float(np.clip(2.0 + 0.22 * n_reference, 4.8, 12.0)),
-    )
-
-
-def _cell_in_points(figure: Figure, n_reference: int, n_candidate: int) -> float:
-    """About the shorter side of one cell of the matrix."""
-    width, height = figure.get_size_inches()
-    return float(72 * min(0.75 * width / n_candidate, 0.8 * height / n_reference))
 
 
 def _draw_matches(
@@ -99,14 +83,8 @@ def _draw_windows(axes: Axes, windows: ArrayLike, colour: str, *, upright: bool)
         left, top = (index, start) if upright else (start, index)
         width, height = (1, end - start) if upright else (end - start, 1)
         boxes.append(Rectangle((left - 0.5, top - 0.5), width, height))
-    axes.add_collection(
-        PatchCollection(boxes, facecolor=(*_rgb(colour), 0.16), edgecolor=(*_rgb(colour), 0.55))
-    )
-
-
-def _rgb(colour: str) -> tuple[float, float, float]:
-    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    return red, green, blue
+    face, edge = to_rgba(colour, 0.16), to_rgba(colour, 0.55)
+    axes.add_collection(PatchCollection(boxes, facecolor=face, edgecolor=edge))
 
 
 def _draw_strip(axes: Axes, verdicts: Sequence[str], *, along_bottom: bool, length: int) -> None:
@@ -115,16 +93,9 @@ def _draw_strip(axes: Axes, verdicts: Sequence[str], *, along_bottom: bool, leng
     for index, verdict in enumerate(verdicts):
         corner = (index - 0.5, length - 0.5) if along_bottom else (-0.5 - thickness, index - 0.5)
         width, height = (1.0, thickness) if along_bottom else (thickness, 1.0)
-        axes.add_patch(
-            Rectangle(
-                corner,
-                width,
-                height,
-                facecolor=_VERDICT_COLOURS[verdict],
-                edgecolor="white",
-                linewidth=0.5,
-            )
-        )
+        colour = _VERDICT_COLOURS[verdict]
+        cell = Rectangle(corner, width, height, facecolor=colour, edgecolor="white", linewidth=0.5)
+        axes.add_patch(cell)
 
 
 def _label(axes: Axes, n_reference: int, n_candidate: int) -> None:
@@ -142,19 +113,15 @@ def _label(axes: Axes, n_reference: int, n_candidate: int) -> None:
 
 
 def _legend() -> list[Patch]:
-    return [
-        Patch(
-            facecolor=(*_rgb(_PRECISION), 0.3),
-            edgecolor=_PRECISION,
-            label="o  candidate's matches and windows",
-        ),
-        Patch(
-            facecolor=(*_rgb(_RECALL), 0.3),
-            edgecolor=_RECALL,
-            label="x  reference's matches and windows",
-        ),
-        *(
-            Patch(facecolor=colour, label=verdict.replace("_", " "))
-            for verdict, colour in _VERDICT_COLOURS.items()
-        ),
+    marks = {
+        "o  candidate's matches and windows": _PRECISION,
+        "x  reference's matches and windows": _RECALL,
+    }
+    windows = [
+        Patch(facecolor=to_rgba(colour, 0.3), edgecolor=colour, label=label)
+        for label, colour in marks.items()
+    ]
+    return windows + [
+        Patch(facecolor=colour, label=verdict.replace("_", " "))
+        for verdict, colour in _VERDICT_COLOURS.items()
     ]

@@ -125,18 +125,22 @@ def step_figures(
     return pages
 
 
-_Panel = Callable[[Axes, DirectionSteps, range], list[Patch | Line2D]]
+_Handle = Patch | Line2D
+_Panel = Callable[[Axes, DirectionSteps, range], tuple[str, list[_Handle]]]
+"""Draws some source chunks; gives what stands above, and handles for the legend."""
 
 
 def _page(title: str, directions: Sequence[DirectionSteps], panel: _Panel, page: int) -> Figure:
     figure = Figure(figsize=_SIZE, layout="constrained", dpi=120)
     figure.suptitle(title, fontsize=12, x=0.01, ha="left")
     shown = [one for one in directions if page * PER_PAGE < len(one.matches)]
-    handles: dict[str, Patch | Line2D] = {}
+    handles: dict[str, _Handle] = {}
     for place, one in enumerate(shown):
         axes = figure.add_subplot(len(shown), 1, place + 1)
         chunks = range(page * PER_PAGE, min((page + 1) * PER_PAGE, len(one.matches)))
-        for handle in panel(axes, one, chunks):
+        facts, drawn = panel(axes, one, chunks)
+        axes.set_title(f"{one.name}: {facts}", fontsize=10, loc="left")
+        for handle in drawn:
             handles.setdefault(str(handle.get_label()), handle)
         axes.set_xlim(chunks.start - 0.7, chunks.stop - 0.3)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=20))
@@ -144,13 +148,8 @@ def _page(title: str, directions: Sequence[DirectionSteps], panel: _Panel, page:
         axes.set_xlabel(f"{one.source} chunk", fontsize=9)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=8)
-    figure.legend(
-        handles=list(handles.values()),
-        loc="outside lower center",
-        ncols=5,
-        frameon=False,
-        fontsize=9,
-    )
+    entries = list(handles.values())
+    figure.legend(handles=entries, loc="outside lower center", ncols=5, frameon=False, fontsize=9)
     return figure
 
 
@@ -172,106 +171,73 @@ def _draw_windows(axes: Axes, one: DirectionSteps, chunks: range) -> Patch:
     return Patch(color=_WINDOW, label="mapping window")
 
 
-def _windows(axes: Axes, one: DirectionSteps, chunks: range) -> list[Patch | Line2D]:
-    window = _draw_windows(axes, one, chunks)
+def _windows(axes: Axes, one: DirectionSteps, chunks: range) -> tuple[str, list[_Handle]]:
     height = one.ends - one.starts
-    axes.set_title(
-        f"{one.name}: {len(one.matches)} {one.source} chunks look into"
-        f" {one.similarity.shape[1]} {one.target} chunks; windows of {height.min()} to"
-        f" {height.max()} chunks",
-        fontsize=10,
-        loc="left",
+    facts = (
+        f"{len(one.matches)} {one.source} chunks look into {one.similarity.shape[1]} {one.target}"
+        f" chunks; windows of {height.min()} to {height.max()} chunks"
     )
-    return [window]
+    return facts, [_draw_windows(axes, one, chunks)]
 
 
-def _candidates(axes: Axes, one: DirectionSteps, chunks: range) -> list[Patch | Line2D]:
+def _candidates(axes: Axes, one: DirectionSteps, chunks: range) -> tuple[str, list[_Handle]]:
     window = _draw_windows(axes, one, chunks)
-    colour = _COLOURS[one.name]
-    rows, columns = one.candidates[chunks.start : chunks.stop].nonzero()
-    places = rows + chunks.start
-    axes.scatter(places, columns, s=14, c=[_INK], alpha=0.6, linewidths=0, zorder=2)
-    matches = one.matches[chunks.start : chunks.stop]
-    axes.scatter(
-        chunks, matches, s=80, facecolors="none", edgecolors=colour, linewidths=1.6, zorder=3
-    )
+    part, colour = slice(chunks.start, chunks.stop), _COLOURS[one.name]
+    rows, columns = one.candidates[part].nonzero()
+    axes.scatter(rows + chunks.start, columns, s=14, c=[_INK], alpha=0.6, linewidths=0, zorder=2)
+    axes.scatter(chunks, one.matches[part], s=80, facecolors="none", edgecolors=colour,
+                 linewidths=1.6, zorder=3)  # fmt: skip
     several = int((one.candidates.sum(axis=1) > 1).sum())
     mean = float(one.similarity[np.arange(len(one.matches)), one.matches].mean())
-    axes.set_title(
-        f"{one.name}: {several} of {len(one.matches)} chunks had a choice; mean similarity of the"
-        f" matches {fixed(mean, 3)}",
-        fontsize=10,
-        loc="left",
+    facts = (
+        f"{several} of {len(one.matches)} chunks had a choice; mean similarity of the matches"
+        f" {fixed(mean, 3)}"
     )
-    return [
-        window,
-        Line2D([], [], marker="o", color=_INK, linestyle="", markersize=4, label="candidate"),
-        _ring(one),
-    ]
+    dot = Line2D([], [], marker="o", color=_INK, linestyle="", markersize=4, label="candidate")
+    match = Line2D([], [], marker="o", markerfacecolor="none", markeredgecolor=colour,
+                   linestyle="", markersize=9, label=f"match, {one.name}")  # fmt: skip
+    return facts, [window, dot, match]
 
 
-def _ring(one: DirectionSteps) -> Line2D:
-    return Line2D(
-        [], [], marker="o", markerfacecolor="none", markeredgecolor=_COLOURS[one.name],
-        linestyle="", markersize=9, label=f"match, {one.name}",
-    )  # fmt: skip
-
-
-def _distance(axes: Axes, one: DirectionSteps, chunks: range) -> list[Patch | Line2D]:
+def _distance(axes: Axes, one: DirectionSteps, chunks: range) -> tuple[str, list[_Handle]]:
     part, colour = slice(chunks.start, chunks.stop), _COLOURS[one.name]
     axes.bar(chunks, one.distances[part], width=0.8, color=_LET_OFF)
     axes.bar(chunks, one.penalties[part], width=0.8, color=colour)
     axes.set_ylim(0, max(1.0, 1.08 * float(one.distances[part].max())))
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel(f"{one.target} chunks off", fontsize=9)
-    axes.set_title(
-        f"{one.name}: penalties {one.penalties.sum():g} of at most {one.max_penalty:g}:"
-        f" NAS-D {fixed(one.nas_d, 3)}",
-        fontsize=10,
-        loc="left",
+    facts = (
+        f"penalties {one.penalties.sum():g} of at most {one.max_penalty:g}:"
+        f" NAS-D {fixed(one.nas_d, 3)}"
     )
-    return [
-        Patch(color=colour, label=f"penalty, {one.name}"),
-        Patch(color=_LET_OFF, label="within the tolerance"),
-    ]
+    penalty = Patch(color=colour, label=f"penalty, {one.name}")
+    return facts, [penalty, Patch(color=_LET_OFF, label="within the tolerance")]
 
 
-def _line(axes: Axes, one: DirectionSteps, chunks: range) -> list[Patch | Line2D]:
-    window = _draw_windows(axes, one, chunks)
+def _line(axes: Axes, one: DirectionSteps, chunks: range) -> tuple[str, list[_Handle]]:
     part, colour = slice(chunks.start, chunks.stop), _COLOURS[one.name]
-    handles: list[Patch | Line2D] = [window]
+    handles: list[_Handle] = [_draw_windows(axes, one, chunks)]
     for style, (name, path) in zip(("-", ":"), one.ideals.items(), strict=False):
         handles += axes.plot(chunks, path[part], style, color=_IDEAL, linewidth=1.2, label=name)
-    handles += axes.plot(
-        chunks, one.line[part], "-o", color=colour, linewidth=1.4, markersize=4,
-        label=f"line, {one.name}",
-    )  # fmt: skip
+    handles += axes.plot(chunks, one.line[part], "-o", color=colour, linewidth=1.4, markersize=4,
+                         label=f"line, {one.name}")  # fmt: skip
     moved = one.line[part] != one.matches[part]
     if moved.any():
         places = np.arange(chunks.start, chunks.stop)[moved]
         axes.scatter(places, one.matches[part][moved], s=26, marker="x", c=[_INK], zorder=3)
-        handles.append(
-            Line2D([], [], marker="x", color=_INK, linestyle="", label="match before the tolerance")
-        )
+        label = "match before the tolerance"
+        handles.append(Line2D([], [], marker="x", color=_INK, linestyle="", label=label))
     below = axes.twinx()
-    steps = range(chunks.start, min(chunks.stop, len(one.credits)))
-    below.bar(
-        [step + 0.5 for step in steps],
-        one.credits[steps.start : steps.stop],
-        width=0.25,
-        color=colour,
-        alpha=0.35,
-    )
+    credits = one.credits[part]
+    places = chunks.start + 0.5 + np.arange(len(credits))
+    below.bar(places, credits, width=0.25, color=colour, alpha=0.35)
     below.set_ylim(0, 4 * max(1.0, float(one.credits.max(initial=0.0))))
     below.set_ylabel(one.credit, fontsize=8)
     below.yaxis.set_major_locator(MaxNLocator(nbins=4))
     below.spines["top"].set_visible(False)
     below.tick_params(labelsize=7)
     handles.append(Patch(color=colour, alpha=0.35, label=f"{one.credit}, {one.name}"))
-    axes.set_title(
-        f"{one.name}: {one.line_note}: NAS-L {fixed(one.nas_l, 3)}", fontsize=10, loc="left"
-    )
-    return handles
+    return f"{one.line_note}: NAS-L {fixed(one.nas_l, 3)}", handles
 
 
 def _regularizer(step: RegularizerStep) -> Figure:
@@ -284,22 +250,15 @@ def _regularizer(step: RegularizerStep) -> Figure:
     curve.set_ylabel("regularizer", fontsize=9)
     curve.set_ylim(-0.03, 1.03)
     curve.xaxis.set_major_locator(MaxNLocator(integer=True))
-    nas_f1, nas = step.values["nas_f1"], step.values["nas"]
-    curve.set_title(
-        f"{step.shorter} and {step.longer} chunks: {fixed(step.value, 3)}; NAS-F1"
-        f" {fixed(nas_f1, 3)} becomes NAS {fixed(nas, 3)}",
-        fontsize=10,
-        loc="left",
-    )
-    names = list(step.values)
-    numbers = [step.values[name] for name in names]
+    nas_f1, nas = fixed(step.values["nas_f1"], 3), fixed(step.values["nas"], 3)
+    facts = f"{step.shorter} and {step.longer} chunks: {fixed(step.value, 3)}"
+    curve.set_title(f"{facts}; NAS-F1 {nas_f1} becomes NAS {nas}", fontsize=10, loc="left")
+    names, numbers = list(step.values), list(step.values.values())
     bars.bar(range(len(names)), numbers, width=0.65, color=[_bar_colour(name) for name in names])
     for place, number in enumerate(numbers):
-        bars.annotate(
-            fixed(number, 2), (place, max(number, 0.0)), ha="center", va="bottom", fontsize=8
-        )
-    labels = [_shown(name) for name in names]
-    bars.set_xticks(range(len(names)), labels, fontsize=7)
+        top = max(number, 0.0)
+        bars.text(place, top, fixed(number, 2), ha="center", va="bottom", fontsize=8)
+    bars.set_xticks(range(len(names)), [_shown(name) for name in names], fontsize=7)
     bars.set_ylim(min(0.0, *numbers), max(1.12, *numbers))
     bars.set_title("all values", fontsize=10, loc="left")
     for axes in (curve, bars):

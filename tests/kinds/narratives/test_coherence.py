@@ -47,9 +47,7 @@ def test_equal_vectors_are_exactly_coherent_even_in_long_sums() -> None:
 def test_a_tiny_angle_keeps_its_digits() -> None:
     angle = 1e-6  # arccos of a cosine in double precision would be off by a hundredth of it
     space = Space.of([[1.0, 0.0], [math.cos(angle), math.sin(angle)]])
-    assert 1.0 - space.similarity(slice(0, 1), slice(1, 2))[0, 0] == pytest.approx(
-        angle / math.pi, rel=1e-6
-    )
+    assert 1.0 - space.theta()[0, 1] ** 2 == pytest.approx(angle / math.pi, rel=1e-6)
 
 
 def test_minmax_stretches_over_all_pairs_of_what_is_given() -> None:

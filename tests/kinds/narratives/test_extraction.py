@@ -186,12 +186,13 @@ def test_an_ordered_trail_is_the_widest_and_then_the_shortest(seed: int) -> None
     assert len(found.positions) == fewest
 
 
-def test_trails_in_blocks_find_what_whole_matrices_find(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trails_in_blocks_find_what_one_block_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     import beholder.kinds.narratives.storylines.trails as module
 
     space = _space(700, 4)
+    monkeypatch.setattr(module, "_ROWS", 1000)
     whole = trail(space, source=0, target=699)
-    monkeypatch.setattr(module, "_KEEP_BYTES", 0)
+    monkeypatch.setattr(module, "_ROWS", 64)
     assert trail(space, source=0, target=699) == whole
 
 

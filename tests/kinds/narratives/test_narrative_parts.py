@@ -12,6 +12,7 @@ from beholder.backends import Answer, Sample, Usage
 from beholder.errors import ConfigError
 from beholder.judges.answers import InMemory, Record
 from beholder.kinds.narratives.compared import StepCorrelation
+from beholder.kinds.narratives.config import HybridOptions
 from beholder.kinds.narratives.cost import Stage, estimated_tokens, spent_on
 from beholder.kinds.narratives.hybrid import choose, combine
 from beholder.kinds.narratives.steps import StepRow, steps_table
@@ -248,14 +249,13 @@ def test_shares_of_narratives_are_rounded_up_and_kept_in_order() -> None:
     assert choose(captions, 1.0, "top") == [0, 1, 2, 3]
     for share in (-0.1, 1.1):
         with pytest.raises(ConfigError, match="share="):
-            choose(captions, share, "top")
+            HybridOptions(share=share)
 
 
 @pytest.mark.parametrize("weight", [-0.1, 1.1])
 def test_a_weight_is_a_share(weight: float) -> None:
-    table = [[1.0], [2.0], [3.0]]
     with pytest.raises(ConfigError, match="weight="):
-        combine(table, table, weight=weight)
+        HybridOptions(weight=weight)
 
 
 def test_hybrid_weighs_sight_and_captions_on_its_scale() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from beholder.errors import ConfigError
+from beholder.kinds.narratives.config import HybridOptions
 from beholder.kinds.narratives.cost import PUBLISHED_SECONDS, Rates, Stage, measured
 from beholder.kinds.narratives.hybrid import choose, combine
 from beholder.kinds.narratives.models import between_models
@@ -162,7 +163,7 @@ def test_hybrid_looks_where_judges_disagree_or_at_the_best() -> None:
     assert choose(captions, 0.0, "top") == []
     assert choose(np.array([[NAN, NAN], [1, 2]]), 0.5, "top") == [0]  # captions told nothing of it
     with pytest.raises(ConfigError, match="share=2"):
-        choose(captions, 2.0, "top")
+        HybridOptions(share=2.0)
 
 
 def test_hybrid_puts_captions_on_the_scale_of_sight() -> None:

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import cast
 
 import msgspec
 import numpy as np
@@ -43,16 +42,14 @@ from beholder.kinds.narratives.results import (
     Narrative,
     NarrativeCoherence,
     NarrativeStudy,
-    NearestNarrative,
     ShownFrame,
     StudyVote,
     ThetaMatrix,
     UnitCost,
-    VotingLog,
 )
 from beholder.kinds.narratives.stages import StageFindings
 from beholder.kinds.narratives.steps import steps_table, told_by
-from beholder.kinds.narratives.storylines.strength import Coherence, WarpedAlignment
+from beholder.kinds.narratives.storylines.strength import Coherence
 from beholder.kinds.narratives.storylines.timeline import steps_back
 from beholder.kinds.narratives.study import JudgedStoryline, tables
 from beholder.records import Frame, ItemFailure, Storyline
@@ -138,7 +135,7 @@ def _study(
         hybrid_missing=hybrid_missing,
         theta=None if found.pictures is None else _theta(found.pictures, storylines),
         judges=found.judges,
-        voting=VotingLog(**asdict(config.voting)),
+        voting=config.voting,
         unreadable=tuple(unreadable),
     )
 
@@ -193,9 +190,11 @@ def _narratives(found: StageFindings, hybrid: Hybrid | None) -> tuple[Narrative,
             source=storyline.source,
             group=dict(storyline.group),
             frames=tuple(index[frame.id] for frame in storyline.frames),
-            coherence=_coherence(known) if isinstance(known, Coherence) else None,
+            coherence=msgspec.convert(known, NarrativeCoherence, from_attributes=True)
+            if isinstance(known, Coherence)
+            else None,
             coherence_failure=known.message if isinstance(known, ItemFailure) else None,
-            nearest=None if near is None else _nearest(*near),
+            nearest=near,
             votes={method: _votes(cast[at]) for method, cast in votes.items() if at in cast},
             hybrid=None if hybrid is None else _hybrid_row(hybrid, at),
             steps=tuple(map(_votes, steps.get(at, ()))),
@@ -210,23 +209,13 @@ def _hybrid_row(hybrid: Hybrid, at: int) -> tuple[float | None, ...] | None:
     return row if hybrid.trusted or any(value is not None for value in row) else None
 
 
-def _coherence(found: Coherence) -> NarrativeCoherence:
-    return NarrativeCoherence(
-        found.steps, found.minimum, found.mean, found.geometric_mean, found.weakest
-    )
-
-
-def _nearest(place: int, found: WarpedAlignment) -> NearestNarrative:
-    return NearestNarrative(place, found.cost, found.normalised, found.path)
-
-
 def _frame(frame: Frame, caption: str | ItemFailure | None) -> ShownFrame:
-    row = cast(ShownFrame, frame_row(frame))
+    row = frame_row(frame)
     if isinstance(caption, str):
         row["caption"] = caption
     elif isinstance(caption, ItemFailure):
         row["failure"] = caption.message
-    return row
+    return msgspec.convert(row, ShownFrame)
 
 
 def _hybrid(config: NarrateConfig, found: StageFindings) -> tuple[Hybrid | None, str | None]:
@@ -329,13 +318,10 @@ def _drawn(pictures: EmbeddedPictures, storylines: Sequence[Storyline]) -> tuple
     room = max(0, MATRIX_SIDE - len(used))
     step = max(1, -(-len(rest) // room)) if room else len(rest) + 1
     rows = sorted(sorted(used)[:MATRIX_SIDE] + rest[::step][:room])
-    if any(frames[row].date is None for row in rows):
+    days = {row: date.middle for row in rows if (date := frames[row].date) is not None}
+    if len(days) < len(rows):
         return rows, "in order of the file"
-    return sorted(rows, key=lambda row: (_middle_day(frames[row]), row)), "in order of time"
-
-
-def _middle_day(frame: Frame) -> float:
-    return 0.0 if frame.date is None else frame.date.middle
+    return sorted(rows, key=lambda row: (days[row], row)), "in order of time"
 
 
 def _steps_table(narratives: Sequence[Narrative], human: str) -> StepTables:

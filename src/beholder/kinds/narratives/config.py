@@ -326,11 +326,10 @@ class NarrateConfig:
         asked: dict[Method, bool] = {"captions": self.by_captions, "sight": self.by_sight}
         found = []
         for by in (by for by, is_asked in asked.items() if is_asked):
-            for examples in (
-                (False, True) if self.voting.examples and by in self.parts else (False,)
-            ):
-                people = () if by == "captions" or examples else self.people
-                for judge in (one for one in self.judges if one in (*self.models, *people)):
+            with_examples = self.voting.examples and by in self.parts
+            for examples in (False, True) if with_examples else (False,):
+                read = by == "captions" or examples  # which people are not asked to
+                for judge in self.models if read else self.judges:
                     name = f"{by} with examples" if examples else by
                     name = f"{name} [{judge}]" if len(self.judges) > 1 else name
                     found.append(RatingCondition(by, judge, examples, name))
@@ -339,7 +338,7 @@ class NarrateConfig:
     @property
     def judged(self) -> bool:
         """Whether any part needs a judge."""
-        return bool({"captions", "sight", "hybrid", "transitions"} & set(self.parts))
+        return any(part != "coherence" for part in self.parts)
 
     @property
     def by_captions(self) -> bool:
@@ -354,10 +353,9 @@ class NarrateConfig:
     @property
     def folder(self) -> Path:
         """What image paths are relative to: ``rows.media_root``, else where the pictures lie."""
-        if self.rows.media_root is not None:
-            return self.rows.media_root
-        source = Path(self.collection.source or self.sequences)
-        return source if source.is_dir() else source.parent
+        from beholder.run.rows.inputs import root_of  # help reads the options of this module
+
+        return self.rows.media_root or root_of(self.collection.source or self.sequences)
 
     @property
     def means(self) -> RunContext:

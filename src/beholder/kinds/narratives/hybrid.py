@@ -83,14 +83,7 @@ def choose(captions: ArrayLike, share: float, rule: Rule) -> list[int]:
 
     Returns:
         Positions in order.
-
-    Raises:
-        ConfigError: A share outside 0..1 or an unknown rule.
     """
-    if not 0.0 <= share <= 1.0:
-        raise ConfigError(f"share={share}: expected a number from 0 to 1")
-    if rule not in ("uncertain", "top"):
-        raise ConfigError(f"rule={rule!r}: expected 'uncertain' or 'top'")
     table = np.asarray(captions, dtype=np.float64)
     known = ~np.isnan(table)
     count = np.maximum(known.sum(axis=1), 1)
@@ -130,14 +123,12 @@ def combine(
             known; they enter a check and nothing else.
 
     Raises:
-        ConfigError: Tables of different shapes, a weight outside 0..1, or fewer than three
-            narratives with both to learn from.
+        ConfigError: Tables of different shapes, or fewer than three narratives with both to
+            learn from.
     """
     words, looks = (np.asarray(t, dtype=np.float64) for t in (captions, sight))
     if words.shape != looks.shape or words.ndim != 2:
         raise ConfigError(f"hybrid: expected two (n, K) tables, got {words.shape}, {looks.shape}")
-    if weight is not None and not 0.0 <= weight <= 1.0:
-        raise ConfigError(f"weight={weight}: expected a number from 0 to 1")
     both = ~np.isnan(words).any(axis=1) & ~np.isnan(looks).any(axis=1)
     if both.sum() < 3:
         raise ConfigError(

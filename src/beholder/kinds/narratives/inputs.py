@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from beholder.kinds.narratives.config import CollectionOptions, Extraction, Narr
 from beholder.kinds.narratives.storylines.extract import Extracted, ExtractionTask, extract
 from beholder.options import DataOptions
 from beholder.records import Frame, Storyline
+from beholder.run.rows.inputs import root_of
 
 
 @dataclass(frozen=True)
@@ -56,17 +57,12 @@ def read_inputs(
     """
     bad: list[DataError] = []
     collection: list[Frame] = []
-    pictures, root = config.collection, config.folder
-    if pictures.source is not None:
-        found = read_frames(
-            pictures.source, columns=pictures.columns, year=pictures.year, media_root=root
-        )
+    if config.collection.source is not None:
         every = replace(config.rows, limit=None)
-        collection = list(good_rows(found, every, bad, name=pictures.source))
-        collection = with_exif_dates(collection, root)
+        collection = _frames(config.collection, config.folder, every, bad)
     rows = storylines
     if rows is None:
-        rows = read_storylines(config.sequences, collection, media_root=root)
+        rows = read_storylines(config.sequences, collection, media_root=config.folder)
     wrong: list[DataError] = []
     taken = tuple(good_rows(rows, config.rows, wrong, name=config.sequences))
     frames = {frame.id: frame for frame in collection}
@@ -160,37 +156,37 @@ def extract_storylines(config: ExtractConfig) -> Extractions:
         ConfigError: An option is wrong, or there is no such storyline.
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    pictures = config.collection
-    assert pictures.source is not None
-    source = Path(pictures.source)
-    root = config.rows.media_root or (source if source.is_dir() else source.parent)
+    source = str(config.collection.source)
+    root = config.rows.media_root or root_of(source)
     bad: list[DataError] = []
-    read = read_frames(source, columns=pictures.columns, year=pictures.year, media_root=root)
-    frames = with_exif_dates(list(good_rows(read, config.rows, bad, name=str(source))), root)
+    frames = _frames(config.collection, root, config.rows, bad)
     if config.skip_undated:
         bad += [
-            DataError(str(source), f"picture {frame.id!r} has no date (--skip-undated)")
+            DataError(source, f"picture {frame.id!r} has no date (--skip-undated)")
             for frame in frames
             if frame.date is None
         ]
         frames = [frame for frame in frames if frame.date is not None]
         if not frames:
-            raise DataError(str(source), "no picture has a date, so --skip-undated leaves none")
+            raise DataError(source, "no picture has a date, so --skip-undated leaves none")
     tasks = [ExtractionTask("storyline", config.k or 0, config.source, config.target)]
     if config.like is not None:
-        tasks = _tasks_like(config.like, frames, config.rows, bad)
+        wrong: list[DataError] = []
+        rows = read_storylines(config.like, frames)
+        every = replace(config.rows, limit=None)
+        given = good_rows(rows, every, wrong, name=str(config.like))
+        tasks = [ExtractionTask.like(storyline) for storyline in given]
+        bad += wrong
     embedder = image_embedder(config.embedder)
     kept, vectors, reasons = usable_frames(embedder, frames, root)
     found = tuple(extract(kept, vectors, tasks, config.how))
     return Extractions(found, tuple(bad), tuple(reasons), embedder.identity, embedder.learned)
 
 
-def _tasks_like(
-    file: Path, frames: Sequence[Frame], rows: DataOptions, bad: list[DataError]
-) -> list[ExtractionTask]:
-    """A task for each storyline of a file; wrong rows are added to ``bad``."""
-    wrong: list[DataError] = []
-    every = replace(rows, limit=None)
-    given = list(good_rows(read_storylines(file, frames), every, wrong, name=str(file)))
-    bad += wrong
-    return [ExtractionTask.like(storyline) for storyline in given]
+def _frames(
+    collection: CollectionOptions, root: Path, rows: DataOptions, bad: list[DataError]
+) -> list[Frame]:
+    """The pictures of a collection, with EXIF dates; wrong rows are added to ``bad``."""
+    source = str(collection.source)
+    read = read_frames(source, columns=collection.columns, year=collection.year, media_root=root)
+    return with_exif_dates(list(good_rows(read, rows, bad, name=source)), root)

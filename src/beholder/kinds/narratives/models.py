@@ -195,7 +195,7 @@ def _judge(study: NarrativeStudy, way: str) -> str:
 
 def _check_same(names: Sequence[str], studies: Sequence[NarrativeStudy]) -> None:
     first, second = (
-        {one.id: [study.frames[at]["id"] for at in one.frames] for one in study.narratives}
+        {one.id: [study.frames[at].id for at in one.frames] for one in study.narratives}
         for study in studies
     )
     for name, frames in first.items():

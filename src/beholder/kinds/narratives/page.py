@@ -76,7 +76,7 @@ def figures(run_folder: Path, study: NarrativeStudy) -> dict[str, Figure]:
         with np.load(run_folder / results.MATRIX) as archive:
             places = {str(frame_id): place for place, frame_id in enumerate(archive["ids"])}
             matrix = archive["theta"]
-        ids = [frame["id"] for frame in study.frames]
+        ids = [frame.id for frame in study.frames]
         paths = {
             one.id: [places[ids[f]] for f in one.frames if ids[f] in places]
             for one in chosen[: min(_N_DRAWN, len(study.tables.sources))]
@@ -135,9 +135,9 @@ def _examples(study: NarrativeStudy) -> list[Narrative]:
 
 
 def _span(frame: ShownFrame) -> tuple[float, float] | None:
-    if "date" not in frame:
+    if not frame.date:
         return None
-    date = PartialDate.parse(frame["date"])
+    date = PartialDate.parse(frame.date)
     first, last = (
         day.year + (day.timetuple().tm_yday - 1) / 366 for day in (date.first, date.last)
     )

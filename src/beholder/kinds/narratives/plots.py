@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from beholder.kinds.narratives.compared import ComparisonTables, SourceScore
+from beholder.kinds.narratives.compared import ComparisonTables
 from beholder.rounding import fixed
 
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.
@@ -32,25 +32,22 @@ def eight_panels(tables: ComparisonTables, means: Means) -> Figure:
         means: The narratives.
     """
     figure = Figure(figsize=(14.5, 7.4), layout="constrained")
-    draw: list[tuple[str, Callable[[Axes], None]]] = [
-        ("a  Mean score, bars: mean SD of judges", lambda ax: _scores(ax, tables)),
-        ("b  SD of judges within a narrative", lambda ax: _by_source(ax, tables, "within_sd")),
-        ("c  Distribution over narratives", lambda ax: _violins(ax, tables, means)),
-        ("d  Gap to the human mean", lambda ax: _gaps(ax, tables)),
-        ("e  One method against the other", lambda ax: _scatter(ax, tables, means)),
-        ("f  Agreement of judges (ICC)", lambda ax: _icc(ax, tables)),
-        ("g  Effects: o Hedges' g, x Cohen's d (unweighted)", lambda ax: _effects(ax, tables)),
-        (
-            "h  Range of judges within a narrative",
-            lambda ax: _by_source(ax, tables, "within_range"),
-        ),
-    ]
-    for place, (title, panel) in enumerate(draw):
+    panels: dict[str, Callable[[Axes], None]] = {
+        "a  Mean score, bars: mean SD of judges": lambda ax: _scores(ax, tables),
+        "b  SD of judges within a narrative": lambda ax: _bars(ax, tables, "within_sd"),
+        "c  Distribution over narratives": lambda ax: _violins(ax, tables, means),
+        "d  Gap to the human mean": lambda ax: _gaps(ax, tables),
+        "e  One method against the other": lambda ax: _scatter(ax, tables, means),
+        "f  Agreement of judges (ICC)": lambda ax: _icc(ax, tables),
+        "g  Effects: o Hedges' g, x Cohen's d (unweighted)": lambda ax: _effects(ax, tables),
+        "h  Range of judges within a narrative": lambda ax: _bars(ax, tables, "within_range"),
+    }
+    for place, (title, draw) in enumerate(panels.items()):
         axes = figure.add_subplot(2, 4, place + 1)
         axes.set_title(title, fontsize=9.5, loc="left")
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=8)
-        panel(axes)
+        draw(axes)
     handles = [
         axes.plot([], [], "s", color=_colour(i), label=method)[0]
         for i, method in enumerate(tables.methods)
@@ -145,31 +142,18 @@ def _colour(index: int) -> str:
     return _COLOURS[index % len(_COLOURS)]
 
 
-def _row(tables: ComparisonTables, method: str, source: str) -> SourceScore:
-    return next(row for row in tables.scores if row.method == method and row.source == source)
-
-
 def _grouped(
-    axes: Axes,
-    tables: ComparisonTables,
-    sources: Sequence[str],
-    value: Callable[[str, str], float | None],
-    error: Callable[[str, str], float | None] | None = None,
+    axes: Axes, heights: Sequence[Sequence[float | None]], errors: Sequence[list[float]] = ()
 ) -> None:
-    methods = tables.methods
-    width = 0.8 / max(1, len(methods))
-    for number, method in enumerate(methods):
-        x = np.arange(len(sources)) + (number - (len(methods) - 1) / 2) * width
-        heights = [value(method, source) for source in sources]
-        errors = None
-        if error is not None:
-            errors = [error(method, source) or 0.0 for source in sources]
-        axes.bar(x, [h or 0.0 for h in heights], width * 0.92, yerr=errors, color=_colour(number),
-                 ecolor=_GREY, capsize=2)  # fmt: skip
-        for at, height in zip(x, heights, strict=True):
+    """Bars by source, one per method: heights per method and source, None without a value."""
+    width = 0.8 / max(1, len(heights))
+    for number, row in enumerate(heights):
+        x = np.arange(len(row)) + (number - (len(heights) - 1) / 2) * width
+        axes.bar(x, [h or 0.0 for h in row], width * 0.92, yerr=errors[number] if errors else None,
+                 color=_colour(number), ecolor=_GREY, capsize=2)  # fmt: skip
+        for at, height in zip(x, row, strict=True):
             if height is None:
                 axes.text(at, 0, "–", ha="center", va="bottom", fontsize=8, color=_GREY)
-    _name_sources(axes, sources)
 
 
 def _name_sources(axes: Axes, sources: Sequence[str]) -> None:
@@ -177,19 +161,22 @@ def _name_sources(axes: Axes, sources: Sequence[str]) -> None:
     axes.set_xticks(range(len(sources)), short, parse_math=False)
 
 
+def _by_method(tables: ComparisonTables, name: str) -> list[list[float | None]]:
+    """A field of the scores per method and source."""
+    found = {(row.method, row.source): getattr(row, name) for row in tables.scores}
+    return [[found[method, source] for source in tables.sources] for method in tables.methods]
+
+
+def _bars(axes: Axes, tables: ComparisonTables, name: str) -> None:
+    _grouped(axes, _by_method(tables, name))
+    _name_sources(axes, tables.sources)
+
+
 def _scores(axes: Axes, tables: ComparisonTables) -> None:
-    _grouped(
-        axes,
-        tables,
-        tables.sources,
-        lambda m, s: _row(tables, m, s).mean,
-        lambda m, s: _row(tables, m, s).within_sd,
-    )
+    errors = [[sd or 0.0 for sd in row] for row in _by_method(tables, "within_sd")]
+    _grouped(axes, _by_method(tables, "mean"), errors)
+    _name_sources(axes, tables.sources)
     axes.set_ylim(0, 10.4)
-
-
-def _by_source(axes: Axes, tables: ComparisonTables, name: str) -> None:
-    _grouped(axes, tables, tables.sources, lambda m, s: getattr(_row(tables, m, s), name))
 
 
 def _violins(axes: Axes, tables: ComparisonTables, means: Means) -> None:
@@ -211,13 +198,13 @@ def _violins(axes: Axes, tables: ComparisonTables, means: Means) -> None:
 
 
 def _gaps(axes: Axes, tables: ComparisonTables) -> None:
-    human, *others = tables.sources
-
-    def gap(method: str, source: str) -> float | None:
-        reference, mean = _row(tables, method, human).mean, _row(tables, method, source).mean
-        return None if reference is None or mean is None else mean - reference
-
-    _grouped(axes, tables, others, gap)
+    """Other sources than people, who come first."""
+    gaps = [
+        [None if mean is None or human is None else mean - human for mean in others]
+        for human, *others in _by_method(tables, "mean")
+    ]
+    _grouped(axes, gaps)
+    _name_sources(axes, tables.sources[1:])
     axes.axhline(0, color=_GREY, linewidth=0.8)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Required, TypedDict
 
 import msgspec
 import numpy as np
@@ -19,7 +18,7 @@ from beholder.kinds.narratives.compared import (
     ModelAgreement,
     StepTables,
 )
-from beholder.kinds.narratives.config import Rule
+from beholder.kinds.narratives.config import Rule, Voting
 from beholder.kinds.narratives.cost import Stage
 from beholder.kinds.narratives.hybrid import HybridCheck
 
@@ -34,16 +33,16 @@ def mean_vote(votes: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-class ShownFrame(TypedDict, total=False):
+class ShownFrame(Struct, frozen=True, omit_defaults=True):
     """A picture: what its row in the data says, with its caption or why it has none."""
 
-    id: Required[str]
-    image: str
-    caption: str
-    date: str
-    place: str
-    labels: dict[str, str]
-    failure: str
+    id: str
+    image: str = ""
+    caption: str = ""
+    date: str = ""
+    place: str = ""
+    labels: dict[str, str] = {}
+    failure: str = ""
 
 
 class StudyVote(Struct, frozen=True):
@@ -221,16 +220,6 @@ class ThetaMatrix(Struct, frozen=True):
     order: str
 
 
-class VotingLog(Struct, frozen=True):
-    """The ``settings.Voting`` of a run."""
-
-    judges: int
-    temperature: int | float
-    context: str
-    anchors: bool
-    examples: dict[str, int]
-
-
 class NarrativeStudy(Struct, frozen=True, kw_only=True):
     """Everything a run found: the content of ``study.json``.
 
@@ -265,7 +254,7 @@ class NarrativeStudy(Struct, frozen=True, kw_only=True):
     hybrid_missing: str | None = None
     theta: ThetaMatrix | None
     judges: dict[str, str] = {}
-    voting: VotingLog
+    voting: Voting
     unreadable: tuple[str, ...] = ()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,8 @@ from beholder.kinds.narratives.measuring import (
     nearest_in,
 )
 from beholder.kinds.narratives.people import PeopleVotes, What
-from beholder.kinds.narratives.storylines.strength import Coherence, WarpedAlignment
+from beholder.kinds.narratives.results import NearestNarrative
+from beholder.kinds.narratives.storylines.strength import Coherence
 from beholder.metrics.asker import Asker, Outcome
 from beholder.records import ItemFailure
 
@@ -53,7 +54,10 @@ def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
     caption = _captioner(config, inputs) if writes else None
     found: dict[str, Asker[Any]] = {}
     if "coherence" in config.parts:
-        found["coherence"] = _measure(config, inputs)
+        rows = [frame_row(frame) for frame in inputs.frames]
+        found["coherence"] = MeasureCoherence(
+            **asdict(config.coherence), human=config.human, collection=digest(rows)
+        )
     for way in config.ways:
         if way.judge in config.people:
             found[way.name] = _people(way.judge, "ratings", inputs)
@@ -88,15 +92,11 @@ def n_seen(config: NarrateConfig, n: int) -> int:
 
 
 def _captioner(config: NarrateConfig, inputs: Inputs) -> CaptionFrame:
-    how = config.captions
+    options = asdict(config.captions)
     return CaptionFrame(
-        judge=how.judge or config.models[0],
+        **options | {"judge": config.captions.judge or config.models[0]},
         context=config.voting.context,
         max_side=config.max_side,
-        min_words=how.min_words,
-        max_words=how.max_words,
-        language=how.language,
-        connections=how.connections,
         all_given=all(frame.caption for frame in inputs.shown),
     )
 
@@ -113,20 +113,6 @@ def _rater(
         "temperature": config.voting.temperature,
         "captioner": caption if by == "captions" else None,
     }
-
-
-def _measure(config: NarrateConfig, inputs: Inputs) -> MeasureCoherence:
-    how = config.coherence
-    assert how.embedder is not None  # the configuration refuses a run that measures without
-    return MeasureCoherence(
-        embedder=how.embedder,
-        jsd=how.jsd,
-        base=how.base,
-        scale=how.scale,
-        topics=how.topics,
-        human=config.human,
-        collection=digest([frame_row(frame) for frame in inputs.frames]),
-    )
 
 
 @dataclass
@@ -189,11 +175,15 @@ class StageFindings:
         """Coherence per position of a storyline, or why it has none."""
         return {at: coherence_in(one) for at, one in self._of("coherence").items()}
 
-    def nearest(self) -> dict[int, tuple[int, WarpedAlignment]]:
-        """Per position the position of the nearest human storyline, and the alignment with it."""
+    def nearest(self) -> dict[int, NearestNarrative]:
+        """The nearest human storyline per position, if there is one."""
         place = {storyline.id: at for at, storyline in enumerate(self.inputs.storylines)}
         found = ((at, nearest_in(one)) for at, one in self._of("coherence").items())
-        return {at: (place[near[0]], near[1]) for at, near in found if near is not None}
+        return {
+            at: NearestNarrative(place[near[0]], near[1].cost, near[1].normalised, near[1].path)
+            for at, near in found
+            if near is not None
+        }
 
     def _of(self, stage: str) -> Mapping[int, Outcome]:
         return self.outcomes.get(stage, {})

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from beholder.errors import RunError
 from beholder.kinds.narratives import results
 from beholder.kinds.narratives.results import (
@@ -28,26 +30,10 @@ SIDE, GAP, BETWEEN, LEFT = 62, 8, 74, 4
 """Pixels of aligned strips: a tile, between tiles, between strips, before the first tile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shot:
-    """A picture in a strip.
-
-    Attributes:
-        frame: Index of the picture.
-        id: Its id.
-        date: As far as known, or empty.
-        place: Or empty.
-        caption: What is known or was written of it, or empty.
-        failure: Why it could not be captioned, or empty.
-        thumb: Whether there is a thumbnail.
-    """
+class Shot(ShownFrame, frozen=True, kw_only=True):
+    """A picture in a strip: what is shown of it, its index, and whether it has a thumbnail."""
 
     frame: int
-    id: str
-    date: str
-    place: str
-    caption: str
-    failure: str
     thumb: bool
 
 
@@ -144,12 +130,8 @@ def strips(study: NarrativeStudy, thumbs: Mapping[int, str]) -> list[Strip]:
 
 def thumbnails(folder: Path, n_frames: int) -> dict[int, str]:
     """Thumbnails as data URIs, by index of the picture."""
-    found = {}
-    for number in range(n_frames):
-        path = thumb(folder, number)
-        if path.is_file():
-            found[number] = jpeg_uri(path.read_bytes())
-    return found
+    files = {number: thumb(folder, number) for number in range(n_frames)}
+    return {number: jpeg_uri(file.read_bytes()) for number, file in files.items() if file.is_file()}
 
 
 def _strip(
@@ -159,7 +141,9 @@ def _strip(
     thumbs: Mapping[int, str],
     limits: tuple[float, float],
 ) -> Strip:
-    shots = tuple(_shot(index, frames[index], index in thumbs) for index in narrative.frames)
+    shots = tuple(
+        Shot(**structs.asdict(frames[at]), frame=at, thumb=at in thumbs) for at in narrative.frames
+    )
     steps = _steps(narrative, len(shots) - 1, limits)
     failures = [f"{where}: {reason}" for where, reason in narrative.vote_failures]
     if narrative.coherence_failure:
@@ -178,18 +162,6 @@ def _strip(
         ),
         failures=tuple(dict.fromkeys(failures)),
         breaks=_breaks(shots, steps),
-    )
-
-
-def _shot(index: int, frame: ShownFrame, thumb: bool) -> Shot:
-    return Shot(
-        frame=index,
-        id=frame["id"],
-        date=frame.get("date", ""),
-        place=frame.get("place", ""),
-        caption=frame.get("caption", ""),
-        failure=frame.get("failure", ""),
-        thumb=thumb,
     )
 
 
@@ -251,7 +223,7 @@ def alignments(study: NarrativeStudy) -> list[AlignedStrips]:
 def _aligned(study: NarrativeStudy, one: Narrative, nearest: NearestNarrative) -> AlignedStrips:
     other = study.narratives[nearest.narrative]
     tiles = [
-        StripTile(_x(place), y, frame, study.frames[frame]["id"])
+        StripTile(_x(place), y, frame, study.frames[frame].id)
         for y, frames in ((0, one.frames), (SIDE + BETWEEN, other.frames))
         for place, frame in enumerate(frames)
     ]

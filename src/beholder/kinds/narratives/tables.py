@@ -364,7 +364,7 @@ def _weakest(study: NarrativeStudy, steps: StepTables) -> Table:
     """The steps that judges rated lowest, with their coherence."""
     found: list[tuple[float, Cells]] = []
     for one in study.narratives:
-        ids = [study.frames[frame]["id"] for frame in one.frames]
+        ids = [study.frames[frame].id for frame in one.frames]
         for i, mean in enumerate(one.step_means):
             if mean is not None:
                 theta = one.coherence.steps[i] if one.coherence else None

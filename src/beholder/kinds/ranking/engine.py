@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,6 +20,7 @@ from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_count
 from beholder.records import ItemFailure, Reviews
 from beholder.run import manifest
 from beholder.run.plan import RunPlan, plan
+from beholder.run.rows.inputs import root_of
 from beholder.run.scheduled import ScheduledAsker
 from beholder.run.session import Engine, Progress, RunContext, Session
 from beholder.run.subjects import REVIEWS
@@ -72,9 +73,7 @@ class RankConfig:
         Args:
             unpacked: Folder of pictures that were stored in the table; used if it exists.
         """
-        source = Path(self.data)
-        beside = source if source.is_dir() else source.parent
-        folder = self.images or (unpacked if unpacked.is_dir() else beside)
+        folder = self.images or (unpacked if unpacked.is_dir() else root_of(self.data))
         return RunContext(self.judging, self.work, folder)
 
 
@@ -207,57 +206,33 @@ def _results(
     for position, one in enumerate(sets):
         outcomes = {name: found[position] for name, found in scored.items()}
         failed = {n: found for n, found in outcomes.items() if isinstance(found, ItemFailure)}
-        image = RankedImage.of(
-            one,
-            {name: found for name, found in outcomes.items() if isinstance(found, Scored)},
-            {
-                name: len(found.detail["answers"])
-                for name, found in failed.items()
-                if "answers" in found.detail
-            },
-        )
-        ranked.append(image)
-        images.append(_image(image, {name: found.message for name, found in failed.items()}))
-    return Ranking(
-        results.FORMAT,
-        tuple(ScorerSignature(name, signatures[name]) for name in scored),
-        study_tables(
-            ranked,
-            list(scored),
-            threshold=config.threshold,
-            twins=pairs,
-            n_resamples=config.resamples,
-        ),
-        tuple(images),
+        requests = {n: len(f.detail["answers"]) for n, f in failed.items() if "answers" in f.detail}
+        good = {n: found for n, found in outcomes.items() if isinstance(found, Scored)}
+        ranked.append(RankedImage.of(one, good, requests))
+        images.append(_image(ranked[-1], {name: found.message for name, found in failed.items()}))
+    tables = study_tables(
+        ranked, list(scored), threshold=config.threshold, twins=pairs, n_resamples=config.resamples
     )
+    named = tuple(ScorerSignature(name, signatures[name]) for name in scored)
+    return Ranking(results.FORMAT, named, tables, tuple(images))
 
 
 def _image(image: RankedImage, failures: dict[str, str]) -> ImageRanking:
-    reviews, pair = image.reviews, image.pair
+    pairs = tuple((one.first, one.second) for one in image.pairs)
+    scorers = {
+        name: ScorerRanking(
+            image.correlation(name), found.ranks(), dict(found.values), found.orders, found.answers
+        )
+        for name, found in image.scored.items()
+    }
     return ImageRanking(
-        id=reviews.id,
-        image=reviews.image,
-        language=reviews.language,
-        category=reviews.category,
-        texts=reviews.texts,
-        ranks={name: tuple(ranks) for name, ranks in reviews.ranks.items()},
-        prompt_ranks=reviews.prompt_ranks,
-        references=reviews.references,
+        **{one.name: getattr(image.reviews, one.name) for one in fields(Reviews)},
         complete=tuple(image.people),
-        pair=(pair.first, pair.second) if pair else None,
-        pairs=tuple((one.first, one.second) for one in image.pairs),
-        human=pair.agreement if pair else None,
+        pair=pairs[0] if pairs else None,
+        pairs=pairs,
+        human=image.agreement(),
         reason=image.reason(),
         prompt=image.prompt_correlation(),
-        scorers={
-            name: ScorerRanking(
-                image.correlation(name),
-                found.ranks(),
-                dict(found.values),
-                found.orders,
-                found.answers,
-            )
-            for name, found in image.scored.items()
-        },
+        scorers=scorers,
         failures=failures,
     )

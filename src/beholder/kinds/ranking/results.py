@@ -21,7 +21,7 @@ Ends: TypeAlias = tuple[float, float]
 """Lower and upper end of a 95 % bootstrap interval."""
 
 
-class MeanCorrelation(Struct, frozen=True):
+class MeanCorrelation(Struct, frozen=True, kw_only=True):
     """Mean of a correlation over images; None without any image.
 
     Attributes:
@@ -35,53 +35,40 @@ class MeanCorrelation(Struct, frozen=True):
     n: int
 
 
-class ValueMean(Struct, frozen=True):
+class ValueMean(MeanCorrelation, frozen=True):
     """The same for a further value of a scorer."""
 
     value: str
-    mean: float | None
-    interval: Ends | None
-    n: int
 
 
-class ScorerMean(Struct, frozen=True):
+class ScorerCorrelation(MeanCorrelation, frozen=True):
+    """The same for a scorer, by the value that it ranks by."""
+
+    scorer: str
+
+
+class ScorerMean(ScorerCorrelation, frozen=True, kw_only=True):
     """How well a scorer agrees with people, over the images at the threshold.
 
     Attributes:
-        scorer: Its name.
-        mean: Mean correlation of the value that it ranks by; None without any image.
-        interval: Its interval.
-        n: Images with a correlation.
         n_failed: Images of the data on which it failed.
         n_level: Images whose texts it ranks all equal.
         values: Its further values.
     """
 
-    scorer: str
-    mean: float | None
-    interval: Ends | None
-    n: int
     n_failed: int
     n_level: int
     values: tuple[ValueMean, ...]
 
 
-class JoinedMean(Struct, frozen=True):
+class JoinedMean(ScorerCorrelation, frozen=True, kw_only=True):
     """A scorer at one threshold, also as one more annotator.
 
     Attributes:
-        scorer: Its name.
-        mean: Mean correlation; None without any image.
-        interval: Its interval.
-        n: Images with a correlation.
         with_model: Mean agreement of the best pair if the scorer may be in it.
         share_in_pair: Share of images in which it is in the best pair.
     """
 
-    scorer: str
-    mean: float | None
-    interval: Ends | None
-    n: int
     with_model: float | None
     share_in_pair: float | None
 

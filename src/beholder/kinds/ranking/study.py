@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec import structs
@@ -17,7 +18,6 @@ from msgspec import structs
 from beholder.kinds.ranking.rankers import Scored
 from beholder.kinds.ranking.results import (
     AtThreshold,
-    Ends,
     GroupMeans,
     JoinedMean,
     MeanCorrelation,
@@ -47,6 +47,9 @@ from beholder.stats.checks import cluster_codes
 from beholder.stats.correlation import correlate
 from beholder.stats.paired import paired_difference
 from beholder.stats.reliability import kendall_w
+
+_Value: TypeAlias = "Callable[[RankedImage], float | None]"
+_Mean: TypeAlias = "Callable[[Sequence[RankedImage], _Value], MeanCorrelation]"
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,10 @@ class RankedImage:
     def pair(self) -> AnnotatorPair | None:
         """A best-agreeing pair, or None."""
         return self.pairs[0] if self.pairs else None
+
+    def agreement(self) -> float | None:
+        """Agreement of the best pairs, or None."""
+        return None if self.pair is None else self.pair.agreement
 
     def correlation(self, scorer: str, value: str | None = None) -> float | None:
         """Mean correlation of a scorer with the best pairs; None if undefined."""
@@ -124,8 +131,9 @@ def study_tables(
         twins: Pairs of scorers that differ only in that the second sees no image.
         n_resamples: Bootstrap resamples.
     """
-    judged = [image for image in images if _kept(image, None)]
-    chosen = [image for image in judged if _kept(image, threshold)]
+    mean = partial(_mean, n_resamples=n_resamples)
+    judged = [image for image in images if image.pair is not None]
+    chosen = _kept(judged, threshold)
     return RankingTables(
         threshold=threshold,
         n_images=len(images),
@@ -135,13 +143,12 @@ def study_tables(
         n_incomplete=sum(len(image.reviews.ranks) - len(image.people) for image in images),
         n_with_ties=sum(len(set(r)) < len(r) for i in images for r in i.people.values()),
         n_texts=dict(Counter(str(len(image.reviews.texts)) for image in images)),
-        human=_mean(chosen, _agreement, n_resamples),
-        kendall_w=_mean(chosen, _concordance, n_resamples),
-        scorers=tuple(_scorer(name, images, chosen, n_resamples) for name in scorers),
-        thresholds=tuple(_at(judged, limit, scorers, n_resamples) for limit in THRESHOLDS),
+        human=mean(chosen, RankedImage.agreement),
+        kendall_w=mean(chosen, _concordance),
+        scorers=tuple(_scorer(name, images, chosen, mean) for name in scorers),
+        thresholds=tuple(_at(_kept(judged, one), one, scorers, mean) for one in THRESHOLDS),
         groups=RankingGroups(
-            _groups(chosen, _language, scorers, n_resamples),
-            _groups(chosen, _category, scorers, n_resamples),
+            *(_groups(chosen, key, scorers, mean) for key in ("language", "category"))
         ),
         lengths=tuple(_lengths(images, scorers)),
         differences=tuple(_differences(chosen, scorers, twins, n_resamples)),
@@ -198,88 +205,71 @@ def measured(reviews: Reviews, detail: Mapping[str, object]) -> dict[str, float]
 
 
 def _scorer(
-    name: str, images: Sequence[RankedImage], chosen: Sequence[RankedImage], n_resamples: int
+    name: str, images: Sequence[RankedImage], chosen: Sequence[RankedImage], mean: _Mean
 ) -> ScorerMean:
-    def mean(value: str | None = None) -> MeanCorrelation:
-        return _mean(
-            chosen, partial(RankedImage.correlation, scorer=name, value=value), n_resamples
-        )
+    def correlation(value: str | None = None) -> dict[str, Any]:
+        by = partial(RankedImage.correlation, scorer=name, value=value)
+        return structs.asdict(mean(chosen, by))
 
     found = [image.scored[name] for image in images if name in image.scored]
     further = list(found[0].values)[1:] if found else []
     return ScorerMean(
         name,
-        *_fields(mean()),
+        **correlation(),
         n_failed=len(images) - len(found),
         n_level=sum(name in i.scored and i.correlation(name) is None for i in chosen),
-        values=tuple(ValueMean(value, *_fields(mean(value))) for value in further),
+        values=tuple(ValueMean(value, **correlation(value)) for value in further),
     )
 
 
 def _at(
-    judged: Sequence[RankedImage], threshold: float | None, scorers: Sequence[str], n_resamples: int
+    left: Sequence[RankedImage], threshold: float | None, scorers: Sequence[str], mean: _Mean
 ) -> AtThreshold:
-    left = [image for image in judged if _kept(image, threshold)]
-
     def joined(name: str) -> JoinedMean:
-        pairs = [
-            pair
-            for image in left
-            if name in image.scored
-            and (pair := joined_pair(image.scored[name].ranks(), image.people)) is not None
-        ]
-        in_pair = sum(pair.second == MODEL for pair in pairs)
+        ranked = [image for image in left if name in image.scored]
+        pairs = [joined_pair(image.scored[name].ranks(), image.people) for image in ranked]
+        known = [pair for pair in pairs if pair is not None]
+        shares = [pair.second == MODEL for pair in known]
         return JoinedMean(
             name,
-            *_fields(_mean(left, partial(RankedImage.correlation, scorer=name), n_resamples)),
-            with_model=float(np.mean([pair.agreement for pair in pairs])) if pairs else None,
-            share_in_pair=in_pair / len(pairs) if pairs else None,
+            **structs.asdict(mean(left, partial(RankedImage.correlation, scorer=name))),
+            with_model=float(np.mean([pair.agreement for pair in known])) if known else None,
+            share_in_pair=sum(shares) / len(shares) if known else None,
         )
 
-    return AtThreshold(
-        threshold,
-        len(left),
-        _mean(left, _agreement, n_resamples),
-        _mean(left, RankedImage.prompt_correlation, n_resamples),
-        tuple(map(joined, scorers)),
-    )
+    human, prompt = mean(left, RankedImage.agreement), mean(left, RankedImage.prompt_correlation)
+    return AtThreshold(threshold, len(left), human, prompt, tuple(map(joined, scorers)))
 
 
 def _groups(
-    images: Sequence[RankedImage],
-    key: Callable[[RankedImage], str],
-    scorers: Sequence[str],
-    n_resamples: int,
+    images: Sequence[RankedImage], key: str, scorers: Sequence[str], mean: _Mean
 ) -> tuple[GroupMeans, ...]:
     groups = _by(key, images)
     if set(groups) <= {""}:
         return ()
+    by = [partial(RankedImage.correlation, scorer=scorer) for scorer in scorers]
     return tuple(
         GroupMeans(
             name,
             len(members),
-            _mean(members, _agreement, n_resamples),
-            tuple(
-                _mean(members, partial(RankedImage.correlation, scorer=scorer), n_resamples)
-                for scorer in scorers
-            ),
+            mean(members, RankedImage.agreement),
+            tuple(mean(members, value) for value in by),
         )
         for name, members in groups.items()
     )
 
 
-def _by(
-    key: Callable[[RankedImage], str], images: Iterable[RankedImage]
-) -> dict[str, list[RankedImage]]:
+def _by(key: str, images: Iterable[RankedImage]) -> dict[str, list[RankedImage]]:
+    """Images by ``language`` or ``category``."""
     found: dict[str, list[RankedImage]] = {}
     for image in images:
-        found.setdefault(key(image), []).append(image)
+        found.setdefault(getattr(image.reviews, key), []).append(image)
     return dict(sorted(found.items()))
 
 
 def _lengths(images: Sequence[RankedImage], scorers: Sequence[str]) -> Iterator[TextLengths]:
     """Lengths of the texts of each language: in characters, and in tokens of each model."""
-    for language, members in _by(_language, images).items():
+    for language, members in _by("language", images).items():
         lengths = [len(text) for image in members for text in image.reviews.texts]
         counts = {
             name: [
@@ -317,37 +307,19 @@ def _differences(
         yield row
 
 
-def _mean(
-    images: Sequence[RankedImage], value: Callable[[RankedImage], float | None], n_resamples: int
-) -> MeanCorrelation:
+def _mean(images: Sequence[RankedImage], value: _Value, n_resamples: int) -> MeanCorrelation:
     found = [(v, i.reviews.source) for i in images if (v := value(i)) is not None]
     if not found:
-        return MeanCorrelation(None, None, 0)
+        return MeanCorrelation(mean=None, interval=None, n=0)
     clusters = cluster_codes([source for _, source in found], len(found))
     estimate = mean_interval([v for v, _ in found], clusters=clusters, n_resamples=n_resamples)
-    return MeanCorrelation(estimate.mean, ends_of(estimate.interval), estimate.n)
+    return MeanCorrelation(mean=estimate.mean, interval=ends_of(estimate.interval), n=estimate.n)
 
 
-def _fields(mean: MeanCorrelation) -> tuple[float | None, Ends | None, int]:
-    return mean.mean, mean.interval, mean.n
-
-
-def _kept(image: RankedImage, threshold: float | None) -> bool:
-    return image.pair is not None and kept(image.pair.agreement, threshold)
-
-
-def _agreement(image: RankedImage) -> float | None:
-    return None if image.pair is None else image.pair.agreement
+def _kept(judged: Sequence[RankedImage], threshold: float | None) -> list[RankedImage]:
+    return [image for image in judged if image.pair and kept(image.pair.agreement, threshold)]
 
 
 def _concordance(image: RankedImage) -> float | None:
     table = np.array(list(image.people.values())).T
     return kendall_w(table, n_resamples=1).value if len(image.people) >= 2 else None
-
-
-def _language(image: RankedImage) -> str:
-    return image.reviews.language
-
-
-def _category(image: RankedImage) -> str:
-    return image.reviews.category

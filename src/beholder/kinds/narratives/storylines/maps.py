@@ -12,7 +12,6 @@ Source: Keith Norambuena, Mitra, North 2021 and arXiv 2501.09884, as their publi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 import scipy
@@ -27,6 +26,7 @@ from beholder.kinds.narratives.storylines.space import (
     StorylinePath,
     ends,
     path_through,
+    traced,
 )
 from beholder.kinds.narratives.storylines.widest import earliest_sources
 
@@ -133,10 +133,13 @@ def _likeliest_route(
     least = 0.1 / k
     cost = np.full(n, np.inf)
     cost[0] = 0.0
-    came_from = np.full(n, -1)
-    for position, heads, flows in _outflows(tail, head, flow, n):
+    came_from = np.full(n, -1, dtype=np.intp)
+    starts = np.searchsorted(tail, np.arange(n + 1))
+    for position in range(n - 1):
         if activity[position] <= least or cost[position] == np.inf:
             continue
+        part = slice(starts[position], starts[position + 1])
+        heads, flows = head[part], flow[part]
         keep = (flows > least) & (activity[heads] > least)
         heads, flows = heads[keep], flows[keep]
         largest = np.argsort(-flows, kind="stable")[: math.ceil(math.sqrt(k))]
@@ -149,16 +152,4 @@ def _likeliest_route(
         raise ConfigError(
             f"the narrative map of k={k} has no route from source to target with noticeable flow"
         )
-    path = [n - 1]
-    while path[-1]:
-        path.append(int(came_from[path[-1]]))
-    return path[::-1]
-
-
-def _outflows(
-    tail: NDArray[np.intp], head: NDArray[np.intp], flow: Floats, n: int
-) -> Iterator[tuple[int, NDArray[np.intp], Floats]]:
-    starts = np.searchsorted(tail, np.arange(n + 1))
-    for position in range(n - 1):
-        part = slice(starts[position], starts[position + 1])
-        yield position, head[part], flow[part]
+    return traced(came_from, 0, n - 1)

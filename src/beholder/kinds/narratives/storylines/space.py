@@ -136,10 +136,6 @@ class Space:
             )
         return low, high
 
-    def similarity(self, rows: slice, columns: slice) -> Floats:
-        """Angular similarity S on the scale of this space, shape (rows, columns)."""
-        return self._scaled(self._angular(self.vectors[rows], self.vectors[columns]))
-
     def cosine(self, rows: slice, columns: slice) -> Floats:
         """Cosines, shape (rows, columns), in -1..1; never rescaled."""
         cosine: Floats = np.clip(self.vectors[rows] @ self.vectors[columns].T, -1.0, 1.0)
@@ -147,7 +143,7 @@ class Space:
 
     def theta(self, rows: slice = slice(None), columns: slice = slice(None)) -> Floats:
         """Theta of some pictures with others, shape (rows, columns), in 0..1; higher is closer."""
-        similar = self.similarity(rows, columns)
+        similar = self._scaled(self._angular(self.vectors[rows], self.vectors[columns]))
         if self.distributions is None:
             return np.sqrt(similar)
         p, q = self.distributions[rows], self.distributions[columns]
@@ -306,11 +302,28 @@ def ends(space: Space, source: int | None, target: int | None) -> tuple[int, int
     """
     first = 0 if source is None else source
     last = len(space) - 1 if target is None else target
-    for name, position in (("source", first), ("target", last)):
-        if not 0 <= position < len(space):
-            raise ConfigError(f"{name}: position {position} is outside 0..{len(space) - 1}")
+    check_positions(space, source=first, target=last)
     if first >= last:
         raise ConfigError(
             f"the source (position {first}) must stand before the target ({last}) in time"
         )
     return first, last
+
+
+def check_positions(space: Space, **positions: int) -> None:
+    """Refuse positions outside the collection; the message names the end.
+
+    Raises:
+        ConfigError: A position is outside the collection.
+    """
+    for name, position in positions.items():
+        if not 0 <= position < len(space):
+            raise ConfigError(f"{name}: position {position} is outside 0..{len(space) - 1}")
+
+
+def traced(came_from: NDArray[np.intp], source: int, end: int) -> list[int]:
+    """The path to ``end``, given from where each position was reached."""
+    path = [end]
+    while path[-1] != source:
+        path.append(int(came_from[path[-1]]))
+    return path[::-1]
