@@ -13,42 +13,15 @@ import numpy as np
 from beholder import files
 from beholder.data.frames import frame_row
 from beholder.errors import ConfigError
-from beholder.kinds.narratives.compared import (
-    ComparisonTables,
-    Examples,
-    ModelAgreement,
-    RatedNarrative,
-    StepTables,
-)
+from beholder.kinds.narratives import compared, cost, results
 from beholder.kinds.narratives.config import NarrateConfig
-from beholder.kinds.narratives.cost import (
-    PUBLISHED_SECONDS,
-    Rates,
-    Stage,
-    estimated_tokens,
-    measured,
-    pooled,
-)
 from beholder.kinds.narratives.hybrid import Hybrid, combine
 from beholder.kinds.narratives.inputs import Inputs
 from beholder.kinds.narratives.judging import Vote
 from beholder.kinds.narratives.measuring import EmbeddedPictures
 from beholder.kinds.narratives.models import between_models, with_and_without
-from beholder.kinds.narratives.results import (
-    MATRIX,
-    STUDY,
-    Cost,
-    HybridRatings,
-    Narrative,
-    NarrativeCoherence,
-    NarrativeStudy,
-    ShownFrame,
-    StudyVote,
-    ThetaMatrix,
-    UnitCost,
-)
 from beholder.kinds.narratives.stages import StageFindings
-from beholder.kinds.narratives.steps import steps_table, told_by
+from beholder.kinds.narratives.steps import StepRow, steps_table, told_by
 from beholder.kinds.narratives.storylines.strength import Coherence
 from beholder.kinds.narratives.storylines.timeline import steps_back
 from beholder.kinds.narratives.study import JudgedStoryline, tables
@@ -61,11 +34,14 @@ MATRIX_SIDE = 400
 """Pictures in the drawn theta matrix at most."""
 
 
-def write(config: NarrateConfig, found: StageFindings) -> NarrativeStudy:
+def write(config: NarrateConfig, found: StageFindings) -> results.NarrativeStudy:
     """Write a run's results into its folder."""
     if found.pictures is not None:
         rows, _ = _drawn(found.pictures, found.inputs.storylines)
-        with files.replacing(config.out / MATRIX) as unfinished, unfinished.open("wb") as archive:
+        with (
+            files.replacing(config.out / results.MATRIX) as unfinished,
+            unfinished.open("wb") as archive,
+        ):
             np.savez_compressed(
                 archive,
                 theta=found.pictures.space.subset(rows).theta().astype(np.float16),
@@ -75,13 +51,13 @@ def write(config: NarrateConfig, found: StageFindings) -> NarrativeStudy:
     unreadable = write_thumbs(config.out, config.folder, pictures, THUMB_SIDE)
     study = _study(config, found, unreadable)
     text = json.dumps(msgspec.to_builtins(study), ensure_ascii=False, allow_nan=False)
-    files.write_text(config.out / STUDY, text)
+    files.write_text(config.out / results.STUDY, text)
     return study
 
 
 def cost_table(
-    config: NarrateConfig, inputs: Inputs, spent: Mapping[str, Stage] | None = None
-) -> Cost:
+    config: NarrateConfig, inputs: Inputs, spent: Mapping[str, cost.Stage] | None = None
+) -> results.Cost:
     """Costs by captions and by sight in seconds and tokens, and the break-even.
 
     Measured if the run has all three kinds of answers, over all judges; otherwise published or
@@ -93,41 +69,35 @@ def cost_table(
     length = sum(len(storyline.frames) for storyline in inputs.storylines) / n
     words = (config.captions.min_words + config.captions.max_words) // 2
     known = dict(spent or {})
-    kinds: dict[str, list[Stage]] = {"caption": [known.get("caption", Stage())]}
+    kinds: dict[str, list[cost.Stage]] = {"caption": [known.get("caption", cost.Stage())]}
     for way in config.ways:
-        kinds.setdefault(way.by, []).append(known.get(way.name, Stage()))
-    rates = measured({kind: pooled(found) for kind, found in kinds.items()})
-    seconds, tokens = rates or (PUBLISHED_SECONDS, estimated_tokens(length, words))
-    return Cost(
-        n_pictures=n_pictures,
-        n_narratives=n,
-        judges=judges,
-        stages=known,
-        seconds=_unit_cost(seconds, n_pictures, n, judges),
-        tokens=_unit_cost(tokens, n_pictures, n, judges),
-    )
+        kinds.setdefault(way.by, []).append(known.get(way.name, cost.Stage()))
+    rates = cost.measured({kind: cost.pooled(found) for kind, found in kinds.items()})
+    seconds, tokens = rates or (cost.PUBLISHED_SECONDS, cost.estimated_tokens(length, words))
+    units = (_unit_cost(rates, n_pictures, n, judges) for rates in (seconds, tokens))
+    return results.Cost(n_pictures, n, judges, known, *units)
 
 
 def _study(
     config: NarrateConfig, found: StageFindings, unreadable: Iterable[str]
-) -> NarrativeStudy:
+) -> results.NarrativeStudy:
     storylines = found.inputs.storylines
     hybrid, hybrid_missing = _hybrid(config, found)
     narratives = _narratives(found, hybrid)
     subjects = [JudgedStoryline.of(one) for one in narratives]
     captions = found.captions()
-    compared = tables(
+    comparison = tables(
         subjects,
         config.human,
         n_repeated=len(narratives) - len({one.frames for one in narratives}),
         notes=_notes(hybrid, storylines),
     )
-    return NarrativeStudy(
+    return results.NarrativeStudy(
         human=config.human,
         frames=tuple(_frame(frame, captions.get(frame.id)) for frame in found.inputs.shown),
         narratives=narratives,
-        tables=compared,
-        examples=_examples(config, found, compared) if config.voting.examples else None,
+        tables=comparison,
+        examples=_examples(config, found, comparison) if config.voting.examples else None,
         models=tuple(_models(config, subjects)),
         steps=_steps_table(narratives, config.human) if "transitions" in found.outcomes else None,
         cost=cost_table(config, found.inputs, found.spent),
@@ -140,7 +110,9 @@ def _study(
     )
 
 
-def _models(config: NarrateConfig, subjects: Sequence[JudgedStoryline]) -> Iterator[ModelAgreement]:
+def _models(
+    config: NarrateConfig, subjects: Sequence[JudgedStoryline]
+) -> Iterator[compared.ModelAgreement]:
     """How judges agree, by way of seeing; nothing if there is one judge."""
     named: dict[str, dict[str, str]] = {}
     for way in config.ways if len(config.judges) > 1 else ():
@@ -155,42 +127,38 @@ def _models(config: NarrateConfig, subjects: Sequence[JudgedStoryline]) -> Itera
         yield between_models(by, ratings, sources, config.human)
 
 
-def _examples(config: NarrateConfig, found: StageFindings, study: ComparisonTables) -> Examples:
+def _examples(
+    config: NarrateConfig, found: StageFindings, study: compared.ComparisonTables
+) -> compared.Examples:
     plain = {(way.by, way.judge): way.name for way in config.ways if not way.examples}
     pairs = [(plain[way.by, way.judge], way.name) for way in config.ways if way.examples]
     shown = (
-        RatedNarrative(one.id, one.source, rating, len(one.frames))
+        compared.RatedNarrative(one.id, one.source, rating, len(one.frames))
         for one, rating in found.inputs.examples
     )
-    return Examples(tuple(shown), tuple(with_and_without(study, pairs)))
+    return compared.Examples(tuple(shown), tuple(with_and_without(study, pairs)))
 
 
-def _votes(votes: Sequence[Vote]) -> tuple[StudyVote, ...]:
+def _votes(votes: Sequence[Vote]) -> tuple[results.StudyVote, ...]:
     return tuple(
-        StudyVote(
-            judge=vote.judge,
-            value=vote.value,
-            reason=vote.reason,
-            failure=None if vote.failure is None else vote.failure.message,
-            breaks=vote.breaks,
-        )
-        for vote in votes
+        results.StudyVote(v.judge, v.value, v.reason, v.failure and v.failure.message, v.breaks)
+        for v in votes
     )
 
 
-def _narratives(found: StageFindings, hybrid: Hybrid | None) -> tuple[Narrative, ...]:
+def _narratives(found: StageFindings, hybrid: Hybrid | None) -> tuple[results.Narrative, ...]:
     votes, steps = found.votes(), found.steps()
     coherence, nearest = found.coherence(), found.nearest()
     index = {frame.id: number for number, frame in enumerate(found.inputs.shown)}
 
-    def one(at: int, storyline: Storyline) -> Narrative:
+    def one(at: int, storyline: Storyline) -> results.Narrative:
         known, near = coherence.get(at), nearest.get(at)
-        return Narrative(
+        return results.Narrative(
             id=storyline.id,
             source=storyline.source,
             group=dict(storyline.group),
             frames=tuple(index[frame.id] for frame in storyline.frames),
-            coherence=msgspec.convert(known, NarrativeCoherence, from_attributes=True)
+            coherence=msgspec.convert(known, results.NarrativeCoherence, from_attributes=True)
             if isinstance(known, Coherence)
             else None,
             coherence_failure=known.message if isinstance(known, ItemFailure) else None,
@@ -209,13 +177,13 @@ def _hybrid_row(hybrid: Hybrid, at: int) -> tuple[float | None, ...] | None:
     return row if hybrid.trusted or any(value is not None for value in row) else None
 
 
-def _frame(frame: Frame, caption: str | ItemFailure | None) -> ShownFrame:
+def _frame(frame: Frame, caption: str | ItemFailure | None) -> results.ShownFrame:
     row = frame_row(frame)
     if isinstance(caption, str):
         row["caption"] = caption
     elif isinstance(caption, ItemFailure):
         row["failure"] = caption.message
-    return msgspec.convert(row, ShownFrame)
+    return msgspec.convert(row, results.ShownFrame)
 
 
 def _hybrid(config: NarrateConfig, found: StageFindings) -> tuple[Hybrid | None, str | None]:
@@ -225,10 +193,9 @@ def _hybrid(config: NarrateConfig, found: StageFindings) -> tuple[Hybrid | None,
     seen, sight = set(found.seen), found.table("sight")
     looks = [row if at in seen else nan for at, row in enumerate(sight)]
     withheld = sight if "sight" in config.parts else None
+    captions, weight = found.table("captions"), config.hybrid.weight
     try:
-        return combine(
-            found.table("captions"), looks, weight=config.hybrid.weight, withheld=withheld
-        ), None
+        return combine(captions, looks, weight=weight, withheld=withheld), None
     except ConfigError as error:
         return None, str(error)
 
@@ -267,11 +234,13 @@ def _hybrid_note(hybrid: Hybrid, n: int) -> str:
     )
 
 
-def _hybrid_ratings(hybrid: Hybrid, config: NarrateConfig, found: StageFindings) -> HybridRatings:
-    sight = found.spent.get("sight", Stage())
+def _hybrid_ratings(
+    hybrid: Hybrid, config: NarrateConfig, found: StageFindings
+) -> results.HybridRatings:
+    sight = found.spent.get("sight", cost.Stage())
     calls = sight.calls or 1
     spared = (len(found.inputs.storylines) - hybrid.n_seen) * config.voting.judges
-    return HybridRatings(
+    return results.HybridRatings(
         rule=config.hybrid.rule,
         share=config.hybrid.share,
         n_seen=hybrid.n_seen,
@@ -288,8 +257,8 @@ def _hybrid_ratings(hybrid: Hybrid, config: NarrateConfig, found: StageFindings)
     )
 
 
-def _unit_cost(rates: Rates, n_pictures: int, n: int, judges: int) -> UnitCost:
-    return UnitCost(
+def _unit_cost(rates: cost.Rates, n_pictures: int, n: int, judges: int) -> results.UnitCost:
+    return results.UnitCost(
         **asdict(rates),
         captions_total=rates.captions_total(n_pictures, n, judges),
         captions_again=n * judges * rates.by_captions,
@@ -298,9 +267,9 @@ def _unit_cost(rates: Rates, n_pictures: int, n: int, judges: int) -> UnitCost:
     )
 
 
-def _theta(pictures: EmbeddedPictures, storylines: Sequence[Storyline]) -> ThetaMatrix:
+def _theta(pictures: EmbeddedPictures, storylines: Sequence[Storyline]) -> results.ThetaMatrix:
     rows, order = _drawn(pictures, storylines)
-    return ThetaMatrix(
+    return results.ThetaMatrix(
         signature=pictures.space.signature,
         embedder=pictures.embedder,
         learned=pictures.learned,
@@ -324,13 +293,10 @@ def _drawn(pictures: EmbeddedPictures, storylines: Sequence[Storyline]) -> tuple
     return sorted(rows, key=lambda row: (days[row], row)), "in order of time"
 
 
-def _steps_table(narratives: Sequence[Narrative], human: str) -> StepTables:
-    rows = [
-        (one.source, one.step_means, one.coherence.steps if one.coherence else None)
-        for one in narratives
-    ]
-    broken = [
-        (one.source, [told_by([vote.breaks for vote in step]) for step in one.steps])
-        for one in narratives
-    ]
+def _steps_table(narratives: Sequence[results.Narrative], human: str) -> compared.StepTables:
+    rows: list[StepRow] = []
+    broken = []
+    for one in narratives:
+        rows.append((one.source, one.step_means, one.coherence and one.coherence.steps))
+        broken.append((one.source, [told_by([vote.breaks for vote in s]) for s in one.steps]))
     return steps_table(rows, human, broken)

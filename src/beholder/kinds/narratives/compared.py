@@ -19,7 +19,7 @@ class MeanAndSD(Struct, frozen=True):
     sd: float | None
 
 
-class JudgeSpread(Struct, frozen=True):
+class JudgeSpread(Struct, frozen=True, kw_only=True):
     """SD with n - 1 and with n, and range, of the judges of a narrative; means over narratives."""
 
     within_sd: float | None = None
@@ -27,7 +27,7 @@ class JudgeSpread(Struct, frozen=True):
     within_range: float | None = None
 
 
-class SourceScore(Struct, frozen=True):
+class SourceScore(JudgeSpread, frozen=True):
     """Ratings of the narratives of a source by one method.
 
     Attributes:
@@ -41,9 +41,6 @@ class SourceScore(Struct, frozen=True):
         sd: Its SD with n - 1.
         sd_population: Its SD with n.
         interval: Interval of the mean.
-        within_sd: See ``JudgeSpread``.
-        within_sd_population: See ``JudgeSpread``.
-        within_range: See ``JudgeSpread``.
     """
 
     method: str
@@ -56,9 +53,6 @@ class SourceScore(Struct, frozen=True):
     sd: float | None
     sd_population: float | None
     interval: Ends | None
-    within_sd: float | None
-    within_sd_population: float | None
-    within_range: float | None
 
 
 class SourceCoherence(Struct, frozen=True):
@@ -70,30 +64,29 @@ class SourceCoherence(Struct, frozen=True):
     dtw: MeanAndSD
 
 
-class MeasureCorrelation(Struct, frozen=True):
+class RatingCorrelation(Struct, frozen=True, kw_only=True):
+    """Pearson's r with its interval and p, and Spearman's rho, over ``n`` narratives with both."""
+
+    n: int
+    r: float | None = None
+    interval: Ends | None = None
+    p: float | None = None
+    rho: float | None = None
+    reason: str | None = None
+
+
+class MeasureCorrelation(RatingCorrelation, frozen=True):
     """Ratings by a method against a measure: ``minimum``, ``mean`` or ``dtw``."""
 
     method: str
     measure: str
-    n: int
-    r: float | None
-    interval: Ends | None
-    p: float | None
-    rho: float | None
-    reason: str | None
 
 
-class MethodCorrelation(Struct, frozen=True):
+class MethodCorrelation(RatingCorrelation, frozen=True):
     """Ratings by a method against those by another."""
 
     a: str
     b: str
-    n: int
-    r: float | None
-    interval: Ends | None
-    p: float | None
-    rho: float | None
-    reason: str | None
 
 
 class AgreementValue(Struct, frozen=True):

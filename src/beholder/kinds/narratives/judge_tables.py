@@ -7,13 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET, structs
 
 from beholder.files import safe_name
-from beholder.kinds.narratives.compared import (
-    AgreementValue,
-    Examples,
-    MethodReliability,
-    ModelAgreement,
-    WordedValue,
-)
+from beholder.kinds.narratives import compared
 from beholder.tables import Cells, Column, Table, interval_cells, record_cells
 
 SOURCE = Column("source", "source", "text")
@@ -30,7 +24,7 @@ _COEFFICIENT = (
 _NOTE = Column("reason", "note", "text")
 
 
-def model_tables(found: ModelAgreement, notes: Sequence[str] = ()) -> list[Table]:
+def model_tables(found: compared.ModelAgreement, notes: Sequence[str] = ()) -> list[Table]:
     """How several judges rate the same narratives: agreement, scores and ranks, two by two.
 
     Args:
@@ -80,7 +74,7 @@ def model_tables(found: ModelAgreement, notes: Sequence[str] = ()) -> list[Table
     ]  # fmt: skip
 
 
-def reliability_table(rows: Sequence[MethodReliability]) -> Table:
+def reliability_table(rows: Sequence[compared.MethodReliability]) -> Table:
     """How the judges of each method agree."""
     found: list[Cells] = []
     for row in rows:
@@ -100,7 +94,7 @@ def reliability_table(rows: Sequence[MethodReliability]) -> Table:
     return Table("reliability", "agreement of judges", columns, tuple(found), notes, by="method")
 
 
-def _reliability(row: MethodReliability) -> Iterator[Cells]:
+def _reliability(row: compared.MethodReliability) -> Iterator[Cells]:
     if row.reason:
         yield _no_coefficient(row.reason)
         return
@@ -108,18 +102,20 @@ def _reliability(row: MethodReliability) -> Iterator[Cells]:
     yield _coefficient("Cronbach's alpha", row.alpha)
     pairs = {f"r of judges {pair}": r for pair, r in row.pairwise_r.items()}
     for name, r in {"mean pairwise r": row.mean_pairwise_r, **pairs}.items():
-        yield _coefficient(name, AgreementValue(None if r is UNSET else r, None))
+        yield _coefficient(name, compared.AgreementValue(None if r is UNSET else r, None))
 
 
-def _icc(found: ModelAgreement | MethodReliability) -> Iterator[Cells]:
+def _icc(found: compared.ModelAgreement | compared.MethodReliability) -> Iterator[Cells]:
     yield _coefficient("ICC(2,1), one judge", found.icc_single)
     yield _coefficient("ICC(2,k), mean of judges", found.icc_average)
 
 
-def _coefficient(name: str, found: AgreementValue | None) -> Cells:
+def _coefficient(name: str, found: compared.AgreementValue | None) -> Cells:
     """A coefficient with its interval, and its words if it has them."""
     assert found is not None  # if there is no reason, there are coefficients
-    words = (found.verdict, found.verdicts) if isinstance(found, WordedValue) else (None, None)
+    words = (
+        (found.verdict, found.verdicts) if isinstance(found, compared.WordedValue) else (None, None)
+    )
     return {
         "coefficient": name,
         **record_cells(found, "value"),
@@ -132,7 +128,7 @@ def _no_coefficient(reason: str) -> Cells:
     return {"coefficient": "", "reason": reason, "verdict": "", "verdicts": ""}
 
 
-def examples_table(examples: Examples) -> Table:
+def examples_table(examples: compared.Examples) -> Table:
     """What examples change in the ratings of each method and source."""
     columns = [METHOD, SOURCE]
     for told in ("without", "with"):

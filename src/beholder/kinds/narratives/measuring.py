@@ -13,13 +13,8 @@ import msgspec
 
 from beholder.embed.images import ImageEmbedder, usable_frames
 from beholder.errors import ItemError
+from beholder.kinds.narratives.storylines import strength
 from beholder.kinds.narratives.storylines.space import Floats, Space
-from beholder.kinds.narratives.storylines.strength import (
-    Coherence,
-    WarpedAlignment,
-    coherence_of,
-    dtw,
-)
 from beholder.kinds.narratives.storylines.topics import topics_by
 from beholder.metrics.asker import Asker, Outcome, ValueInfo
 from beholder.metrics.params import REQUIRED, param
@@ -168,7 +163,9 @@ class MeasureCoherence(Asker[Storyline]):
             self.check(subject)
         except ItemError as error:
             raise ItemError(str(error), detail=detail) from error
-        found = coherence_of(self.pictures.space, [rows[frame.id] for frame in subject.frames])
+        found = strength.coherence_of(
+            self.pictures.space, [rows[frame.id] for frame in subject.frames]
+        )
         values = {
             "minimum": found.minimum,
             "mean": found.mean,
@@ -181,32 +178,34 @@ class MeasureCoherence(Asker[Storyline]):
 
     def _nearest(
         self, storyline: Storyline, pictures: EmbeddedPictures
-    ) -> tuple[str, WarpedAlignment] | None:
+    ) -> tuple[str, strength.WarpedAlignment] | None:
         if storyline.source == self.human:
             return None
         path = pictures.path(storyline)
         found = [
-            (one.id, dtw(path, pictures.path(one))) for one in self.people if pictures.holds(one)
+            (one.id, strength.dtw(path, pictures.path(one)))
+            for one in self.people
+            if pictures.holds(one)
         ]
         if not found:
             return None
         return min(found, key=lambda pair: pair[1].normalised)
 
 
-def coherence_in(outcome: Outcome) -> Coherence | ItemFailure:
+def coherence_in(outcome: Outcome) -> strength.Coherence | ItemFailure:
     """The coherence of an outcome, or its failure."""
     if isinstance(outcome, ItemFailure):
         return outcome
     known = {**outcome.values, **outcome.detail, "signature": outcome.detail["theta"]}
-    return msgspec.convert(known, Coherence)
+    return msgspec.convert(known, strength.Coherence)
 
 
-def nearest_in(outcome: Outcome) -> tuple[str, WarpedAlignment] | None:
+def nearest_in(outcome: Outcome) -> tuple[str, strength.WarpedAlignment] | None:
     """The nearest human storyline of an outcome, by id, and the alignment; None without one."""
     found = outcome.detail.get("nearest")
     if found is None:
         return None
-    return found["storyline"], msgspec.convert(found, WarpedAlignment)
+    return found["storyline"], msgspec.convert(found, strength.WarpedAlignment)
 
 
 def digest(value: object) -> str:

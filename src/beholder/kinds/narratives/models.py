@@ -17,18 +17,7 @@ from scipy.stats import rankdata
 
 from beholder import stats
 from beholder.errors import ConfigError
-from beholder.kinds.narratives import results
-from beholder.kinds.narratives.compared import (
-    AgreementChange,
-    AgreementValue,
-    ComparisonTables,
-    ExampleEffect,
-    ModelAgreement,
-    ModelPair,
-    ModelSource,
-    RatingSpread,
-    SourceScore,
-)
+from beholder.kinds.narratives import compared, results
 from beholder.kinds.narratives.results import NarrativeStudy, SideBySide, StageOfRun, mean_vote
 from beholder.kinds.narratives.storylines.space import Floats
 from beholder.kinds.narratives.study import agreement, mean_and_sd, ordered_sources
@@ -42,7 +31,7 @@ def between_models(
     ratings: Mapping[str, Mapping[str, float]],
     sources: Mapping[str, str],
     human: str = "human",
-) -> ModelAgreement:
+) -> compared.ModelAgreement:
     """How judges agree over the narratives that all of them rated.
 
     Args:
@@ -54,30 +43,30 @@ def between_models(
     models = tuple(ratings)
     every = list(dict.fromkeys(name for rated in ratings.values() for name in rated))
     common = [name for name in every if all(name in rated for rated in ratings.values())]
-    n_left_out = len(every) - len(common)
-    if len(common) < 2:
-        reason = f"needs two narratives that all judges rated, got {len(common)}"
-        return ModelAgreement(by, models, len(common), n_left_out, reason)
+    n, n_left_out = len(common), len(every) - len(common)
+    if n < 2:
+        reason = f"needs two narratives that all judges rated, got {n}"
+        return compared.ModelAgreement(by, models, n, n_left_out, reason)
     table = np.array([[ratings[model][name] for model in models] for name in common])
     concordance = stats.kendall_w(table)
     single, average = agreement(table)
-    return ModelAgreement(
+    return compared.ModelAgreement(
         by=by,
         models=models,
-        n=len(common),
+        n=n,
         n_left_out=n_left_out,
         icc_single=single,
         icc_average=average,
-        kendall_w=AgreementValue(concordance.value, ends_of(concordance.interval)),
+        kendall_w=compared.AgreementValue(concordance.value, ends_of(concordance.interval)),
         pairs=tuple(_pair_of(table, models, i, j) for i, j in combinations(range(len(models)), 2)),
         sources=tuple(_by_source(table, models, [sources[name] for name in common], human)),
     )
 
 
-def _pair_of(table: Floats, models: Sequence[str], i: int, j: int) -> ModelPair:
+def _pair_of(table: Floats, models: Sequence[str], i: int, j: int) -> compared.ModelPair:
     a, b = table[:, i], table[:, j]
     linear, difference = stats.pearson(a, b), stats.paired_difference(b, a)
-    return ModelPair(
+    return compared.ModelPair(
         a=models[i],
         b=models[j],
         r=linear.value,
@@ -92,7 +81,7 @@ def _pair_of(table: Floats, models: Sequence[str], i: int, j: int) -> ModelPair:
 
 def _by_source(
     table: Floats, models: Sequence[str], named: Sequence[str], human: str
-) -> Iterator[ModelSource]:
+) -> Iterator[compared.ModelSource]:
     sources = ordered_sources(named, human)
     of = np.array([sources.index(source) for source in named])
     for column, model in enumerate(models):
@@ -100,12 +89,12 @@ def _by_source(
         ranks = rankdata([-group.mean() for group in groups])
         for source, group, rank in zip(sources, groups, ranks, strict=True):
             mean, sd = float(group.mean()), mean_and_sd(group.tolist()).sd
-            yield ModelSource(model, source, len(group), mean, sd, float(rank))
+            yield compared.ModelSource(model, source, len(group), mean, sd, float(rank))
 
 
 def with_and_without(
-    tables: ComparisonTables, pairs: Sequence[tuple[str, str]]
-) -> Iterator[ExampleEffect]:
+    tables: compared.ComparisonTables, pairs: Sequence[tuple[str, str]]
+) -> Iterator[compared.ExampleEffect]:
     """What examples change: means, SD and ICC of each way of rating with and without them.
 
     Args:
@@ -119,19 +108,18 @@ def with_and_without(
     reliability = {row.method: row.icc_single for row in tables.reliability}
     for without, examples in pairs:
         for source in tables.sources:
-            plain, shown = scores[without, source], scores[examples, source]
-            yield ExampleEffect(
+            plain, shown = (
+                msgspec.convert(scores[way, source], compared.RatingSpread, from_attributes=True)
+                for way in (without, examples)
+            )
+            yield compared.ExampleEffect(
                 way=without,
                 source=source,
-                without=_rating_spread(plain),
-                shown=_rating_spread(shown),
+                without=plain,
+                shown=shown,
                 sd_difference=None if plain.sd is None or shown.sd is None else shown.sd - plain.sd,
-                icc_single=AgreementChange(reliability[without], reliability[examples]),
+                icc_single=compared.AgreementChange(reliability[without], reliability[examples]),
             )
-
-
-def _rating_spread(row: SourceScore) -> RatingSpread:
-    return RatingSpread(row.n, row.mean, row.sd, row.sd_population, row.within_sd)
 
 
 STEPS = "steps"

@@ -12,12 +12,7 @@ from msgspec import Struct
 from beholder import files
 from beholder.errors import RunError
 from beholder.judges.operations import BreakKind
-from beholder.kinds.narratives.compared import (
-    ComparisonTables,
-    Examples,
-    ModelAgreement,
-    StepTables,
-)
+from beholder.kinds.narratives import compared
 from beholder.kinds.narratives.config import Rule, Voting
 from beholder.kinds.narratives.cost import Stage
 from beholder.kinds.narratives.hybrid import HybridCheck
@@ -245,10 +240,10 @@ class NarrativeStudy(Struct, frozen=True, kw_only=True):
     human: str
     frames: tuple[ShownFrame, ...]
     narratives: tuple[Narrative, ...]
-    tables: ComparisonTables
-    examples: Examples | None = None
-    models: tuple[ModelAgreement, ...] = ()
-    steps: StepTables | None
+    tables: compared.ComparisonTables
+    examples: compared.Examples | None = None
+    models: tuple[compared.ModelAgreement, ...] = ()
+    steps: compared.StepTables | None
     cost: Cost
     hybrid: HybridRatings | None
     hybrid_missing: str | None = None
@@ -282,7 +277,7 @@ class SideBySide(Struct, frozen=True):
 
     runs: tuple[str, str]
     judges: dict[str, tuple[str, ...]]
-    models: tuple[ModelAgreement, ...]
+    models: tuple[compared.ModelAgreement, ...]
     cost: tuple[StageOfRun, ...]
 
 

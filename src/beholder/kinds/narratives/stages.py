@@ -9,25 +9,11 @@ from typing import Any
 import numpy as np
 
 from beholder.data.frames import frame_row
+from beholder.kinds.narratives import judging, measuring
 from beholder.kinds.narratives.config import PEOPLE, Method, NarrateConfig
 from beholder.kinds.narratives.cost import Stage
 from beholder.kinds.narratives.hybrid import choose
 from beholder.kinds.narratives.inputs import Inputs
-from beholder.kinds.narratives.judging import (
-    CaptionFrame,
-    RateSteps,
-    RateStoryline,
-    Vote,
-    caption_of,
-    votes_of,
-)
-from beholder.kinds.narratives.measuring import (
-    EmbeddedPictures,
-    MeasureCoherence,
-    coherence_in,
-    digest,
-    nearest_in,
-)
 from beholder.kinds.narratives.people import PeopleVotes, What
 from beholder.kinds.narratives.results import NearestNarrative
 from beholder.kinds.narratives.storylines.strength import Coherence
@@ -55,15 +41,15 @@ def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
     found: dict[str, Asker[Any]] = {}
     if "coherence" in config.parts:
         rows = [frame_row(frame) for frame in inputs.frames]
-        found["coherence"] = MeasureCoherence(
-            **asdict(config.coherence), human=config.human, collection=digest(rows)
+        found["coherence"] = measuring.MeasureCoherence(
+            **asdict(config.coherence), human=config.human, collection=measuring.digest(rows)
         )
     for way in config.ways:
         if way.judge in config.people:
             found[way.name] = _people(way.judge, "ratings", inputs)
             continue
         examples = inputs.examples if way.examples else ()
-        found[way.name] = RateStoryline(
+        found[way.name] = judging.RateStoryline(
             **_rater(config, way.by, way.judge, caption),
             anchors=config.voting.anchors,
             rated=", ".join(f"{one.id}: {rating}" for one, rating in examples),
@@ -72,7 +58,7 @@ def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
     if steps and config.people:
         found["transitions"] = _people(config.people[0], "steps", inputs)
     elif steps:
-        found["transitions"] = RateSteps(
+        found["transitions"] = judging.RateSteps(
             **_rater(config, config.steps_by, config.judges[0], caption)
         )
     if caption is not None:
@@ -91,9 +77,9 @@ def n_seen(config: NarrateConfig, n: int) -> int:
     return len(choose(np.zeros((n, 1)), config.hybrid.share, config.hybrid.rule))
 
 
-def _captioner(config: NarrateConfig, inputs: Inputs) -> CaptionFrame:
+def _captioner(config: NarrateConfig, inputs: Inputs) -> judging.CaptionFrame:
     options = asdict(config.captions)
-    return CaptionFrame(
+    return judging.CaptionFrame(
         **options | {"judge": config.captions.judge or config.models[0]},
         context=config.voting.context,
         max_side=config.max_side,
@@ -102,7 +88,7 @@ def _captioner(config: NarrateConfig, inputs: Inputs) -> CaptionFrame:
 
 
 def _rater(
-    config: NarrateConfig, by: Method, judge: str, caption: CaptionFrame | None
+    config: NarrateConfig, by: Method, judge: str, caption: judging.CaptionFrame | None
 ) -> dict[str, Any]:
     return {
         "judge": judge,
@@ -137,17 +123,20 @@ class StageFindings:
     seen: list[int] = field(default_factory=list)
     spent: dict[str, Stage] = field(default_factory=dict)
     judges: dict[str, str] = field(default_factory=dict)
-    pictures: EmbeddedPictures | None = None
+    pictures: measuring.EmbeddedPictures | None = None
 
     def captions(self) -> dict[str, str | ItemFailure]:
         """Caption per frame id, or why it has none."""
         shown = self.inputs.shown
-        return {shown[at].id: caption_of(one) for at, one in self._of("caption").items()}
+        return {shown[at].id: judging.caption_of(one) for at, one in self._of("caption").items()}
 
-    def votes(self) -> dict[str, dict[int, list[Vote]]]:
+    def votes(self) -> dict[str, dict[int, list[judging.Vote]]]:
         """Per way of rating the votes per position of a storyline."""
         return {
-            method: {at: votes_of(one, 1, self.n_judges)[0] for at, one in self._of(method).items()}
+            method: {
+                at: judging.votes_of(one, 1, self.n_judges)[0]
+                for at, one in self._of(method).items()
+            }
             for method in self.ways
             if method in self.outcomes
         }
@@ -163,22 +152,22 @@ class StageFindings:
             for at in range(len(self.inputs.storylines))
         ]
 
-    def steps(self) -> dict[int, list[list[Vote]]]:
+    def steps(self) -> dict[int, list[list[judging.Vote]]]:
         """Votes per step, per position of a storyline."""
         storylines = self.inputs.storylines
         return {
-            at: votes_of(one, len(storylines[at].frames) - 1, self.n_judges)
+            at: judging.votes_of(one, len(storylines[at].frames) - 1, self.n_judges)
             for at, one in self._of("transitions").items()
         }
 
     def coherence(self) -> dict[int, Coherence | ItemFailure]:
         """Coherence per position of a storyline, or why it has none."""
-        return {at: coherence_in(one) for at, one in self._of("coherence").items()}
+        return {at: measuring.coherence_in(one) for at, one in self._of("coherence").items()}
 
     def nearest(self) -> dict[int, NearestNarrative]:
         """The nearest human storyline per position, if there is one."""
         place = {storyline.id: at for at, storyline in enumerate(self.inputs.storylines)}
-        found = ((at, nearest_in(one)) for at, one in self._of("coherence").items())
+        found = ((at, measuring.nearest_in(one)) for at, one in self._of("coherence").items())
         return {
             at: NearestNarrative(place[near[0]], near[1].cost, near[1].normalised, near[1].path)
             for at, near in found

@@ -11,20 +11,7 @@ import numpy as np
 
 from beholder import stats
 from beholder.judges.operations import BREAK_KINDS, BreakKind
-from beholder.kinds.narratives.compared import (
-    BreakComparison,
-    BreakTables,
-    BreakTally,
-    StepCorrelation,
-    StepSource,
-    StepTables,
-)
-from beholder.kinds.narratives.study import (
-    compare_sources,
-    mean_and_sd,
-    ordered_sources,
-    with_holm,
-)
+from beholder.kinds.narratives import compared, results, study
 from beholder.records import ends_of
 
 StepRow: TypeAlias = tuple[str, Sequence[float | None], Sequence[float] | None]
@@ -38,7 +25,7 @@ def steps_table(
     rows: Sequence[StepRow],
     human: str = "human",
     broken: Sequence[tuple[str, Sequence[Breaks]]] = (),
-) -> StepTables:
+) -> compared.StepTables:
     """Mean step rating per source, tests between sources, and agreement of ratings with theta.
 
     Steps of one narrative are not independent: they share pictures and a judge who saw the one
@@ -51,13 +38,16 @@ def steps_table(
     """
     by_source: dict[str, list[StepRow]] = {
         source: [row for row in rows if row[0] == source]
-        for source in ordered_sources([source for source, _, _ in rows], human)
+        for source in study.ordered_sources([source for source, _, _ in rows], human)
     }
     n_compared, same_weakest, by_chance = _weakest(rows)
-    means = {source: _narrative_means(own) for source, own in by_source.items()}
-    return StepTables(
+    means = {
+        source: [mean for _, votes, _ in own if (mean := results.mean_vote(votes)) is not None]
+        for source, own in by_source.items()
+    }
+    return compared.StepTables(
         sources=tuple(_source(source, own, means[source]) for source, own in by_source.items()),
-        comparisons=tuple(compare_sources(means)),
+        comparisons=tuple(study.compare_sources(means)),
         correlation=_correlation(rows),
         n_compared=n_compared,
         same_weakest=same_weakest,
@@ -73,7 +63,9 @@ def told_by(votes: Sequence[Breaks]) -> Breaks:
     return [kind for kind in BREAK_KINDS if 2 * named[kind] > len(told)] if told else None
 
 
-def breaks_table(rows: Sequence[tuple[str, Sequence[Breaks]]], human: str = "human") -> BreakTables:
+def breaks_table(
+    rows: Sequence[tuple[str, Sequence[Breaks]]], human: str = "human"
+) -> compared.BreakTables:
     """How often what breaks, per source, and tests between sources.
 
     In tests a narrative counts once, with its share of steps that break; p-values are adjusted over
@@ -83,12 +75,12 @@ def breaks_table(rows: Sequence[tuple[str, Sequence[Breaks]]], human: str = "hum
         rows: Source and what breaks in each step, one per narrative.
         human: Name of the human source; it comes first.
     """
-    sources = ordered_sources([source for source, _ in rows], human)
+    sources = study.ordered_sources([source for source, _ in rows], human)
     told = {
         source: [[b for b in steps if b is not None] for s, steps in rows if s == source]
         for source in sources
     }
-    compared = []
+    tested = []
     for kind in BREAK_KINDS:
         shares = {
             source: [float(np.mean([kind in b for b in steps])) for steps in told[source] if steps]
@@ -98,19 +90,21 @@ def breaks_table(rows: Sequence[tuple[str, Sequence[Breaks]]], human: str = "hum
             if first and second:
                 difference = float(np.mean(first) - np.mean(second))
                 p = stats.mann_whitney(first, second).p_value
-                row = BreakComparison(kind, a, b, len(first), len(second), difference, p)
-                compared.append(row)
+                row = compared.BreakComparison(kind, a, b, len(first), len(second), difference, p)
+                tested.append(row)
     tallies = (
         _tally(source, told[source], sum(len(steps) for s, steps in rows if s == source))
         for source in sources
     )
-    return BreakTables(tuple(tallies), tuple(with_holm(compared, "p")))
+    return compared.BreakTables(tuple(tallies), tuple(study.with_holm(tested, "p")))
 
 
-def _tally(source: str, told: Sequence[Sequence[Sequence[BreakKind]]], n_steps: int) -> BreakTally:
+def _tally(
+    source: str, told: Sequence[Sequence[Sequence[BreakKind]]], n_steps: int
+) -> compared.BreakTally:
     every = [breaks for narrative in told for breaks in narrative]
     counts: dict[str, int] = {kind: sum(kind in b for b in every) for kind in BREAK_KINDS}
-    return BreakTally(
+    return compared.BreakTally(
         source=source,
         n=len(every),
         n_not_told=n_steps - len(every),
@@ -119,19 +113,16 @@ def _tally(source: str, told: Sequence[Sequence[Sequence[BreakKind]]], n_steps: 
     )
 
 
-def _narrative_means(rows: Sequence[StepRow]) -> list[float]:
-    rated = [[v for v in votes if v is not None] for _, votes, _ in rows]
-    return [float(np.mean(votes)) for votes in rated if votes]
-
-
-def _source(source: str, rows: Sequence[StepRow], means: Sequence[float]) -> StepSource:
-    known = mean_and_sd(means)
+def _source(source: str, rows: Sequence[StepRow], means: Sequence[float]) -> compared.StepSource:
+    known = study.mean_and_sd(means)
     votes = [vote for _, votes, _ in rows for vote in votes]
     n_failed = votes.count(None)
-    return StepSource(source, known.n, known.mean, known.sd, len(votes) - n_failed, n_failed)
+    return compared.StepSource(
+        source, known.n, known.mean, known.sd, len(votes) - n_failed, n_failed
+    )
 
 
-def _correlation(rows: Sequence[StepRow]) -> StepCorrelation:
+def _correlation(rows: Sequence[StepRow]) -> compared.StepCorrelation:
     known = [
         (vote, step, number)
         for number, (_, votes, theta) in enumerate(rows)
@@ -140,9 +131,9 @@ def _correlation(rows: Sequence[StepRow]) -> StepCorrelation:
     ]
     x, y, narrative = ([one[at] for one in known] for at in range(3))
     if len(set(narrative)) < 3:
-        return StepCorrelation(len(known), None, None)
+        return compared.StepCorrelation(len(known), None, None)
     found = stats.spearman(x, y, clusters=narrative)
-    return StepCorrelation(len(known), found.value, ends_of(found.interval))
+    return compared.StepCorrelation(len(known), found.value, ends_of(found.interval))
 
 
 def _weakest(rows: Sequence[StepRow]) -> tuple[int, float | None, float | None]:
@@ -155,4 +146,4 @@ def _weakest(rows: Sequence[StepRow]) -> tuple[int, float | None, float | None]:
         lowest = rated == rated.min()
         same.append(float(lowest[int(np.argmin(theta))]))
         chance.append(float(lowest.mean()))
-    return len(same), mean_and_sd(same).mean, mean_and_sd(chance).mean
+    return len(same), study.mean_and_sd(same).mean, study.mean_and_sd(chance).mean

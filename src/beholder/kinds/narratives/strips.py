@@ -12,13 +12,6 @@ from msgspec import structs
 
 from beholder.errors import RunError
 from beholder.kinds.narratives import results
-from beholder.kinds.narratives.results import (
-    Narrative,
-    NarrativeStudy,
-    NearestNarrative,
-    ShownFrame,
-    mean_vote,
-)
 from beholder.report.pages import jpeg_uri
 from beholder.rounding import fixed
 from beholder.run.thumbs import thumb
@@ -30,7 +23,7 @@ SIDE, GAP, BETWEEN, LEFT = 62, 8, 74, 4
 """Pixels of aligned strips: a tile, between tiles, between strips, before the first tile."""
 
 
-class Shot(ShownFrame, frozen=True, kw_only=True):
+class Shot(results.ShownFrame, frozen=True, kw_only=True):
     """A picture in a strip: what is shown of it, its index, and whether it has a thumbnail."""
 
     frame: int
@@ -74,7 +67,7 @@ class Strip:
     """
 
     position: int
-    narrative: Narrative
+    narrative: results.Narrative
     shots: tuple[Shot, ...]
     steps: tuple[Step, ...]
     ratings: tuple[tuple[str, tuple[float | None, ...], float | None], ...]
@@ -107,8 +100,8 @@ class AlignedStrips:
         height: Of the view box.
     """
 
-    above: Narrative
-    below: Narrative
+    above: results.Narrative
+    below: results.Narrative
     normalised: float
     tiles: tuple[StripTile, ...]
     lines: tuple[tuple[float, float], ...]
@@ -118,7 +111,7 @@ class AlignedStrips:
     bottom: float = SIDE + BETWEEN
 
 
-def strips(study: NarrativeStudy, thumbs: Mapping[int, str]) -> list[Strip]:
+def strips(study: results.NarrativeStudy, thumbs: Mapping[int, str]) -> list[Strip]:
     """All narratives of a study as strips, in order of the run."""
     steps = [step for one in study.narratives if one.coherence for step in one.coherence.steps]
     limits = (min(steps), max(steps)) if steps else (0.0, 1.0)
@@ -136,8 +129,8 @@ def thumbnails(folder: Path, n_frames: int) -> dict[int, str]:
 
 def _strip(
     position: int,
-    narrative: Narrative,
-    frames: Sequence[ShownFrame],
+    narrative: results.Narrative,
+    frames: Sequence[results.ShownFrame],
     thumbs: Mapping[int, str],
     limits: tuple[float, float],
 ) -> Strip:
@@ -153,7 +146,9 @@ def _strip(
         narrative=narrative,
         shots=shots,
         steps=steps,
-        ratings=tuple((m, values, mean_vote(values)) for m, values in narrative.ratings.items()),
+        ratings=tuple(
+            (m, values, results.mean_vote(values)) for m, values in narrative.ratings.items()
+        ),
         reasons=tuple(
             (method, vote.judge + 1, vote.reason)
             for method, votes in narrative.votes.items()
@@ -165,7 +160,9 @@ def _strip(
     )
 
 
-def _steps(narrative: Narrative, n_steps: int, limits: tuple[float, float]) -> tuple[Step, ...]:
+def _steps(
+    narrative: results.Narrative, n_steps: int, limits: tuple[float, float]
+) -> tuple[Step, ...]:
     coherence = narrative.coherence
     votes = narrative.step_means or [None] * n_steps
     says = [tuple(v.reason for v in step if v.reason) for step in narrative.steps] or [()] * n_steps
@@ -209,7 +206,7 @@ def _breaks(shots: Sequence[Shot], steps: Sequence[Step]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def alignments(study: NarrativeStudy) -> list[AlignedStrips]:
+def alignments(study: results.NarrativeStudy) -> list[AlignedStrips]:
     """Per source that is not human, the narrative in the middle of its distances."""
     by_source: dict[str, list[tuple[float, str, AlignedStrips]]] = {}
     for one in study.narratives:
@@ -220,7 +217,9 @@ def alignments(study: NarrativeStudy) -> list[AlignedStrips]:
     return [found[(len(found) - 1) // 2][2] for found in ordered]
 
 
-def _aligned(study: NarrativeStudy, one: Narrative, nearest: NearestNarrative) -> AlignedStrips:
+def _aligned(
+    study: results.NarrativeStudy, one: results.Narrative, nearest: results.NearestNarrative
+) -> AlignedStrips:
     other = study.narratives[nearest.narrative]
     tiles = [
         StripTile(_x(place), y, frame, study.frames[frame].id)

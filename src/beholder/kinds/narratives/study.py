@@ -9,26 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from beholder import stats
-from beholder.kinds.narratives.compared import (
-    AgreementValue,
-    ComparisonTables,
-    Ends,
-    JudgeSpread,
-    MeanAndSD,
-    MeasureCorrelation,
-    MethodCorrelation,
-    MethodReliability,
-    SourceCoherence,
-    SourceComparison,
-    SourceScore,
-    WordedValue,
-)
+from beholder.kinds.narratives import compared
 from beholder.kinds.narratives.results import Narrative, mean_vote
 from beholder.kinds.narratives.storylines.space import Floats
 from beholder.records import ends_of
@@ -87,7 +74,7 @@ def tables(
     *,
     n_repeated: int = 0,
     notes: Sequence[str] = (),
-) -> ComparisonTables:
+) -> compared.ComparisonTables:
     """All tables that compare sources.
 
     Args:
@@ -98,23 +85,42 @@ def tables(
     """
     sources = ordered_sources([subject.source for subject in subjects], human)
     methods = tuple(dict.fromkeys(m for subject in subjects for m in subject.votes))
-    means = {m: {s: _means(subjects, m, s) for s in sources} for m in methods}
-    return ComparisonTables(
+    votes = {m: [s.mean_vote(m) for s in subjects] for m in methods}
+    measures = {name: [getattr(s, name) for s in subjects] for name in MEASURES}
+    means = {
+        m: {
+            source: [
+                v
+                for s, v in zip(subjects, found, strict=True)
+                if v is not None and s.source == source
+            ]
+            for source in sources
+        }
+        for m, found in votes.items()
+    }
+    return compared.ComparisonTables(
         sources=tuple(sources),
         methods=methods,
         scores=tuple(_scores(subjects, m, s, means[m][s]) for m in methods for s in sources),
         coherence=tuple(_coherence(subjects, s) for s in sources),
-        correlations=tuple(_correlation(subjects, m, x) for m in methods for x in MEASURES),
+        correlations=tuple(
+            compared.MeasureCorrelation(m, name, **_correlated(votes[m], values))
+            for m in methods
+            for name, values in measures.items()
+        ),
         reliability=tuple(_reliability(subjects, m, sources) for m in methods),
         comparisons=tuple(row for m in methods for row in compare_sources(means[m], m)),
-        between_methods=tuple(_between(subjects, a, b) for a, b in combinations(methods, 2)),
+        between_methods=tuple(
+            compared.MethodCorrelation(a, b, **_correlated(votes[a], votes[b]))
+            for a, b in combinations(methods, 2)
+        ),
         cautions=(*_cautions(subjects, sources, n_repeated), *notes),
     )
 
 
-def mean_and_sd(values: Sequence[float]) -> MeanAndSD:
+def mean_and_sd(values: Sequence[float]) -> compared.MeanAndSD:
     """Number, mean and SD (n - 1) of some values; None where it is not defined."""
-    return MeanAndSD(
+    return compared.MeanAndSD(
         n=len(values),
         mean=float(np.mean(values)) if values else None,
         sd=float(np.std(values, ddof=1)) if len(values) > 1 else None,
@@ -127,11 +133,6 @@ def ordered_sources(named: Sequence[str], human: str) -> list[str]:
     return sorted(found, key=lambda s: (s != human, s == "random", found.index(s)))
 
 
-def _means(subjects: Sequence[JudgedStoryline], method: str, source: str) -> list[float]:
-    found = (s.mean_vote(method) for s in subjects if s.source == source)
-    return [value for value in found if value is not None]
-
-
 def _table(subjects: Sequence[JudgedStoryline], method: str) -> Floats:
     """Votes of the narratives that have all of them, (n, K)."""
     rows = [list(s.votes[method]) for s in subjects if method in s.votes]
@@ -140,11 +141,11 @@ def _table(subjects: Sequence[JudgedStoryline], method: str) -> Floats:
 
 def _scores(
     subjects: Sequence[JudgedStoryline], method: str, source: str, means: Sequence[float]
-) -> SourceScore:
+) -> compared.SourceScore:
     judged = [s for s in subjects if s.source == source and method in s.votes]
     votes = [vote for s in judged for vote in s.votes[method]]
     estimate = stats.mean_interval(means) if means else None
-    return SourceScore(
+    return compared.SourceScore(
         method=method,
         source=source,
         n=len(means),
@@ -159,72 +160,59 @@ def _scores(
     )
 
 
-def _spread(subjects: Sequence[JudgedStoryline], method: str) -> JudgeSpread:
+def _spread(subjects: Sequence[JudgedStoryline], method: str) -> compared.JudgeSpread:
     table = _table(subjects, method)
     if table.ndim < 2 or not len(table) or table.shape[1] < 2:
-        return JudgeSpread()
+        return compared.JudgeSpread()
     found = stats.within_item_spread(table)
-    return JudgeSpread(
+    return compared.JudgeSpread(
         within_sd=found.sd.mean,
         within_sd_population=stats.within_item_spread(table, ddof=0).sd.mean,
         within_range=found.range.mean,
     )
 
 
-def _coherence(subjects: Sequence[JudgedStoryline], source: str) -> SourceCoherence:
+def _coherence(subjects: Sequence[JudgedStoryline], source: str) -> compared.SourceCoherence:
     known = (
         [v for s in subjects if s.source == source and (v := getattr(s, name)) is not None]
         for name in MEASURES
     )
-    return SourceCoherence(source, *map(mean_and_sd, known))
+    return compared.SourceCoherence(source, *map(mean_and_sd, known))
 
 
-def _correlation(
-    subjects: Sequence[JudgedStoryline], method: str, measure: str
-) -> MeasureCorrelation:
-    pairs = [(s.mean_vote(method), getattr(s, measure)) for s in subjects]
-    return MeasureCorrelation(method, measure, *_both_correlations(pairs))
-
-
-def _between(subjects: Sequence[JudgedStoryline], a: str, b: str) -> MethodCorrelation:
-    pairs = [(s.mean_vote(a), s.mean_vote(b)) for s in subjects]
-    return MethodCorrelation(a, b, *_both_correlations(pairs))
-
-
-def _both_correlations(
-    pairs: Sequence[tuple[float | None, float | None]],
-) -> tuple[int, float | None, Ends | None, float | None, float | None, str | None]:
-    """Over complete pairs: n, Pearson's r, its interval and p, Spearman's rho, a reason."""
-    known = [(x, y) for x, y in pairs if x is not None and y is not None]
-    if len(known) < 3:
-        reason = f"needs at least 3 narratives with both, got {len(known)}"
-        return len(known), None, None, None, None, reason
-    x, y = [one[0] for one in known], [one[1] for one in known]
-    linear, ranks = stats.pearson(x, y), stats.spearman(x, y)
-    interval = ends_of(linear.interval)
-    return len(known), linear.value, interval, linear.p_value, ranks.value, linear.reason
+def _correlated(a: Sequence[float | None], b: Sequence[float | None]) -> dict[str, Any]:
+    """The fields of a ``RatingCorrelation``, over complete pairs."""
+    known = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
+    n = len(known)
+    if n < 3:
+        return {"n": n, "reason": f"needs at least 3 narratives with both, got {n}"}
+    x, y = zip(*known, strict=True)
+    linear, rho = stats.pearson(x, y), stats.spearman(x, y).value
+    interval, p = ends_of(linear.interval), linear.p_value
+    reason = linear.reason
+    return {"n": n, "r": linear.value, "interval": interval, "p": p, "rho": rho, "reason": reason}
 
 
 def _reliability(
     subjects: Sequence[JudgedStoryline], method: str, sources: Sequence[str]
-) -> MethodReliability:
+) -> compared.MethodReliability:
     judged = [s for s in subjects if method in s.votes]
     table = _table(subjects, method)
     n_left_out = len(judged) - len(table)
     if table.ndim < 2 or len(table) < 2 or table.shape[1] < 2:
         reason = "needs at least two narratives with the votes of at least two judges"
-        return MethodReliability(method, len(table), n_left_out, reason)
+        return compared.MethodReliability(method, len(table), n_left_out, reason)
     alpha = stats.cronbach_alpha(table)
     single, average = agreement(table)
     within = {s: _spread([j for j in judged if j.source == s], method) for s in sources}
-    return MethodReliability(
+    return compared.MethodReliability(
         method=method,
         n=len(table),
         n_left_out=n_left_out,
         n_judges=table.shape[1],
         icc_single=single,
         icc_average=average,
-        alpha=AgreementValue(alpha.value, ends_of(alpha.interval)),
+        alpha=compared.AgreementValue(alpha.value, ends_of(alpha.interval)),
         pairwise_r={
             f"{i + 1} and {j + 1}": stats.pearson(table[:, i], table[:, j]).value
             for i, j in combinations(range(table.shape[1]), 2)
@@ -234,13 +222,13 @@ def _reliability(
     )
 
 
-def agreement(table: Floats) -> tuple[WordedValue, WordedValue]:
+def agreement(table: Floats) -> tuple[compared.WordedValue, compared.WordedValue]:
     """ICC(2,1) and ICC(2,k) of an (n, K) table, with the words of Koo and Li 2016."""
 
-    def one(kind: ICCKind) -> WordedValue:
+    def one(kind: ICCKind) -> compared.WordedValue:
         found = stats.icc(table, kind)
         ends = ends_of(found.interval)
-        return WordedValue(
+        return compared.WordedValue(
             value=found.value,
             interval=ends,
             verdict=None if found.value is None else stats.reliability_verdict(found.value),
@@ -252,7 +240,7 @@ def agreement(table: Floats) -> tuple[WordedValue, WordedValue]:
 
 def compare_sources(
     values: Mapping[str, Sequence[float]], method: str | UnsetType = UNSET
-) -> list[SourceComparison]:
+) -> list[compared.SourceComparison]:
     """Each source against each later one: difference of means, t, Welch, Mann-Whitney, d and g.
 
     Args:
@@ -267,7 +255,7 @@ def compare_sources(
         welch, ranks = stats.t_test(a, b), stats.mann_whitney(a, b)
         hedges = stats.hedges_g(a, b)
         found.append(
-            SourceComparison(
+            compared.SourceComparison(
                 method=method,
                 a=first,
                 b=second,
@@ -316,12 +304,10 @@ def _cautions(
                 " they are parts of one another or share pictures, they are not independent and"
                 " p-values are too small."
             )
-    notes.append(
+    return [
+        *notes,
         "Distances (DTW) leave human narratives out: their distance to themselves is 0 and would"
-        " build in a correlation."
-    )
-    notes.append(
+        " build in a correlation.",
         "The K judges of a table are repeats of one model: their agreement says that the model"
-        " repeats itself, not that it is right."
-    )
-    return notes
+        " repeats itself, not that it is right.",
+    ]

@@ -9,14 +9,7 @@ from msgspec import Struct, structs
 from rich.console import RenderableType
 from rich.text import Text
 
-from beholder.kinds.narratives.compared import (
-    BreakTally,
-    ComparisonTables,
-    SourceCoherence,
-    SourceComparison,
-    SourceScore,
-    StepTables,
-)
+from beholder.kinds.narratives import compared, results
 from beholder.kinds.narratives.judge_tables import (
     METHOD,
     SD,
@@ -24,14 +17,6 @@ from beholder.kinds.narratives.judge_tables import (
     examples_table,
     model_tables,
     reliability_table,
-)
-from beholder.kinds.narratives.results import (
-    Cost,
-    HybridRatings,
-    NarrativeStudy,
-    SideBySide,
-    StageOfRun,
-    ThetaMatrix,
 )
 from beholder.kinds.narratives.storylines.extract import Extracted
 from beholder.report.numbers import show_fixed, show_number
@@ -85,7 +70,7 @@ def extraction_table(found: Sequence[Extracted]) -> Table:
     return Table("extracted", "", columns, tuple(rows))
 
 
-def study_tables(study: NarrativeStudy) -> list[Table]:
+def study_tables(study: results.NarrativeStudy) -> list[Table]:
     """All tables of a study that hold something, in the order to read them."""
     tables = study.tables
     found: list[Table] = []
@@ -101,7 +86,9 @@ def study_tables(study: NarrativeStudy) -> list[Table]:
             found.append(examples_table(study.examples))
         found += _filled(_correlations(tables), _differences(tables.comparisons))
         stages = study.cost.stages.items()
-        found += _filled(_cost(StageOfRun("", name, **asdict(spent)) for name, spent in stages))
+        found += _filled(
+            _cost(results.StageOfRun("", name, **asdict(spent)) for name, spent in stages)
+        )
         found.append(captions_or_sight_table(study.cost))
     if study.hybrid is not None:
         found.append(_hybrid(study.hybrid, study.cost.n_narratives))
@@ -110,7 +97,7 @@ def study_tables(study: NarrativeStudy) -> list[Table]:
     return found
 
 
-def terminal_tables(study: NarrativeStudy) -> Iterator[RenderableType | Table]:
+def terminal_tables(study: results.NarrativeStudy) -> Iterator[RenderableType | Table]:
     """What a terminal shows of a study: most tables, and cautions."""
     yield from (table for table in study_tables(study) if table.name not in _PAGE_ONLY)
     if study.tables.methods:
@@ -119,7 +106,7 @@ def terminal_tables(study: NarrativeStudy) -> Iterator[RenderableType | Table]:
         yield Text(study.hybrid_missing)
 
 
-def side_by_side_tables(beside: SideBySide) -> list[Table]:
+def side_by_side_tables(beside: results.SideBySide) -> list[Table]:
     """Two runs over the same narratives: judges, agreement and ranks way by way, cost."""
     found: list[Table] = []
     for one in beside.models:
@@ -132,7 +119,7 @@ def _filled(*tables: Table) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
-def _scores(rows: Sequence[SourceScore]) -> Table:
+def _scores(rows: Sequence[compared.SourceScore]) -> Table:
     columns = (
         METHOD,
         SOURCE,
@@ -149,7 +136,7 @@ def _scores(rows: Sequence[SourceScore]) -> Table:
     return Table("scores", "scores by source", columns, found, by="method")
 
 
-def _coherence(rows: Sequence[SourceCoherence], theta: ThetaMatrix) -> Table:
+def _coherence(rows: Sequence[compared.SourceCoherence], theta: results.ThetaMatrix) -> Table:
     named = {
         "minimum": "min coherence",
         "mean": "mean coherence",
@@ -168,7 +155,7 @@ def _coherence(rows: Sequence[SourceCoherence], theta: ThetaMatrix) -> Table:
     return Table("coherence", "coherence by source", tuple(columns), tuple(found), notes)
 
 
-def _correlations(tables: ComparisonTables) -> Table:
+def _correlations(tables: compared.ComparisonTables) -> Table:
     columns = (
         METHOD,
         Column("other", "with", "text"),
@@ -188,11 +175,11 @@ def _correlations(tables: ComparisonTables) -> Table:
     return Table("correlations", "scores and coherence", columns, tuple(rows))
 
 
-def _effects(rows: Sequence[SourceComparison]) -> tuple[Cells, ...]:
+def _effects(rows: Sequence[compared.SourceComparison]) -> tuple[Cells, ...]:
     return tuple(record_cells(row, "g") | interval_cells("g", row.g_interval) for row in rows)
 
 
-def _differences(rows: Sequence[SourceComparison]) -> Table:
+def _differences(rows: Sequence[compared.SourceComparison]) -> Table:
     columns = (
         METHOD,
         *_PAIR,
@@ -209,7 +196,7 @@ def _differences(rows: Sequence[SourceComparison]) -> Table:
     return Table("differences", "do sources differ?", columns, _effects(rows), by="method")
 
 
-def _cost(stages: Iterable[StageOfRun], by: str = "") -> Table:
+def _cost(stages: Iterable[results.StageOfRun], by: str = "") -> Table:
     """What each stage took, grouped by ``by`` (``run``) if that is not empty."""
     columns = (
         Column("run", "run", "text"),
@@ -234,7 +221,7 @@ def _cost(stages: Iterable[StageOfRun], by: str = "") -> Table:
     return Table("costs", "what judging costs", columns, rows, by=by)
 
 
-def captions_or_sight_table(cost: Cost) -> Table:
+def captions_or_sight_table(cost: results.Cost) -> Table:
     """What judging by captions and by sight costs, and from how many narratives captions pay."""
     columns = (
         Column("unit", "in", "text"),
@@ -256,7 +243,7 @@ def captions_or_sight_table(cost: Cost) -> Table:
     return Table("captions-or-sight", "captions or sight?", columns, rows, tuple(notes))
 
 
-def _hybrid(hybrid: HybridRatings, n: int) -> Table:
+def _hybrid(hybrid: results.HybridRatings, n: int) -> Table:
     """How hybrid ratings stand against sight, and what they spare of ``n`` narratives."""
     columns = (
         Column("narratives", "against sight, narratives", "text"),
@@ -296,7 +283,7 @@ def _hybrid(hybrid: HybridRatings, n: int) -> Table:
     return Table("hybrid", "captions first, sight where it matters", columns, rows, notes)
 
 
-def _step_tables(steps: StepTables) -> tuple[Table, ...]:
+def _step_tables(steps: compared.StepTables) -> tuple[Table, ...]:
     """Ratings of steps by source, their differences, what breaks, and tests of that."""
     sources = (
         SOURCE,
@@ -306,7 +293,7 @@ def _step_tables(steps: StepTables) -> tuple[Table, ...]:
         Column("n_steps", "steps rated", "count"),
         Column("n_failed", "failed steps", "failed"),
     )
-    compared = (
+    differences = (
         *_PAIR,
         _FEW,
         Column("difference", "difference", "hundredths"),
@@ -330,7 +317,7 @@ def _step_tables(steps: StepTables) -> tuple[Table, ...]:
     return (
         Table("steps", "where stories break", sources, _cells(steps.sources)),
         Table(
-            "step-differences", "steps of sources", compared, _effects(steps.comparisons), once
+            "step-differences", "steps of sources", differences, _effects(steps.comparisons), once
         ),
         _breaks(steps.breaks.sources),
         Table(
@@ -344,7 +331,7 @@ def _cells(rows: Sequence[Struct]) -> tuple[Cells, ...]:
     return tuple(structs.asdict(row) for row in rows)
 
 
-def _breaks(rows: Sequence[BreakTally]) -> Table:
+def _breaks(rows: Sequence[compared.BreakTally]) -> Table:
     columns = [SOURCE, Column("n", "steps stated", "count")]
     for kind in rows[0].counts:
         columns += [Column(kind, kind, "count"), Column(f"{kind}_share", "share", "percent")]
@@ -360,7 +347,7 @@ def _breaks(rows: Sequence[BreakTally]) -> Table:
     return Table("breaks", "what breaks in steps", tuple(columns), found)
 
 
-def _weakest(study: NarrativeStudy, steps: StepTables) -> Table:
+def _weakest(study: results.NarrativeStudy, steps: compared.StepTables) -> Table:
     """The steps that judges rated lowest, with their coherence."""
     found: list[tuple[float, Cells]] = []
     for one in study.narratives:
@@ -381,7 +368,7 @@ def _weakest(study: NarrativeStudy, steps: StepTables) -> Table:
     return Table("weakest-links", "weakest links", columns, rows, tuple(_with_theta(steps)))
 
 
-def _with_theta(steps: StepTables) -> Iterator[str]:
+def _with_theta(steps: compared.StepTables) -> Iterator[str]:
     """How ratings of steps agree with their coherence, if that is known."""
     found = steps.correlation
     if found.rho is None:

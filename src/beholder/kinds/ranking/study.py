@@ -15,21 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from msgspec import structs
 
+from beholder.kinds.ranking import results
 from beholder.kinds.ranking.rankers import Scored
-from beholder.kinds.ranking.results import (
-    AtThreshold,
-    GroupMeans,
-    JoinedMean,
-    MeanCorrelation,
-    PositionBias,
-    RankingGroups,
-    RankingTables,
-    ScorerDifference,
-    ScorerMean,
-    TextLengths,
-    TokenCount,
-    ValueMean,
-)
 from beholder.metrics.judged.perplexity import TOKENS
 from beholder.records import Reviews, ends_of
 from beholder.stats.annotator_pairs import (
@@ -49,7 +36,7 @@ from beholder.stats.paired import paired_difference
 from beholder.stats.reliability import kendall_w
 
 _Value: TypeAlias = "Callable[[RankedImage], float | None]"
-_Mean: TypeAlias = "Callable[[Sequence[RankedImage], _Value], MeanCorrelation]"
+_Mean: TypeAlias = "Callable[[Sequence[RankedImage], _Value], results.MeanCorrelation]"
 
 
 @dataclass(frozen=True)
@@ -121,7 +108,7 @@ def study_tables(
     threshold: float | None = 0.6,
     twins: Sequence[tuple[str, str]] = (),
     n_resamples: int = 1000,
-) -> RankingTables:
+) -> results.RankingTables:
     """All tables of a study.
 
     Args:
@@ -134,7 +121,7 @@ def study_tables(
     mean = partial(_mean, n_resamples=n_resamples)
     judged = [image for image in images if image.pair is not None]
     chosen = _kept(judged, threshold)
-    return RankingTables(
+    return results.RankingTables(
         threshold=threshold,
         n_images=len(images),
         n_judged=len(judged),
@@ -147,7 +134,7 @@ def study_tables(
         kendall_w=mean(chosen, _concordance),
         scorers=tuple(_scorer(name, images, chosen, mean) for name in scorers),
         thresholds=tuple(_at(_kept(judged, one), one, scorers, mean) for one in THRESHOLDS),
-        groups=RankingGroups(
+        groups=results.RankingGroups(
             *(_groups(chosen, key, scorers, mean) for key in ("language", "category"))
         ),
         lengths=tuple(_lengths(images, scorers)),
@@ -158,7 +145,7 @@ def study_tables(
 
 def position_bias(
     images: Sequence[RankedImage], scorer: str, n_resamples: int = 1000
-) -> PositionBias | None:
+) -> results.PositionBias | None:
     """Correlation, over all requests, of the rank a judge gave with the place of the text.
 
     Above 0: texts shown first are ranked better. None for scorers that rank without places. Ranks
@@ -188,9 +175,9 @@ def position_bias(
     if not n_requests:
         return None
     if not ranks:
-        return PositionBias(scorer, None, None, n_requests, n_failed)
+        return results.PositionBias(scorer, None, None, n_requests, n_failed)
     bias = correlate(ranks, places, "spearman", clusters=clusters, n_resamples=n_resamples)
-    return PositionBias(scorer, bias.value, ends_of(bias.interval), n_requests, n_failed)
+    return results.PositionBias(scorer, bias.value, ends_of(bias.interval), n_requests, n_failed)
 
 
 def measured(reviews: Reviews, detail: Mapping[str, object]) -> dict[str, float]:
@@ -206,31 +193,31 @@ def measured(reviews: Reviews, detail: Mapping[str, object]) -> dict[str, float]
 
 def _scorer(
     name: str, images: Sequence[RankedImage], chosen: Sequence[RankedImage], mean: _Mean
-) -> ScorerMean:
+) -> results.ScorerMean:
     def correlation(value: str | None = None) -> dict[str, Any]:
         by = partial(RankedImage.correlation, scorer=name, value=value)
         return structs.asdict(mean(chosen, by))
 
     found = [image.scored[name] for image in images if name in image.scored]
     further = list(found[0].values)[1:] if found else []
-    return ScorerMean(
+    return results.ScorerMean(
         name,
         **correlation(),
         n_failed=len(images) - len(found),
         n_level=sum(name in i.scored and i.correlation(name) is None for i in chosen),
-        values=tuple(ValueMean(value, **correlation(value)) for value in further),
+        values=tuple(results.ValueMean(value, **correlation(value)) for value in further),
     )
 
 
 def _at(
     left: Sequence[RankedImage], threshold: float | None, scorers: Sequence[str], mean: _Mean
-) -> AtThreshold:
-    def joined(name: str) -> JoinedMean:
+) -> results.AtThreshold:
+    def joined(name: str) -> results.JoinedMean:
         ranked = [image for image in left if name in image.scored]
         pairs = [joined_pair(image.scored[name].ranks(), image.people) for image in ranked]
         known = [pair for pair in pairs if pair is not None]
         shares = [pair.second == MODEL for pair in known]
-        return JoinedMean(
+        return results.JoinedMean(
             name,
             **structs.asdict(mean(left, partial(RankedImage.correlation, scorer=name))),
             with_model=float(np.mean([pair.agreement for pair in known])) if known else None,
@@ -238,18 +225,18 @@ def _at(
         )
 
     human, prompt = mean(left, RankedImage.agreement), mean(left, RankedImage.prompt_correlation)
-    return AtThreshold(threshold, len(left), human, prompt, tuple(map(joined, scorers)))
+    return results.AtThreshold(threshold, len(left), human, prompt, tuple(map(joined, scorers)))
 
 
 def _groups(
     images: Sequence[RankedImage], key: str, scorers: Sequence[str], mean: _Mean
-) -> tuple[GroupMeans, ...]:
+) -> tuple[results.GroupMeans, ...]:
     groups = _by(key, images)
     if set(groups) <= {""}:
         return ()
     by = [partial(RankedImage.correlation, scorer=scorer) for scorer in scorers]
     return tuple(
-        GroupMeans(
+        results.GroupMeans(
             name,
             len(members),
             mean(members, RankedImage.agreement),
@@ -267,7 +254,9 @@ def _by(key: str, images: Iterable[RankedImage]) -> dict[str, list[RankedImage]]
     return dict(sorted(found.items()))
 
 
-def _lengths(images: Sequence[RankedImage], scorers: Sequence[str]) -> Iterator[TextLengths]:
+def _lengths(
+    images: Sequence[RankedImage], scorers: Sequence[str]
+) -> Iterator[results.TextLengths]:
     """Lengths of the texts of each language: in characters, and in tokens of each model."""
     for language, members in _by("language", images).items():
         lengths = [len(text) for image in members for text in image.reviews.texts]
@@ -280,8 +269,10 @@ def _lengths(images: Sequence[RankedImage], scorers: Sequence[str]) -> Iterator[
             ]
             for name in scorers
         }
-        tokens = {name: TokenCount(float(np.mean(n)), len(n)) for name, n in counts.items() if n}
-        yield TextLengths(language, len(lengths), float(np.mean(lengths)), tokens)
+        tokens = {
+            name: results.TokenCount(float(np.mean(n)), len(n)) for name, n in counts.items() if n
+        }
+        yield results.TextLengths(language, len(lengths), float(np.mean(lengths)), tokens)
 
 
 def _differences(
@@ -289,7 +280,7 @@ def _differences(
     scorers: Sequence[str],
     twins: Sequence[tuple[str, str]],
     n_resamples: int,
-) -> Iterator[ScorerDifference]:
+) -> Iterator[results.ScorerDifference]:
     """Each scorer against the first, and each with an image against its twin without."""
     for a, b in dict.fromkeys([*twins, *((scorers[0], other) for other in scorers[1:])]):
         both = [
@@ -297,7 +288,7 @@ def _differences(
             for image in images
             if (x := image.correlation(a)) is not None and (y := image.correlation(b)) is not None
         ]
-        row = ScorerDifference(a, b, (a, b) in twins, len(both))
+        row = results.ScorerDifference(a, b, (a, b) in twins, len(both))
         if both:
             first, second, sources = (list(column) for column in zip(*both, strict=True))
             found = paired_difference(first, second, clusters=sources, n_resamples=n_resamples)
@@ -307,13 +298,17 @@ def _differences(
         yield row
 
 
-def _mean(images: Sequence[RankedImage], value: _Value, n_resamples: int) -> MeanCorrelation:
+def _mean(
+    images: Sequence[RankedImage], value: _Value, n_resamples: int
+) -> results.MeanCorrelation:
     found = [(v, i.reviews.source) for i in images if (v := value(i)) is not None]
     if not found:
-        return MeanCorrelation(mean=None, interval=None, n=0)
+        return results.MeanCorrelation(mean=None, interval=None, n=0)
     clusters = cluster_codes([source for _, source in found], len(found))
     estimate = mean_interval([v for v, _ in found], clusters=clusters, n_resamples=n_resamples)
-    return MeanCorrelation(mean=estimate.mean, interval=ends_of(estimate.interval), n=estimate.n)
+    return results.MeanCorrelation(
+        mean=estimate.mean, interval=ends_of(estimate.interval), n=estimate.n
+    )
 
 
 def _kept(judged: Sequence[RankedImage], threshold: float | None) -> list[RankedImage]:

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from beholder.kinds.ranking.results import (
-    GroupMeans,
-    MeanCorrelation,
-    PositionBias,
-    Ranking,
-    ScorerDifference,
-)
+from beholder.kinds.ranking import results
 from beholder.report.numbers import show_number
 from beholder.tables import FAILED, Cells, Column, Table, interval_cells, record_cells
 
@@ -21,7 +15,7 @@ _PEOPLE = Column("people", "people")
 _AGREES = Column("threshold", "best pair agrees", "text")
 
 
-def ranking_tables(ranking: Ranking) -> list[Table]:
+def ranking_tables(ranking: results.Ranking) -> list[Table]:
     """All tables of a run that have rows, in the order to read them."""
     tables = ranking.tables
     found = [_scores(ranking), _thresholds(ranking), _joined(ranking)]
@@ -36,7 +30,7 @@ def ranking_tables(ranking: Ranking) -> list[Table]:
     return found
 
 
-def _scores(ranking: Ranking) -> Table:
+def _scores(ranking: results.Ranking) -> Table:
     rows: list[Cells] = [
         {"scorer": PEOPLE, "value": "", **record_cells(ranking.tables.human, "mean")}
     ]
@@ -65,7 +59,7 @@ def _scores(ranking: Ranking) -> Table:
     )
 
 
-def _facts(ranking: Ranking) -> Iterator[str]:
+def _facts(ranking: results.Ranking) -> Iterator[str]:
     tables = ranking.tables
     agrees = "in any way" if tables.threshold is None else f"at least {tables.threshold:g}"
     yield (
@@ -88,7 +82,7 @@ def _facts(ranking: Ranking) -> Iterator[str]:
         yield f"{tables.n_incomplete:,} rankings left out: a rank is missing"
 
 
-def _shown(mean: MeanCorrelation) -> str:
+def _shown(mean: results.MeanCorrelation) -> str:
     if mean.mean is None:
         return "\N{EN DASH}"
     shown = show_number(mean.mean)
@@ -96,7 +90,7 @@ def _shown(mean: MeanCorrelation) -> str:
     return shown if ends is None else f"{shown} ({' to '.join(map(show_number, ends))})"
 
 
-def _thresholds(ranking: Ranking) -> Table:
+def _thresholds(ranking: results.Ranking) -> Table:
     return Table(
         name="correlation-by-threshold",
         title="correlation by agreement of the best pair",
@@ -124,7 +118,7 @@ def _thresholds(ranking: Ranking) -> Table:
     )
 
 
-def _joined(ranking: Ranking) -> Table:
+def _joined(ranking: results.Ranking) -> Table:
     columns = [_AGREES]
     for name, label in ranking.labels.items():
         columns += [Column(name, label), Column(f"{name}, share", f"{label} in it", "percent")]
@@ -150,7 +144,7 @@ def _head(threshold: float | None) -> str:
     return "in any way" if threshold is None else f"≥ {threshold:g}"
 
 
-def _groups(kind: str, groups: Sequence[GroupMeans], labels: dict[str, str]) -> Table:
+def _groups(kind: str, groups: Sequence[results.GroupMeans], labels: dict[str, str]) -> Table:
     rows = []
     for group in groups:
         row: Cells = {kind: group.group or "\N{EN DASH}", "images": group.n}
@@ -171,7 +165,7 @@ def _groups(kind: str, groups: Sequence[GroupMeans], labels: dict[str, str]) -> 
     )
 
 
-def _lengths(ranking: Ranking) -> Table:
+def _lengths(ranking: results.Ranking) -> Table:
     columns = [
         Column("language", "language", "text"),
         Column("n_texts", "texts", "count"),
@@ -201,7 +195,7 @@ def _lengths(ranking: Ranking) -> Table:
     )
 
 
-def _differences(differences: Sequence[ScorerDifference]) -> Table:
+def _differences(differences: Sequence[results.ScorerDifference]) -> Table:
     return Table(
         name="differences",
         title="differences, image by image",
@@ -218,7 +212,7 @@ def _differences(differences: Sequence[ScorerDifference]) -> Table:
     )
 
 
-def _bias(judges: Sequence[PositionBias]) -> Table:
+def _bias(judges: Sequence[results.PositionBias]) -> Table:
     return Table(
         name="position-bias",
         title="position bias of judges that rank",
