@@ -18,6 +18,7 @@ from beholder.kinds.narratives.config import (
     Method,
     NarrateConfig,
     Part,
+    StorylineEnds,
     Voting,
 )
 from beholder.terminal.groups import Data, DataGroup, OutFile, RunOut, StorylineRunGroup
@@ -32,7 +33,7 @@ from beholder.terminal.printing import (
 )
 
 if TYPE_CHECKING:
-    from beholder.kinds.narratives.results import Cost, Narrative, NarrativeStudy
+    from beholder.kinds.narratives.results import Cost, NarrativeStudy
 
 app = App(
     name="narrate",
@@ -66,18 +67,19 @@ class TableGroup:
     column: Annotated[tuple[str, ...], Parameter(name="--map")] = ()
     year: int | None = None
 
-    @property
-    def by_field(self) -> dict[str, str]:
-        """Column by field.
+    def collection(self, source: str | None) -> CollectionOptions:
+        """The pictures of a folder or file.
 
         Raises:
             ConfigError: What was given is no pair.
         """
-        pairs = {pair: pair.partition("=") for pair in self.column}
-        for pair, (name, _, column) in pairs.items():
+        columns = {}
+        for pair in self.column:
+            name, _, column = pair.partition("=")
             if not (name and column):
                 raise ConfigError(f"--map {pair!r}: expected FIELD=COLUMN, such as date=month")
-        return {name: column for name, _, column in pairs.values()}
+            columns[name] = column
+        return CollectionOptions(source, columns, self.year)
 
 
 @FLAT
@@ -154,20 +156,10 @@ class SourceGroup:
 
 @FLAT
 @dataclass(frozen=True)
-class EndGroup:
-    """What to extract.
+class EndGroup(StorylineEnds):
+    """What to extract."""
 
-    Attributes:
-        k: Pictures of a storyline.
-        source: Id of the first picture.
-        target: Id of the last picture.
-        like: File of sequences whose ends and lengths to take instead.
-    """
-
-    k: Annotated[int | None, Parameter(name="-k")] = None
-    source: str | None = None
-    target: str | None = None
-    like: Path | None = None
+    k: Annotated[int | None, Parameter(name="-k", help="Pictures of a storyline.")] = None
 
 
 @app.command
@@ -197,19 +189,8 @@ def extract(
     from beholder.kinds.narratives.inputs import ExtractConfig, extract_storylines
     from beholder.kinds.narratives.tables import extraction_table
 
-    made = extract_storylines(
-        ExtractConfig(
-            CollectionOptions(pictures, columns.by_field, columns.year),
-            ends.k,
-            ends.source,
-            ends.target,
-            ends.like,
-            embedder,
-            how,
-            rows,
-            skip_undated,
-        )
-    )
+    collection = columns.collection(pictures)
+    made = extract_storylines(ExtractConfig(collection, ends, embedder, how, rows, skip_undated))
     say_left_out(made.bad_rows)
     say_left_out(made.unusable[:_SHOWN])
     if len(made.unusable) > _SHOWN:
@@ -356,7 +337,7 @@ def _config(
         parts,
         source.judge or None,
         max_side=source.max_side,
-        collection=CollectionOptions(source.pictures, source.columns.by_field, source.columns.year),
+        collection=source.columns.collection(source.pictures),
         captions=source.captions,
         rows=run.rows,
         judging=run.judging,
@@ -387,15 +368,13 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     report = write_study(config.out)
     plain = msgspec.to_builtins({name: getattr(study, name) for name in _TOLD})
     tell_result(plain, terminal_tables(study), run.finish.as_json)
-    unreadable = study.unreadable
-    if unreadable:
+    if study.unreadable:
+        n, first = len(study.unreadable), study.unreadable[0]
         say(
-            f"beholder: {len(unreadable)} pictures could not be read (is --media-root right?); "
-            f"the first: {unreadable[0]}"
+            f"beholder: {n} pictures could not be read (is --media-root right?); the first: {first}"
         )
-    return close(
-        config.out, progress, report, too_many(_failures(study), run.finish.allow_failed), "done"
-    )
+    problems = too_many(_failures(study), run.finish.allow_failed)
+    return close(config.out, progress, report, problems, "done")
 
 
 def _say_costs(config: NarrateConfig, cost: Cost) -> None:
@@ -410,22 +389,16 @@ def _say_costs(config: NarrateConfig, cost: Cost) -> None:
         pays = row.break_even
         when = "never" if pays is None else f"from {pays:,.0f} narratives on"
         say(
-            f"{unit}, {cost.judges} ratings of each narrative: captions"
-            f" {row.captions_total:,.0f} (again: {row.captions_again:,.0f}),"
-            f" sight {row.sight_total:,.0f};"
+            f"{unit}, {cost.judges} ratings of each narrative: captions {row.captions_total:,.0f}"
+            f" (again: {row.captions_again:,.0f}), sight {row.sight_total:,.0f};"
             f" captions pay {when} [{row.basis}]"
         )
 
 
 def _failures(study: NarrativeStudy) -> list[str]:
     """Narratives with failures, each with its first reason."""
-    return [
-        f"{narrative.id}: {reasons[0]}"
-        for narrative in study.narratives
-        if (reasons := _reasons(narrative))
-    ]
-
-
-def _reasons(narrative: Narrative) -> list[str]:
-    found = [reason for _, reason in narrative.vote_failures]
-    return [*found, narrative.coherence_failure] if narrative.coherence_failure else found
+    found = []
+    for one in study.narratives:
+        reasons = [*(reason for _, reason in one.vote_failures), one.coherence_failure]
+        found += [f"{one.id}: {reason}" for reason in reasons if reason][:1]
+    return found

@@ -163,6 +163,23 @@ class CollectionOptions:
 
 
 @dataclass(frozen=True)
+class StorylineEnds:
+    """What to extract from a collection.
+
+    Attributes:
+        k: Pictures of a storyline; leave it out where ``like`` is given.
+        source: Id of the first picture.
+        target: Id of the last picture.
+        like: File of sequences whose ends and lengths to take instead.
+    """
+
+    k: int | None = None
+    source: str | None = None
+    target: str | None = None
+    like: Path | None = None
+
+
+@dataclass(frozen=True)
 class CaptionOptions:
     """How captions are written for pictures without one.
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Unpack
 
 from beholder.api.run import Run
-from beholder.errors import DataError
 from beholder.judges import Judge
 from beholder.kinds.narratives import results
 from beholder.kinds.narratives.config import (
@@ -20,6 +19,7 @@ from beholder.kinds.narratives.config import (
     Method,
     NarrateConfig,
     Part,
+    StorylineEnds,
     Voting,
 )
 from beholder.kinds.narratives.inputs import (
@@ -90,10 +90,7 @@ def extract(
     """
     config = ExtractConfig(
         collection=_collection(pictures),
-        k=k,
-        source=source,
-        target=target,
-        like=None if like is None else Path(like),
+        ends=StorylineEnds(k, source, target, None if like is None else Path(like)),
         embedder=embedder,
         how=how or Extraction(),
         rows=rows or DataOptions(),
@@ -148,12 +145,16 @@ def compare(
     """
     file = str(storylines) if isinstance(storylines, str | Path) else None
     measured = CoherenceOptions(coherence) if isinstance(coherence, str) else coherence
+    named = [judge] if isinstance(judge, str | Judge) else judge or ()
+    judges = tuple(one.named() if isinstance(one, Judge) else one for one in named)
+    usual: tuple[Part, ...] = ("captions", "sight") if judges else ()
+    usual += ("coherence",) if measured is not None else ()
     rows, judging, work = grouped(options)
     config = NarrateConfig(
         sequences=file or "storylines",
         out=Path(out) if out is not None else default_out(file),
-        parts=tuple(by) if by is not None else _usual(judge, measured),
-        judge=_named(judge),
+        parts=tuple(by) if by is not None else usual,
+        judge=judges or None,
         collection=CollectionOptions() if pictures is None else _collection(pictures),
         steps_by=steps_by,
         human=human,
@@ -165,26 +166,10 @@ def compare(
         judging=judging,
         work=work,
     )
-    given: Iterable[Storyline | DataError] | None = None
-    if not isinstance(storylines, str | Path):
-        given = storylines
-    inputs = read_inputs(config, given)
+    inputs = read_inputs(config, None if isinstance(storylines, str | Path) else storylines)
     _, bad_rows = run(KIND, config, progress or Quiet(), given=inputs)
     return NarrativesRun(config.out, bad_rows=tuple(bad_rows))
 
 
 def _collection(pictures: str | Path | CollectionOptions) -> CollectionOptions:
     return CollectionOptions(str(pictures)) if isinstance(pictures, str | Path) else pictures
-
-
-def _named(judge: str | Judge | Sequence[str | Judge] | None) -> str | tuple[str, ...] | None:
-    if judge is None or isinstance(judge, str):
-        return judge
-    if isinstance(judge, Judge):
-        return judge.named()
-    return tuple(one.named() if isinstance(one, Judge) else one for one in judge)
-
-
-def _usual(judge: object, coherence: CoherenceOptions | None) -> tuple[Part, ...]:
-    judged: tuple[Part, ...] = ("captions", "sight") if judge else ()
-    return (*judged, "coherence") if coherence is not None else judged

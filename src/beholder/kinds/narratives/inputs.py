@@ -10,7 +10,12 @@ from beholder.data import read_frames, read_storylines, with_exif_dates
 from beholder.data.read import good_rows
 from beholder.embed.images import image_embedder, usable_frames
 from beholder.errors import ConfigError, DataError
-from beholder.kinds.narratives.config import CollectionOptions, Extraction, NarrateConfig
+from beholder.kinds.narratives.config import (
+    CollectionOptions,
+    Extraction,
+    NarrateConfig,
+    StorylineEnds,
+)
 from beholder.kinds.narratives.storylines.extract import Extracted, ExtractionTask, extract
 from beholder.options import DataOptions
 from beholder.records import Frame, Storyline
@@ -91,25 +96,19 @@ class ExtractConfig:
 
     Attributes:
         collection: The pictures.
-        k: Pictures of a storyline; None where ``like`` says it.
-        source: Id of the first picture, or None.
-        target: Id of the last picture, or None.
-        like: File of storylines whose ends and lengths to take instead.
+        ends: Ends and length of what is extracted.
         embedder: Spec of the image embedder: npz:FILE, clip:NAME or handcrafted.
         how: How storylines are extracted.
         rows: Which pictures are taken.
         skip_undated: Leave out pictures without a date, and report them.
 
     Raises:
-        ConfigError: Neither ``k`` nor ``like`` is set, or both are; or undated pictures are to be
-            left out and to get dates.
+        ConfigError: Neither ``k`` nor ``like`` of ``ends`` is set, or both are; or undated
+            pictures are to be left out and to get dates.
     """
 
     collection: CollectionOptions
-    k: int | None = None
-    source: str | None = None
-    target: str | None = None
-    like: Path | None = None
+    ends: StorylineEnds
     embedder: str = "handcrafted"
     how: Extraction = field(default_factory=Extraction)
     rows: DataOptions = field(default_factory=DataOptions)
@@ -120,7 +119,7 @@ class ExtractConfig:
             raise ConfigError(
                 "no pictures were named; give a folder, or a file with a row for each"
             )
-        if (self.k is None) == (self.like is None):
+        if (self.ends.k is None) == (self.ends.like is None):
             raise ConfigError(
                 "say what to extract: -k (with --source and --target), or --like FILE"
             )
@@ -169,12 +168,13 @@ def extract_storylines(config: ExtractConfig) -> Extractions:
         frames = [frame for frame in frames if frame.date is not None]
         if not frames:
             raise DataError(source, "no picture has a date, so --skip-undated leaves none")
-    tasks = [ExtractionTask("storyline", config.k or 0, config.source, config.target)]
-    if config.like is not None:
+    ends = config.ends
+    tasks = [ExtractionTask("storyline", ends.k or 0, ends.source, ends.target)]
+    if ends.like is not None:
         wrong: list[DataError] = []
-        rows = read_storylines(config.like, frames)
+        rows = read_storylines(ends.like, frames)
         every = replace(config.rows, limit=None)
-        given = good_rows(rows, every, wrong, name=str(config.like))
+        given = good_rows(rows, every, wrong, name=str(ends.like))
         tasks = [ExtractionTask.like(storyline) for storyline in given]
         bad += wrong
     embedder = image_embedder(config.embedder)

@@ -168,20 +168,18 @@ def _steps(
     says = [tuple(v.reason for v in step if v.reason) for step in narrative.steps] or [()] * n_steps
     rated = [vote for vote in votes if vote is not None]
     least = min(rated, default=None)
-    found = []
-    for i in range(n_steps):
-        theta = None if coherence is None else coherence.steps[i]
-        found.append(
-            Step(
-                theta=theta,
-                level=None if theta is None else _level(theta, limits),
-                weakest=coherence is not None and coherence.weakest == i,
-                vote=votes[i],
-                lowest=votes[i] is not None and votes[i] == least and len(rated) > 1,
-                says=says[i],
-            )
+    thetas = coherence.steps if coherence else [None] * n_steps
+    return tuple(
+        Step(
+            theta=theta,
+            level=None if theta is None else _level(theta, limits),
+            weakest=coherence is not None and coherence.weakest == at,
+            vote=votes[at],
+            lowest=votes[at] is not None and votes[at] == least and len(rated) > 1,
+            says=says[at],
         )
-    return tuple(found)
+        for at, theta in enumerate(thetas)
+    )
 
 
 def _level(theta: float, limits: tuple[float, float]) -> int:
