@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from beholder import files
 from beholder.errors import ConfigError
 from beholder.kinds.generation.kind import REVIEWS, ROWS
-from beholder.records import Item, ItemFailure
+from beholder.records import Item, ItemFailure, MetricResult
 from beholder.report.pages import jpeg_uri
 from beholder.report.plain_page import render_page
 from beholder.report.study_tables import html
@@ -93,21 +93,27 @@ def write_made(run_folder: Path, output: Path | None = None) -> Path:
 
 def _render(store: Store, log: manifest.RunLog) -> str:
     systems: Mapping[str, str] = log.settings["systems"]
-    askers = log.askers
     n = log.data.n_items
-    shown = list(islice(_subjects(store, systems, askers), min(n, MAX_SHOWN)))
+    kind = KINDS[next(iter(log.askers.values())).subject]
+    shown = [
+        subject_of(store, systems, kind, position, subject)
+        for position, subject in islice(store.subjects(kind), min(n, MAX_SHOWN))
+    ]
     failures = [
-        (subject, system, failure.message)
+        {"id": subject, "system": system, "reason": failure.message}
         for system, name in systems.items()
         for subject, failure in _failures(store, name, n)
     ]
+    found = manifest.results(log)
+    results = {system: found[name] for system, name in systems.items() if name in found}
     tables = (
-        _values(log, systems),
-        _categories(store, systems, askers, n),
+        _values(log, results),
+        _categories(store, systems, log.askers, n),
         _failed(log, failures),
     )
     pictures = "".join(
-        f'.i{one.position} {{ background-image: url("{_thumb(store, one)}"); }}\n'
+        f".i{one.position} {{ background-image:"
+        f' url("{jpeg_uri(thumb(store.folder, one.position).read_bytes())}"); }}\n'
         for one in shown
         if one.thumb
     )
@@ -121,23 +127,11 @@ def _render(store: Store, log: manifest.RunLog) -> str:
         signatures=[entry.signature for entry in log.metrics],
         systems=systems,
         tables=[(table, html(table)) for table in tables if table.rows],
-        cautions=_cautions(log, systems),
+        cautions=[(system, said) for system, one in results.items() for said in one.cautions],
         n_failures=len(failures),
         subjects=shown,
         n_more=n - len(shown),
     )
-
-
-def _thumb(store: Store, subject: MadeSubject) -> str:
-    return jpeg_uri(thumb(store.folder, subject.position).read_bytes())
-
-
-def _subjects(
-    store: Store, systems: Mapping[str, str], askers: Mapping[str, manifest.AskerLog]
-) -> Iterator[MadeSubject]:
-    kind = KINDS[next(iter(askers.values())).subject]
-    for position, subject in store.subjects(kind):
-        yield subject_of(store, systems, kind, position, subject)
 
 
 def subject_of(
@@ -178,21 +172,19 @@ def _failures(store: Store, name: str, n: int) -> Iterator[tuple[str, ItemFailur
         yield kind.id(subject), found[position]
 
 
-def _values(log: manifest.RunLog, systems: Mapping[str, str]) -> Table:
+def _values(log: manifest.RunLog, results: Mapping[str, MetricResult]) -> Table:
     """Mean of each value of each system, and what it measures."""
-    results = manifest.results(log)
     rows = [
         {
             "system": system,
             "value": value.name,
-            **estimate_cells("mean", results[name].values[value.name]),
-            "n": results[name].values[value.name].n,
+            **estimate_cells("mean", result.values[value.name]),
+            "n": result.values[value.name].n,
             "help": value.help,
         }
-        for system, name in systems.items()
-        if name in results
-        for value in log.askers[name].values
-        if value.name in results[name].values
+        for system, result in results.items()
+        for value in log.askers[log.settings["systems"][system]].values
+        if value.name in result.values
     ]
     columns = (
         Column("system", _one(log, "Language", "System"), "text"),
@@ -206,13 +198,6 @@ def _values(log: manifest.RunLog, systems: Mapping[str, str]) -> Table:
 
 def _one(log: manifest.RunLog, of_reviews: str, of_rows: str) -> str:
     return of_reviews if log.kind == REVIEWS.name else of_rows
-
-
-def _cautions(log: manifest.RunLog, systems: Mapping[str, str]) -> list[tuple[str, str]]:
-    """System and caution."""
-    results = manifest.results(log)
-    named = [(system, results[name]) for system, name in systems.items() if name in results]
-    return [(system, caution) for system, result in named for caution in result.cautions]
 
 
 def _categories(
@@ -235,19 +220,16 @@ def _categories(
     return Table("categories", "Categories", columns, tuple(rows), by="system")
 
 
-def _failed(log: manifest.RunLog, failures: Sequence[tuple[str, str, str]]) -> Table:
+def _failed(log: manifest.RunLog, failures: Sequence[Mapping[str, str]]) -> Table:
     """What could not be made, and why; so many as a page holds."""
     columns = (
         Column("id", _one(log, "Picture", "Row"), "text"),
         Column("system", _one(log, "Language", "System"), "text"),
         Column("reason", "Reason", "text"),
     )
-    keys = [column.key for column in columns]
-    rows = tuple(dict(zip(keys, one, strict=True)) for one in failures[:_MAX_FAILURES])
-    more = len(failures) - len(rows)
-    return Table(
-        "failures", "Failures", columns, rows, notes=(f"and {more:,} more",) if more else ()
-    )
+    more = len(failures) - _MAX_FAILURES
+    notes = (f"and {more:,} more",) if more > 0 else ()
+    return Table("failures", "Failures", columns, tuple(failures[:_MAX_FAILURES]), notes)
 
 
 def draw_made(seen: SeenSubject) -> Drawn:

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 MAX_IMAGES = 200
 """Images drawn with their texts, starting with the greatest difference of people and scorers."""
 
-_TINTS = 5
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -143,13 +141,13 @@ def _thresholds(ranking: Ranking) -> Figure:
 
 def matrices(ranking: Ranking, folder: Path) -> list[Matrix]:
     """All images, starting with those on which scorers and people differ most."""
+
+    def agreement(matrix: Matrix) -> float:
+        known = [value for _, value in matrix.correlations if value is not None]
+        return fmean(known) if known else 2.0  # nothing to compare: last
+
     found = [_matrix(position, ranking, folder) for position in range(len(ranking.images))]
-    return sorted(found, key=lambda matrix: (_agreement(matrix), matrix.position))
-
-
-def _agreement(matrix: Matrix) -> float:
-    known = [value for _, value in matrix.correlations if value is not None]
-    return fmean(known) if known else 2.0  # nothing to compare: last
+    return sorted(found, key=agreement)
 
 
 def _matrix(position: int, ranking: Ranking, folder: Path) -> Matrix:
@@ -185,13 +183,11 @@ def _cells(
     return tuple(
         Cell("–", None)
         if rank is None
-        else Cell(f"{rank:g}", _tint(rank, n), notes[place] if notes else "")
-        for place, rank in enumerate(ranks)
+        else Cell(
+            f"{rank:g}", min(4, int(5 * (rank - 1) / max(1, n - 1))), notes[at] if notes else ""
+        )
+        for at, rank in enumerate(ranks)
     )
-
-
-def _tint(rank: float, n: int) -> int:
-    return min(_TINTS - 1, int(_TINTS * (rank - 1) / max(1, n - 1)))
 
 
 def _render(folder: Path, ranking: Ranking, log: manifest.RunLog) -> str:

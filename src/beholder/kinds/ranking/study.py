@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from msgspec import structs
 
+from beholder import stats
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.rankers import Scored
 from beholder.metrics.judged.perplexity import TOKENS
@@ -29,11 +30,7 @@ from beholder.stats.annotator_pairs import (
     joined_pair,
     kept,
 )
-from beholder.stats.bootstrap import mean_interval
-from beholder.stats.checks import cluster_codes
 from beholder.stats.correlation import correlate
-from beholder.stats.paired import paired_difference
-from beholder.stats.reliability import kendall_w
 
 _Value: TypeAlias = "Callable[[RankedImage], float | None]"
 _Mean: TypeAlias = "Callable[[Sequence[RankedImage], _Value], results.MeanCorrelation]"
@@ -290,11 +287,10 @@ def _differences(
         ]
         row = results.ScorerDifference(a, b, (a, b) in twins, len(both))
         if both:
-            first, second, sources = (list(column) for column in zip(*both, strict=True))
-            found = paired_difference(first, second, clusters=sources, n_resamples=n_resamples)
-            row = structs.replace(
-                row, difference=found.mean, interval=ends_of(found.interval), p=found.p_value
-            )
+            x, y, sources = zip(*both, strict=True)
+            found = stats.paired_difference(x, y, clusters=sources, n_resamples=n_resamples)
+            interval = ends_of(found.interval)
+            row = structs.replace(row, difference=found.mean, interval=interval, p=found.p_value)
         yield row
 
 
@@ -304,11 +300,9 @@ def _mean(
     found = [(v, i.reviews.source) for i in images if (v := value(i)) is not None]
     if not found:
         return results.MeanCorrelation(mean=None, interval=None, n=0)
-    clusters = cluster_codes([source for _, source in found], len(found))
-    estimate = mean_interval([v for v, _ in found], clusters=clusters, n_resamples=n_resamples)
-    return results.MeanCorrelation(
-        mean=estimate.mean, interval=ends_of(estimate.interval), n=estimate.n
-    )
+    values, sources = zip(*found, strict=True)
+    mean = stats.mean_interval(values, clusters=sources, n_resamples=n_resamples)
+    return results.MeanCorrelation(mean=mean.mean, interval=ends_of(mean.interval), n=mean.n)
 
 
 def _kept(judged: Sequence[RankedImage], threshold: float | None) -> list[RankedImage]:
@@ -317,4 +311,4 @@ def _kept(judged: Sequence[RankedImage], threshold: float | None) -> list[Ranked
 
 def _concordance(image: RankedImage) -> float | None:
     table = np.array(list(image.people.values())).T
-    return kendall_w(table, n_resamples=1).value if len(image.people) >= 2 else None
+    return stats.kendall_w(table, n_resamples=1).value if len(image.people) >= 2 else None
