@@ -25,8 +25,7 @@ import numpy as np
 
 from beholder.data import read_frames, read_storylines
 from beholder.kinds.narratives.config import METHODS, Extraction
-from beholder.kinds.narratives.storylines.extract import ExtractionTask, extract
-from beholder.kinds.narratives.storylines.timeline import steps_back
+from beholder.kinds.narratives.storylines.extract import ExtractionTask, extract, steps_back
 from beholder.records import Frame, Storyline
 
 

@@ -187,7 +187,7 @@ def test_an_ordered_trail_is_the_widest_and_then_the_shortest(seed: int) -> None
 
 
 def test_trails_in_blocks_find_what_one_block_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    import beholder.kinds.narratives.storylines.trails as module
+    import beholder.kinds.narratives.storylines.published as module
 
     space = _space(700, 4)
     monkeypatch.setattr(module, "_ROWS", 1000)

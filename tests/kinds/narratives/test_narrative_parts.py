@@ -17,7 +17,7 @@ from beholder.kinds.narratives.cost import Stage, estimated_tokens, spent_on
 from beholder.kinds.narratives.hybrid import choose, combine
 from beholder.kinds.narratives.steps import StepRow, steps_table
 from beholder.kinds.narratives.storylines import Space, coherence, maxmin, narrative_map, trail
-from beholder.kinds.narratives.storylines.maps import _likeliest_route
+from beholder.kinds.narratives.storylines.published import _likeliest_route
 from beholder.kinds.narratives.storylines.space import StorylinePath, ends
 from beholder.kinds.narratives.storylines.widest import earliest_sources, states
 from beholder.records import ItemScore

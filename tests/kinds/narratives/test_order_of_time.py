@@ -18,8 +18,12 @@ from beholder.data import read_frames
 from beholder.dates import PartialDate
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import Extraction, ExtractionMethod
-from beholder.kinds.narratives.storylines.extract import ExtractionTask, extract
-from beholder.kinds.narratives.storylines.timeline import chronology, steps_back
+from beholder.kinds.narratives.storylines.extract import (
+    ExtractionTask,
+    chronology,
+    extract,
+    steps_back,
+)
 from beholder.records import Frame
 
 METHODS: tuple[ExtractionMethod, ...] = get_args(ExtractionMethod)

@@ -12,7 +12,7 @@ from beholder.aio import run_sync
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.kinds.narratives.config import NarrateConfig
 from beholder.kinds.narratives.judging import Vote
-from beholder.kinds.narratives.people import PeopleVotes
+from beholder.kinds.narratives.stages import PeopleVotes
 from beholder.metrics import Tools
 from beholder.records import Frame, Storyline
 

@@ -207,9 +207,7 @@ def test_texts_of_a_set_are_items_numbered_from_one() -> None:
     assert second.group == {"language": "en"}
 
 
-def test_absolute_paths_may_point_into_the_root_of_media_or_the_folder_of_images(
-    tmp_path: Path,
-) -> None:
+def test_absolute_paths_may_point_into_the_root_of_media(tmp_path: Path) -> None:
     pictures = tmp_path / "pictures"
     row = {"id": "1", "image": str(pictures / "1.png"), "reviews": ["a boat", "a cat"]}
     data = tmp_path / "r.jsonl"
@@ -221,7 +219,6 @@ def test_absolute_paths_may_point_into_the_root_of_media_or_the_folder_of_images
         return sets[0].image
 
     assert found(rows=DataOptions(media_root=pictures)) == str(pictures / "1.png")
-    assert found(images=pictures) == str(pictures / "1.png")
     with pytest.raises(DataError):
         found()
 

@@ -13,7 +13,7 @@ import beholder
 from beholder import VCS
 from beholder.errors import ConfigError
 from beholder.metrics.vcs.findings import direction_steps, regularizer_step
-from beholder.plots.alignment_steps import PER_PAGE
+from beholder.plots.alignment import PER_PAGE
 from beholder.records import ItemScore
 from beholder.report.steps import drawn_metric, write_steps
 from beholder.run.store import Store

@@ -265,7 +265,6 @@ def review(
         judge,
         language,
         words,
-        run.rows.media_root,
         rows=run.rows,
         judging=run.judging,
         work=run.work.found(),

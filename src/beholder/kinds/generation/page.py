@@ -1,4 +1,4 @@
-"""The page of a run that made texts: what came out, beside the picture; one file, no script."""
+"""The page of a run that made texts, and instructions for people who rank them; no script."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -96,7 +96,6 @@ class ReviewsConfig:
         judge: Spec of the judge that writes.
         languages: Language codes; a set of reviews is written in each.
         words: Words per review, about.
-        images: Folder that image paths are relative to; None takes that of the data.
         max_side: Pixels of a picture's longer side at most.
         seed: Of the order in which the texts of a set are stored.
         rows: Which pictures are taken.
@@ -112,7 +111,6 @@ class ReviewsConfig:
     judge: str
     languages: tuple[str, ...] = ("en",)
     words: int = 80
-    images: Path | None = None
     max_side: int = 1024
     seed: int = 12345
     rows: DataOptions = field(default_factory=DataOptions)
@@ -127,7 +125,7 @@ class ReviewsConfig:
     @property
     def folder(self) -> Path:
         """What pictures are relative to."""
-        return self.images or root_of(self.data)
+        return self.rows.media_root or root_of(self.data)
 
 
 def run_reviews(config: ReviewsConfig, progress: Progress, engine: Engine | None = None) -> Written:
@@ -144,11 +142,21 @@ def _making(config: ReviewsConfig) -> GenerationRun[Frame]:
     def row(
         frame: Frame, language: str, parts: Sequence[GeneratedText], judge: str
     ) -> Mapping[str, Any]:
-        texts = [part.text for part in parts]
-        return reviews_row(_shuffled(frame, language, texts, config.seed))
+        """The texts in a random order of their own, so that no place stands for a kind."""
+        digest = hashlib.sha256(f"{frame.id}\0{language}".encode()).digest()
+        rng = np.random.default_rng([config.seed, int.from_bytes(digest[:8], "big")])
+        order = rng.permutation(len(parts)).tolist()
+        reviews = Reviews(
+            id=frame.id,
+            texts=tuple(parts[kind].text for kind in order),
+            image=frame.image,
+            language=language,
+            category=frame.labels.get("category", ""),
+            prompt_ranks=tuple(float(kind + 1) for kind in order),
+        )
+        return reviews_row(reviews)
 
     path = Path(config.data)
-    media_root = config.rows.media_root or config.images
     return GenerationRun(
         kind=REVIEWS.name,
         folder=config.out,
@@ -157,27 +165,12 @@ def _making(config: ReviewsConfig) -> GenerationRun[Frame]:
         rows=config.rows,
         means=RunContext(config.judging, usual(config.work), config.folder),
         subjects=FRAME,
-        read=lambda: read_frames(config.data, media_root=media_root),
-        source=Input(path, replace(config.rows, media_root=media_root)) if path.is_file() else None,
+        read=lambda: read_frames(config.data, media_root=config.rows.media_root),
+        source=Input(path, config.rows) if path.is_file() else None,
         picture=lambda frame: frame.image,
         systems={
             language: WriteReviews(config.judge, language, config.words, config.max_side)
             for language in config.languages
         },
         row=row,
-    )
-
-
-def _shuffled(frame: Frame, language: str, texts: Sequence[str], seed: int) -> Reviews:
-    """The texts in a random order of their own, so that no place stands for a kind."""
-    digest = hashlib.sha256(f"{frame.id}\0{language}".encode()).digest()
-    rng = np.random.default_rng([seed, int.from_bytes(digest[:8], "big")])
-    order = rng.permutation(len(texts)).tolist()
-    return Reviews(
-        id=frame.id,
-        texts=tuple(texts[kind] for kind in order),
-        image=frame.image,
-        language=language,
-        category=frame.labels.get("category", ""),
-        prompt_ranks=tuple(float(kind + 1) for kind in order),
     )

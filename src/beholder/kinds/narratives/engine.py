@@ -119,10 +119,8 @@ def plan_narratives(config: NarrateConfig, given: Inputs | None = None) -> Narra
 
 def _check_apart(session: Session, judges: Sequence[str]) -> None:
     """Refuse judges that are one: they would share their answers, and agree fully."""
-    if len(judges) < 2:
-        return
     seen: dict[str, str] = {}
-    for judge in judges:
+    for judge in judges if len(judges) > 1 else ():
         identity = session.tools.identity("judge", judge)
         if identity in seen:
             raise ConfigError(f"judges {seen[identity]} and {judge} are the same: {identity}")

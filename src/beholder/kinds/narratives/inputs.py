@@ -1,4 +1,4 @@
-"""The storylines of a run and their pictures, read once and checked."""
+"""Storylines and collections of pictures, read and checked; storylines extracted from them."""
 
 from __future__ import annotations
 

@@ -149,24 +149,22 @@ class CaptionFrame(JudgeAsker[Frame]):
         Raises:
             ItemError: The picture has no caption and none can be made; names the frame.
         """
-        text = subject.caption or await self._written(subject, tools)
-        return ItemScore({"words": float(len(text.split()))}, detail={"caption": text})
-
-    async def _written(self, frame: Frame, tools: Tools) -> str:
-        image = await picture(frame, tools, self.max_side)
-        try:
+        text = subject.caption
+        if not text:
             question = Caption(
-                [image],
+                [await picture(subject, tools, self.max_side)],
                 language=self.language,
                 min_words=self.min_words,
                 max_words=self.max_words,
                 context=self.context,
-                note=known_data(frame),
+                note=known_data(subject),
                 connections=self.connections,
             )
-            return await tools.judge(self.judge).ask(question)
-        except ItemError as error:
-            raise type(error)(f"frame {frame.id!r}: {error}") from error
+            try:
+                text = await tools.judge(self.judge).ask(question)
+            except ItemError as error:
+                raise type(error)(f"frame {subject.id!r}: {error}") from error
+        return ItemScore({"words": float(len(text.split()))}, detail={"caption": text})
 
 
 @dataclass(frozen=True)
@@ -235,9 +233,9 @@ class Rater(JudgeAsker[Storyline]):
             ItemError: Names the frame that cannot be shown, and why.
         """
 
-    @abstractmethod
     def numbers(self, means: Sequence[float]) -> dict[str, float]:
         """The values, from the mean vote of each part that has one."""
+        return {"rating": fmean(means)}
 
     async def ask(self, subject: Storyline, tools: Tools) -> ItemScore:
         """Let all judges vote on all parts.
@@ -321,10 +319,6 @@ class RateStoryline(Rater):
         ]
         return RateSequence(await self.shown(frames, tools), self.context, self.anchors, examples)
 
-    def numbers(self, means: Sequence[float]) -> dict[str, float]:
-        """The mean vote."""
-        return {"rating": means[0]}
-
 
 @dataclass(frozen=True)
 class RateSteps(Rater):
@@ -352,7 +346,7 @@ class RateSteps(Rater):
 
     def numbers(self, means: Sequence[float]) -> dict[str, float]:
         """Mean and lowest of the steps."""
-        return {"rating": fmean(means), "lowest": min(means)}
+        return {**super().numbers(means), "lowest": min(means)}
 
 
 def votes_of(outcome: Outcome, n_parts: int, judges: int) -> list[list[Vote]]:

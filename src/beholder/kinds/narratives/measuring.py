@@ -166,11 +166,8 @@ class MeasureCoherence(Asker[Storyline]):
         found = strength.coherence_of(
             self.pictures.space, [rows[frame.id] for frame in subject.frames]
         )
-        values = {
-            "minimum": found.minimum,
-            "mean": found.mean,
-            "geometric_mean": found.geometric_mean,
-        }
+        names = ("minimum", "mean", "geometric_mean")
+        values = {name: getattr(found, name) for name in names}
         if nearest is not None:
             values["distance"] = alignment.normalised
         detail |= {"steps": found.steps, "weakest": found.weakest, "theta": found.signature}

@@ -33,10 +33,10 @@ class ShownFrame(Struct, frozen=True, omit_defaults=True):
 
     id: str
     image: str = ""
-    caption: str = ""
     date: str = ""
     place: str = ""
     labels: dict[str, str] = {}
+    caption: str = ""
     failure: str = ""
 
 

@@ -49,17 +49,11 @@ def extraction_table(found: Sequence[Extracted]) -> Table:
     """Storylines that were extracted, with their weakest links."""
     rows = []
     for each in found:
-        steps, shots = each.path.steps, each.storyline.frames
-        at = steps.index(min(steps))
-        rows.append(
-            {
-                "id": each.storyline.id,
-                "pictures": len(shots),
-                "weakest": each.path.weakest,
-                "mean": each.path.mean,
-                "step": f"{shots[at].id} → {shots[at + 1].id}",
-            }
-        )
+        path, shots = each.path, each.storyline.frames
+        at = path.steps.index(path.weakest)
+        cells: Cells = {"id": each.storyline.id, "pictures": len(shots), "mean": path.mean}
+        step = f"{shots[at].id} → {shots[at + 1].id}"
+        rows.append(cells | {"weakest": path.weakest, "step": step})
     columns = (
         Column("id", "id", "text"),
         Column("pictures", "pictures", "count"),
@@ -73,28 +67,23 @@ def extraction_table(found: Sequence[Extracted]) -> Table:
 def study_tables(study: results.NarrativeStudy) -> list[Table]:
     """All tables of a study that hold something, in the order to read them."""
     tables = study.tables
-    found: list[Table] = []
-    if tables.methods:
-        found.append(_scores(tables.scores))
+    found = [_scores(tables.scores)]
     if study.theta is not None:
         found.append(_coherence(tables.coherence, study.theta))
+    found.append(reliability_table(tables.reliability))
+    found += [table for one in study.models for table in model_tables(one)]
+    if study.examples is not None:
+        found.append(examples_table(study.examples))
+    found += [_correlations(tables), _differences(tables.comparisons)]
     if tables.methods:
-        found.append(reliability_table(tables.reliability))
-        for one in study.models:
-            found += model_tables(one)
-        if study.examples is not None:
-            found.append(examples_table(study.examples))
-        found += _filled(_correlations(tables), _differences(tables.comparisons))
         stages = study.cost.stages.items()
-        found += _filled(
-            _cost(results.StageOfRun("", name, **asdict(spent)) for name, spent in stages)
-        )
+        found.append(_cost(results.StageOfRun("", name, **asdict(one)) for name, one in stages))
         found.append(captions_or_sight_table(study.cost))
     if study.hybrid is not None:
         found.append(_hybrid(study.hybrid, study.cost.n_narratives))
     if study.steps is not None:
-        found += _filled(*_step_tables(study.steps), _weakest(study, study.steps))
-    return found
+        found += [*_step_tables(study.steps), _weakest(study, study.steps)]
+    return [table for table in found if table.rows]
 
 
 def terminal_tables(study: results.NarrativeStudy) -> Iterator[RenderableType | Table]:
@@ -112,11 +101,8 @@ def side_by_side_tables(beside: results.SideBySide) -> list[Table]:
     for one in beside.models:
         judges = zip(beside.runs, beside.judges[one.by], strict=True)
         found += model_tables(one, [f"{run}: {judge}" for run, judge in judges])
-    return found + _filled(_cost(beside.cost, by="run"))
-
-
-def _filled(*tables: Table) -> list[Table]:
-    return [table for table in tables if table.rows]
+    cost = _cost(beside.cost, by="run")
+    return [*found, cost] if cost.rows else found
 
 
 def _scores(rows: Sequence[compared.SourceScore]) -> Table:

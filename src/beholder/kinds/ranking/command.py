@@ -78,7 +78,6 @@ def rank(
         out or default_out(data, "rank-"),
         _rankers(scorer, ablate, tools.named()),
         sets.language,
-        run.rows.media_root,
         sets.threshold,
         sets.resamples,
         run.rows,

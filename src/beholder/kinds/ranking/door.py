@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Unpack
@@ -72,11 +72,12 @@ def rank(
     named = isinstance(data, str | Path)
     defaults = asked_tools(embedder, judge)
     rows, judging, work = grouped(options)
+    if images is not None:
+        rows = replace(rows, media_root=Path(images))
     config = RankConfig(
         data=str(data) if isinstance(data, str | Path) else "sets",
         out=Path(out) if out is not None else default_out(str(data) if named else None, "rank-"),
         rankers=tuple(_ranker(scorer, defaults) for scorer in scorers),
-        images=Path(images) if images is not None else None,
         threshold=threshold,
         rows=rows,
         judging=judging,

@@ -37,7 +37,6 @@ class RankConfig:
         rankers: The rankers, in the order to report them; the others are compared with the first.
             Default: ``vcs`` against references.
         language: Language of rows without one.
-        images: Folder that image paths are relative to; None takes that of the data.
         threshold: Least agreement of the best pair of annotators of an image in the main tables;
             None for any.
         resamples: Bootstrap resamples.
@@ -50,7 +49,6 @@ class RankConfig:
     out: Path
     rankers: tuple[Ranker, ...]
     language: str = ""
-    images: Path | None = None
     threshold: float | None = 0.6
     resamples: int = 1000
     rows: DataOptions = field(default_factory=DataOptions)
@@ -73,7 +71,7 @@ class RankConfig:
         Args:
             unpacked: Folder of pictures that were stored in the table; used if it exists.
         """
-        folder = self.images or (unpacked if unpacked.is_dir() else root_of(self.data))
+        folder = self.rows.media_root or (unpacked if unpacked.is_dir() else root_of(self.data))
         return RunContext(self.judging, self.work, folder)
 
 
@@ -158,8 +156,8 @@ def read(
         rows = read_reviews(
             config.data,
             language=config.language,
-            media_root=config.rows.media_root or config.images,
-            unpack=unpacked if config.images is None else None,
+            media_root=config.rows.media_root,
+            unpack=unpacked if config.rows.media_root is None else None,
         )
     bad: list[DataError] = []
     return list(good_rows(rows, config.rows, bad, name=config.data)), bad

@@ -83,7 +83,7 @@ def _verdicts(
 
 
 if TYPE_CHECKING:
-    from beholder.plots.alignment_steps import DirectionSteps, RegularizerStep
+    from beholder.plots.alignment import DirectionSteps, RegularizerStep
 
 _CURVE = 120
 """Points of the regularizer's curve at most."""
@@ -111,7 +111,7 @@ def regularizer_step(
     detail: Mapping[str, Any], values: Mapping[str, float], setting: Setting
 ) -> RegularizerStep:
     """What unequal lengths take off, here and for other lengths of the shorter text."""
-    from beholder.plots.alignment_steps import RegularizerStep  # matplotlib loads slowly
+    from beholder.plots.alignment import RegularizerStep  # matplotlib loads slowly
 
     n_reference, n_candidate = np.asarray(detail["similarity"]).shape
     shorter, longer = sorted((n_reference, n_candidate))
@@ -124,7 +124,7 @@ def regularizer_step(
 def _steps(
     name: str, similarity: FloatArray, windows: Windows, matches: IntArray, setting: Setting
 ) -> DirectionSteps:
-    from beholder.plots.alignment_steps import DirectionSteps  # matplotlib loads slowly
+    from beholder.plots.alignment import DirectionSteps  # matplotlib loads slowly
 
     fixed = setting.rules == "fixed"
     if fixed:
@@ -202,7 +202,7 @@ def score_steps(score: ItemScore, setting: Setting) -> dict[str, Figure]:
     Raises:
         ConfigError: The score has no alignment.
     """
-    from beholder.plots.alignment_steps import step_figures  # matplotlib loads slowly
+    from beholder.plots.alignment import step_figures  # matplotlib loads slowly
 
     pages = {"alignment": score_figure(score, setting)}
     directions = direction_steps(score.detail, setting)

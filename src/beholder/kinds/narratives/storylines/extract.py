@@ -1,22 +1,181 @@
-"""From a collection to sequences: order in time, choose a method, give each storyline its name."""
+"""From a collection to sequences: order in time, choose a method, give each storyline its name.
+
+Dates known in part order pictures in part: one is before another only if each day it can mean is.
+A step is *backwards* if its second picture is before its first in that sense. An extraction walks a
+whole order that contains the known one, so that no two pictures of a path are backwards.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import Extraction
-from beholder.kinds.narratives.storylines.maps import narrative_map
-from beholder.kinds.narratives.storylines.space import Space, StorylinePath, ends, path_through
-from beholder.kinds.narratives.storylines.timeline import known_days, order_of
-from beholder.kinds.narratives.storylines.topics import topics_by
-from beholder.kinds.narratives.storylines.trails import trail
+from beholder.kinds.narratives.storylines.published import narrative_map, trail
+from beholder.kinds.narratives.storylines.space import (
+    Floats,
+    Space,
+    StorylinePath,
+    ends,
+    path_through,
+)
+from beholder.kinds.narratives.storylines.topics import spread_dates, topics_by
 from beholder.kinds.narratives.storylines.widest import maxmin
 from beholder.records import Frame, Storyline
+
+
+@dataclass(frozen=True, eq=False)
+class Chronology:
+    """An order of a collection.
+
+    Attributes:
+        order: (n,) positions of the collection as it was read, earliest first.
+        days: (n,) day numbers in that order, not decreasing; None when no picture is dated.
+        note: What the order rests on, for people.
+    """
+
+    order: NDArray[np.intp]
+    days: NDArray[np.int64] | None
+    note: str
+
+
+def chronology(
+    frames: Sequence[Frame],
+    embeddings: ArrayLike,
+    *,
+    spread: bool = False,
+    seed: int | None = None,
+    first: int | None = None,
+    last: int | None = None,
+) -> Chronology:
+    """A whole order of pictures that is consistent with their dates.
+
+    Without dates, or if the dates distinguish no two pictures, the order of the file is the order
+    of time, and no seed changes it. Otherwise each picture is placed in the middle of the days that
+    its date allows, and pictures with the same days in the order of the file; with a seed it is
+    placed on any of its days. The ends are placed so that as many pictures as possible lie between
+    them: the first on its earliest day, the last on its latest.
+
+    Args:
+        frames: n pictures.
+        embeddings: (n, D) their vectors; used to spread dates.
+        spread: Give undated pictures a date from similar dated ones.
+        seed: Draws where in its days each picture stands; replications of an extraction differ by
+            it. A picture whose day is known, or spread, stands where it stood.
+        first: Position of the picture that paths start from.
+        last: Position of the picture that paths lead to.
+
+    Raises:
+        ConfigError: Some pictures have no date and ``spread`` is not set, or the last picture is
+            before the first.
+    """
+    return order_of(frames, known_days(frames, embeddings, spread), seed, first, last)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownDays:
+    """What is known of the time of a collection.
+
+    Attributes:
+        spans: (n, 2) first and last day number that each picture can have; None without dates.
+        note: Where they come from, for people.
+    """
+
+    spans: Floats | None
+    note: str
+
+
+def steps_back(frames: Sequence[Frame]) -> list[int]:
+    """Steps of a path, from 0, whose second picture is before its first by their dates.
+
+    Dates that overlap, and pictures without one, show no step back.
+    """
+    return [
+        at
+        for at, (a, b) in enumerate(pairwise(frames))
+        if a.date is not None and b.date is not None and b.date.before(a.date)
+    ]
+
+
+def known_days(frames: Sequence[Frame], embeddings: ArrayLike, spread: bool) -> KnownDays:
+    """The days that pictures can have; see ``chronology``."""
+    dates = [frame.date for frame in frames]
+    known = [date for date in dates if date is not None]
+    if not known:
+        return KnownDays(None, "no picture has a date: the order of the file is the order of time")
+    n_without = len(dates) - len(known)
+    if n_without and not spread:
+        raise ConfigError(
+            f"{n_without} of {len(dates)} pictures have no date; date them, leave them"
+            " out (--skip-undated), or spread the known dates (--spread-dates)"
+        )
+    note = "all pictures are dated"
+    spans = [(0.0, 0.0) if d is None else (d.first.toordinal(), d.last.toordinal()) for d in dates]
+    days = np.array(spans, dtype=np.float64)
+    if n_without:
+        without = np.array([date is None for date in dates])
+        days[without] = spread_dates(embeddings, dates)[without, None]
+        note = f"{len(known)} pictures are dated, {n_without} got dates by label spreading"
+    counts = Counter(date.precision for date in known)
+    if len(counts) > 1:
+        told = ", ".join(f"{counts[p]} by {p}" for p in ("year", "month", "day") if counts[p])
+        note += (
+            f"; they are dated to different precision ({told}): dates that overlap give no order"
+        )
+    if days[:, 0].max() <= days[:, 1].min():
+        note += "; no date is before another: the order of the file is the order of time"
+    return KnownDays(days, note)
+
+
+def order_of(
+    frames: Sequence[Frame],
+    known: KnownDays,
+    seed: int | None,
+    first: int | None,
+    last: int | None,
+) -> Chronology:
+    """A whole order, from days that are known; see ``chronology``."""
+    days, n = known.spans, len(frames)
+    if days is None or days[:, 0].max() <= days[:, 1].min():
+        _check_ends(frames, first, last, np.arange(n), known.note)
+        same = None if days is None else np.full(n, days[:, 0].max(), dtype=np.int64)
+        return Chronology(np.arange(n), same, known.note)
+    low, high = days.T.copy()
+    side = np.zeros(n)  # an end whose day is open comes before, or after, all that share its place
+    share = np.full(n, 0.5) if seed is None else np.random.default_rng(seed).random(n)
+    if first is not None:
+        earliest = days[first, 0]
+        low = np.where(high >= earliest, np.maximum(low, earliest), low)
+        side[first], share[first] = -float(earliest < days[first, 1]), 0.0
+    if last is not None:
+        latest = days[last, 1]
+        high = np.where(low <= latest, np.minimum(high, latest), high)
+        side[last], share[last] = float(days[last, 0] < latest), 1.0
+    place = low + share * (high - low)
+    order = np.lexsort((np.arange(n), side, place))
+    _check_ends(frames, first, last, np.argsort(order), known.note)
+    return Chronology(order, np.floor(place[order]).astype(np.int64), known.note)
+
+
+def _check_ends(
+    frames: Sequence[Frame], first: int | None, last: int | None, rank: NDArray[np.intp], note: str
+) -> None:
+    if first is None or last is None or rank[first] < rank[last]:
+        return
+    source, target = frames[first], frames[last]
+    if first == last:
+        raise ConfigError(f"{source.id!r} is source and target; a storyline needs two pictures")
+    named = (f"{end.id!r}" + (f" ({end.date})" if end.date else "") for end in (source, target))
+    raise ConfigError(
+        f"the source {' comes after the target '.join(named)} in the order of time ({note});"
+        " exchange the two, or correct the order"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,28 +252,17 @@ def extract(
             end = None if target is None else at[target]
             if how.method != "trails":
                 _check_length(task, start, end, len(frames))
-            found = _storylines(
-                whole.subset(time.order),
-                task,
-                how,
-                ends=(start, end),
-                dates=time.days,
-                topics=None if topics is None else topics.assigned[time.order],
-                rng=np.random.default_rng([how.seed, number, replication]),
-            )
+            rng = np.random.default_rng([how.seed, number, replication])
+            space, labels = whole.subset(time.order), topics and topics.assigned[time.order]
+            found = _storylines(space, task, how, (start, end), time.days, labels, rng)
             for alternative, line in enumerate(found):
                 chosen = [frames[int(time.order[p])] for p in line.positions]
-                group = {
-                    "task": task.name,
-                    "length": str(task.k),
-                    "replication": str(replication + 1),
-                }
-                name = f"{how.method}-{task.name}-{replication + 1}"
+                number_of = str(replication + 1)
+                group = {"task": task.name, "length": str(task.k), "replication": number_of}
+                name = f"{how.method}-{task.name}-{number_of}"
                 if how.alternatives > 1:
-                    name, group = (
-                        f"{name}-{alternative + 1}",
-                        group | {"alternative": str(alternative + 1)},
-                    )
+                    name = f"{name}-{alternative + 1}"
+                    group["alternative"] = str(alternative + 1)
                 storyline = Storyline(name, tuple(chosen), source=how.method, group=group)
                 yield Extracted(storyline, line, whole.signature, time.note)
 
@@ -139,7 +287,6 @@ def _storylines(
     space: Space,
     task: ExtractionTask,
     how: Extraction,
-    *,
     ends: tuple[int | None, int | None],
     dates: ArrayLike | None,
     topics: ArrayLike | None,

@@ -1,4 +1,4 @@
-"""Coherence of a sequence: how close each picture is to the next, and where it breaks."""
+"""Coherence of a sequence and where it breaks, and how far two sequences are apart (DTW)."""
 
 from __future__ import annotations
 

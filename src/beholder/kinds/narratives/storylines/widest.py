@@ -50,8 +50,8 @@ class Edges:
         first: First position a path may use.
         last: Last one.
         earliest: (n,) per position the earliest one that may come right before it.
-        near_duplicate: Cosine from which two pictures count as near duplicates, or None.
-        penalty: Taken off the theta of a step between near duplicates; 1 makes it a last resort.
+        near_duplicate: Cosine from which two pictures count as near duplicates, or None; a step
+            between them is a last resort.
     """
 
     def __init__(
@@ -62,16 +62,15 @@ class Edges:
         earliest: NDArray[np.intp],
         *,
         near_duplicate: float | None = None,
-        penalty: float = 1.0,
     ) -> None:
         self._space = space
         self._first, self._last = first, last
         self._earliest = earliest
         self._near_duplicate = near_duplicate
-        self._penalty = penalty
         self._floor = -np.inf
         self._kept: list[Tile] | None = None
-        self._fits = self._bytes() <= _BUDGET
+        cells = sum((t.stop - t.start) * (s.stop - s.start) for t, s in self._spans())
+        self._fits = cells * space.vectors.dtype.itemsize <= _BUDGET
 
     def __iter__(self) -> Iterator[Tile]:
         """Tiles in order of targets; paths may start anywhere, so the first target has none."""
@@ -99,17 +98,12 @@ class Edges:
             origin = max(self._first, int(self._earliest[start:stop].min()))
             yield slice(start, stop), slice(origin, stop - 1)
 
-    def _bytes(self) -> int:
-        itemsize: int = self._space.vectors.dtype.itemsize
-        cells: int = sum((t.stop - t.start) * (s.stop - s.start) for t, s in self._spans())
-        return itemsize * cells
-
     def _tiles(self) -> Iterator[Tile]:
         for targets, sources in self._spans():
             theta = self._space.theta(targets, sources)
             if self._near_duplicate is not None:
                 alike = self._space.cosine(targets, sources) >= self._near_duplicate
-                theta[alike] -= self._penalty
+                theta[alike] -= 1.0  # more than any theta
             at = np.arange(sources.start, sources.stop)
             own = np.arange(targets.start, targets.stop)[:, None]
             allowed = (at < own) & (at >= self._earliest[targets, None])
@@ -161,7 +155,6 @@ def maxmin(
     topics: ArrayLike | None = None,
     cover: int = 0,
     near_duplicate: float | None = None,
-    penalty: float = 1.0,
     alternatives: int = 1,
     min_difference: float = 0.5,
 ) -> list[StorylinePath]:
@@ -183,8 +176,7 @@ def maxmin(
         topics: (n,) topic per picture as an integer from 0, or -1 for none.
         cover: At least so many different topics are visited (exact; at most 10 topics).
         near_duplicate: Cosine from which two pictures are near duplicates. A step between them is
-            penalised: max-min likes such steps, readers do not.
-        penalty: Taken off the theta of such a step; 1 makes it a last resort.
+            a last resort: max-min likes such steps, readers do not.
         alternatives: How many storylines to give, each best under the condition of differing.
         min_difference: A later storyline shares at most ``1 - min_difference`` of its inner
             pictures with all earlier ones together.
@@ -199,16 +191,17 @@ def maxmin(
     _check(k, last - first + 1, alternatives, min_difference)
     day_numbers = None if dates is None else np.asarray(dates, dtype=np.int64)
     earliest = earliest_sources(len(space), window=window, days=days, dates=day_numbers)
-    edges = Edges(space, first, last, earliest, near_duplicate=near_duplicate, penalty=penalty)
+    edges = Edges(space, first, last, earliest, near_duplicate=near_duplicate)
     labels = None if topics is None else np.asarray(topics, dtype=np.intp)
     reuse = int((1.0 - min_difference) * (k - 2) + 1e-9)
     found: list[StorylinePath] = []
     used: NDArray[np.bool_] | None = None
     while len(found) < alternatives:
         memory = states(len(space), labels, cover, used, reuse)
-        path = _best_path(edges, memory, k, source, target)
-        if path is None:
+        weakest = _best_weakest_link(edges, memory, k, source, target)
+        if weakest == -np.inf:
             break
+        path = _best_sum_path(edges.above(weakest), memory, k, source, target)
         found.append(path_through(space, path, "maxmin"))
         used = np.zeros(len(space), dtype=bool) if used is None else used
         used[path[1:-1]] = True
@@ -227,15 +220,6 @@ def _check(k: int, available: int, alternatives: int, min_difference: float) -> 
         raise ConfigError(f"alternatives={alternatives}: expected at least 1")
     if not 0.0 < min_difference <= 1.0:
         raise ConfigError(f"min_difference={min_difference}: expected a share above 0, at most 1")
-
-
-def _best_path(
-    edges: Edges, memory: States, k: int, source: int | None, target: int | None
-) -> list[int] | None:
-    weakest = _best_weakest_link(edges, memory, k, source, target)
-    if weakest == -np.inf:
-        return None
-    return _best_sum_path(edges.above(weakest), memory, k, source, target)
 
 
 def _initial(memory: States, source: int | None, value: float) -> Floats:
