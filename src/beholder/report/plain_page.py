@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from beholder.report.numbers import show_number
+from beholder.report.numbers import show_number, two, whole
 from beholder.report.pages import content_hash, environment, styles
 
 
@@ -20,7 +20,7 @@ def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **v
     """
     style = styles(*style_sheets)
     style += extra
-    templates = environment(number=_number, interval=_interval)
+    templates = environment(number=_number, interval=_interval, two=two, whole=whole)
     return templates.get_template(template).render(
         style=style, style_hash=content_hash(style), **values
     )

@@ -142,26 +142,23 @@ def side_by_side(run_a: Path, run_b: Path) -> SideBySide:
     if names[0] == names[1]:
         names = (f"first ({run_a})", f"second ({run_b})")
     _check_same(names, studies)
-    rated = [_rated(study) for study in studies]
+    runs = dict(zip(names, studies, strict=True))
+    rated = {name: _rated(study) for name, study in runs.items()}
     sources = {one.id: one.source for study in studies for one in study.narratives}
-    ways = [way for way in rated[0] if way in rated[1]]
+    ways = [way for way in rated[names[0]] if way in rated[names[1]]]
+    stages = {way: "transitions" if way == STEPS else way for way in ways}
+    means = {way: {name: found[way] for name, found in rated.items()} for way in ways}
+    models = (between_models(way, means[way], sources, studies[0].human) for way in ways)
+    cost = (
+        StageOfRun(name, stage, **asdict(spent))
+        for name, study in runs.items()
+        for stage, spent in study.cost.stages.items()
+    )
     return SideBySide(
         runs=names,
-        judges={way: tuple(_judge(study, way) for study in studies) for way in ways},
-        models=tuple(
-            between_models(
-                way,
-                {name: found[way] for name, found in zip(names, rated, strict=True)},
-                sources,
-                studies[0].human,
-            )
-            for way in ways
-        ),
-        cost=tuple(
-            StageOfRun(name, stage, **asdict(spent))
-            for name, study in zip(names, studies, strict=True)
-            for stage, spent in study.cost.stages.items()
-        ),
+        judges={way: tuple(one.judges.get(stages[way], "") for one in studies) for way in ways},
+        models=tuple(models),
+        cost=tuple(cost),
     )
 
 
@@ -175,10 +172,6 @@ def _rated(study: NarrativeStudy) -> dict[str, dict[str, float]]:
             if mean is not None:
                 found.setdefault(way, {})[one.id] = mean
     return found
-
-
-def _judge(study: NarrativeStudy, way: str) -> str:
-    return study.judges.get("transitions" if way == STEPS else way, "")
 
 
 def _check_same(names: Sequence[str], studies: Sequence[NarrativeStudy]) -> None:

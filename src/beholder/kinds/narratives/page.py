@@ -11,12 +11,12 @@ import numpy as np
 from beholder import files
 from beholder.dates import PartialDate
 from beholder.kinds.narratives import results
-from beholder.kinds.narratives.results import Narrative, NarrativeStudy, ShownFrame, mean_vote
+from beholder.kinds.narratives.results import Narrative, NarrativeStudy, ShownFrame
 from beholder.kinds.narratives.strips import SIDE, alignments, strips, thumbnails
 from beholder.kinds.narratives.tables import study_tables
 from beholder.report.figures import save
-from beholder.report.numbers import show_number, two, whole
-from beholder.report.pages import content_hash, data_uri, environment, no_figures, styles
+from beholder.report.pages import data_uri, no_figures
+from beholder.report.plain_page import render_page
 from beholder.report.study_tables import html, write_tables
 from beholder.run import manifest
 
@@ -68,9 +68,8 @@ def figures(run_folder: Path, study: NarrativeStudy) -> dict[str, Figure]:
 
     found: dict[str, Figure] = {}
     if study.tables.methods:
-        found["panels"] = eight_panels(
-            study.tables, [(one.source, _means(one)) for one in study.narratives]
-        )
+        means = [(one.source, one.means) for one in study.narratives]
+        found["panels"] = eight_panels(study.tables, means)
     chosen = _examples(study)
     if study.theta is not None:
         with np.load(run_folder / results.MATRIX) as archive:
@@ -92,14 +91,17 @@ def figures(run_folder: Path, study: NarrativeStudy) -> dict[str, Figure]:
 
 def _render(folder: Path, study: NarrativeStudy, log: manifest.RunLog) -> str:
     thumbs = thumbnails(folder, len(study.frames))
-    style = styles("page.css", "narrate.css")
-    style += "".join(f'.f{n} {{ background-image: url("{uri}"); }}\n' for n, uri in thumbs.items())
+    pictures = "".join(
+        f'.f{n} {{ background-image: url("{uri}"); }}\n' for n, uri in thumbs.items()
+    )
     drawn = strips(study, thumbs)
     tables = {table.name: table for table in study_tables(study)}
     lacking = no_figures()
     drawn_figures = {} if lacking else figures(folder, study)
-    templates = environment(number=_number, two=two, whole=whole)
-    return templates.get_template("narrate.html.j2").render(
+    return render_page(
+        "narrate.html.j2",
+        ("page.css", "narrate.css"),
+        pictures,
         log=log,
         name=log.data.source,
         study=study,
@@ -116,15 +118,7 @@ def _render(folder: Path, study: NarrativeStudy, log: manifest.RunLog) -> str:
         alignments=alignments(study),
         thumbs=thumbs,
         side=SIDE,
-        style=style,
-        style_hash=content_hash(style),
     )
-
-
-def _means(narrative: Narrative) -> dict[str, float]:
-    """Mean vote by method."""
-    means = {method: mean_vote(values) for method, values in narrative.ratings.items()}
-    return {method: mean for method, mean in means.items() if mean is not None}
 
 
 def _examples(study: NarrativeStudy) -> list[Narrative]:
@@ -142,7 +136,3 @@ def _span(frame: ShownFrame) -> tuple[float, float] | None:
         day.year + (day.timetuple().tm_yday - 1) / 366 for day in (date.first, date.last)
     )
     return first, last
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else show_number(value)

@@ -105,6 +105,12 @@ class Narrative(Struct, frozen=True):
         return found if self.hybrid is None else {**found, "hybrid": self.hybrid}
 
     @property
+    def means(self) -> dict[str, float]:
+        """Mean vote by method, hybrid ratings included; without methods that have no vote."""
+        found = {method: mean_vote(values) for method, values in self.ratings.items()}
+        return {method: mean for method, mean in found.items() if mean is not None}
+
+    @property
     def step_means(self) -> list[float | None]:
         """Mean vote on each step; empty if steps were not rated."""
         return [mean_vote([vote.value for vote in votes]) for votes in self.steps]
