@@ -13,8 +13,8 @@ from beholder.errors import ConfigError
 from beholder.judges.answers import InMemory, Record
 from beholder.kinds.narratives.compared import StepCorrelation
 from beholder.kinds.narratives.config import HybridOptions
-from beholder.kinds.narratives.cost import Stage, estimated_tokens, spent_on
 from beholder.kinds.narratives.hybrid import choose, combine
+from beholder.kinds.narratives.results import Stage, estimated_tokens, spent_on
 from beholder.kinds.narratives.steps import StepRow, steps_table
 from beholder.kinds.narratives.storylines import Space, coherence, maxmin, narrative_map, trail
 from beholder.kinds.narratives.storylines.published import _likeliest_route

@@ -9,9 +9,9 @@ import pytest
 
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import HybridOptions
-from beholder.kinds.narratives.cost import PUBLISHED_SECONDS, Rates, Stage, measured
 from beholder.kinds.narratives.hybrid import choose, combine
 from beholder.kinds.narratives.models import between_models
+from beholder.kinds.narratives.results import PUBLISHED_SECONDS, Rates, Stage, measured
 from beholder.kinds.narratives.steps import Breaks, StepRow, breaks_table, steps_table, told_by
 from beholder.kinds.narratives.storylines.space import Floats
 from beholder.kinds.narratives.study import JudgedStoryline, tables

@@ -13,7 +13,7 @@ import numpy as np
 from beholder import files
 from beholder.data.frames import frame_row
 from beholder.errors import ConfigError
-from beholder.kinds.narratives import compared, cost, results
+from beholder.kinds.narratives import compared, results
 from beholder.kinds.narratives.config import NarrateConfig
 from beholder.kinds.narratives.hybrid import Hybrid, combine
 from beholder.kinds.narratives.inputs import Inputs
@@ -56,7 +56,7 @@ def write(config: NarrateConfig, found: StageFindings) -> results.NarrativeStudy
 
 
 def cost_table(
-    config: NarrateConfig, inputs: Inputs, spent: Mapping[str, cost.Stage] | None = None
+    config: NarrateConfig, inputs: Inputs, spent: Mapping[str, results.Stage] | None = None
 ) -> results.Cost:
     """Costs by captions and by sight in seconds and tokens, and the break-even.
 
@@ -69,11 +69,11 @@ def cost_table(
     length = sum(len(storyline.frames) for storyline in inputs.storylines) / n
     words = (config.captions.min_words + config.captions.max_words) // 2
     known = dict(spent or {})
-    kinds: dict[str, list[cost.Stage]] = {"caption": [known.get("caption", cost.Stage())]}
+    kinds: dict[str, list[results.Stage]] = {"caption": [known.get("caption", results.Stage())]}
     for way in config.ways:
-        kinds.setdefault(way.by, []).append(known.get(way.name, cost.Stage()))
-    rates = cost.measured({kind: cost.pooled(found) for kind, found in kinds.items()})
-    seconds, tokens = rates or (cost.PUBLISHED_SECONDS, cost.estimated_tokens(length, words))
+        kinds.setdefault(way.by, []).append(known.get(way.name, results.Stage()))
+    rates = results.measured({kind: results.pooled(found) for kind, found in kinds.items()})
+    seconds, tokens = rates or (results.PUBLISHED_SECONDS, results.estimated_tokens(length, words))
     units = (_unit_cost(rates, n_pictures, n, judges) for rates in (seconds, tokens))
     return results.Cost(n_pictures, n, judges, known, *units)
 
@@ -141,7 +141,9 @@ def _examples(
 
 def _votes(votes: Sequence[Vote]) -> tuple[results.StudyVote, ...]:
     return tuple(
-        results.StudyVote(v.judge, v.value, v.reason, v.failure and v.failure.message, v.breaks)
+        results.StudyVote(
+            v.judge, v.value, v.reason, v.failure.message if v.failure else None, v.breaks
+        )
         for v in votes
     )
 
@@ -237,7 +239,7 @@ def _hybrid_note(hybrid: Hybrid, n: int) -> str:
 def _hybrid_ratings(
     hybrid: Hybrid, config: NarrateConfig, found: StageFindings
 ) -> results.HybridRatings:
-    sight = found.spent.get("sight", cost.Stage())
+    sight = found.spent.get("sight", results.Stage())
     calls = sight.calls or 1
     spared = (len(found.inputs.storylines) - hybrid.n_seen) * config.voting.judges
     return results.HybridRatings(
@@ -257,7 +259,7 @@ def _hybrid_ratings(
     )
 
 
-def _unit_cost(rates: cost.Rates, n_pictures: int, n: int, judges: int) -> results.UnitCost:
+def _unit_cost(rates: results.Rates, n_pictures: int, n: int, judges: int) -> results.UnitCost:
     return results.UnitCost(
         **asdict(rates),
         captions_total=rates.captions_total(n_pictures, n, judges),
@@ -297,6 +299,7 @@ def _steps_table(narratives: Sequence[results.Narrative], human: str) -> compare
     rows: list[StepRow] = []
     broken = []
     for one in narratives:
-        rows.append((one.source, one.step_means, one.coherence and one.coherence.steps))
+        theta = one.coherence.steps if one.coherence else None
+        rows.append((one.source, one.step_means, theta))
         broken.append((one.source, [told_by([vote.breaks for vote in s]) for s in one.steps]))
     return steps_table(rows, human, broken)

@@ -236,7 +236,7 @@ def judge(
         by: Ways of judging; repeatable.
         out: Run directory; runs/NAME if none is named.
     """
-    return _run(_config(sequences, out, by, source, run, voting=votes.voting, hybrid=hybrid), run)
+    return _run(sequences, out, by, source, run, voting=votes.voting, hybrid=hybrid)
 
 
 @app.command
@@ -262,11 +262,8 @@ def transitions(
         out: Run directory; runs/NAME if none is named.
         human: Name of the human source.
     """
-    parts: tuple[Part, ...] = (
-        ("transitions", "coherence") if coherence.embedder else ("transitions",)
-    )
-    options = {"voting": votes.voting, "coherence": coherence, "human": human, "steps_by": by}
-    return _run(_config(sequences, out, parts, source, run, **options), run)
+    options = {"voting": votes.voting, "human": human, "steps_by": by}
+    return _run(sequences, out, ("transitions",), source, run, coherence, **options)
 
 
 @FLAT
@@ -309,45 +306,33 @@ def compare(
         out: Run directory; runs/NAME if none is named.
     """
     judged: tuple[Part, ...] = compared.by or (("captions", "sight") if source.judge else ())
-    parts: tuple[Part, ...] = (*judged, "coherence") if coherence.embedder else judged
-    options = {
-        "voting": votes.voting,
-        "hybrid": hybrid,
-        "coherence": coherence,
-        "human": compared.human,
-        "steps_by": compared.steps_by,
-    }
-    return _run(_config(sequences, out, parts, source, run, **options), run)
-
-
-def _config(
-    sequences: str,
-    out: Path | None,
-    parts: tuple[Part, ...],
-    source: SourceGroup,
-    run: StorylineRunGroup,
-    **options: Any,
-) -> NarrateConfig:
-    """The run that a command asks for; ``options`` are fields that not every command has."""
-    from beholder.run.session import default_out
-
-    return NarrateConfig(
-        sequences,
-        out or default_out(sequences),
-        parts,
-        source.judge or None,
-        max_side=source.max_side,
-        collection=source.columns.collection(source.pictures),
-        captions=source.captions,
-        rows=run.rows,
-        judging=run.judging,
-        work=run.work.found(),
-        **options,
+    options = {"human": compared.human, "steps_by": compared.steps_by}
+    voting = votes.voting
+    return _run(
+        sequences, out, judged, source, run, coherence, voting=voting, hybrid=hybrid, **options
     )
 
 
-def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
-    """Carry a run out, print and draw it; gives the exit code."""
+def _run(
+    sequences: str,
+    out: Path | None,
+    judged: tuple[Part, ...],
+    source: SourceGroup,
+    run: StorylineRunGroup,
+    coherence: CoherenceOptions = CoherenceOptions(),
+    **options: Any,
+) -> int:
+    """Carry a run out, print and draw it; gives the exit code.
+
+    Args:
+        sequences: The file.
+        out: The run directory, if one was named.
+        judged: Parts that need a judge; coherence is measured if an embedder was named.
+        source: The judge, and what it sees.
+        run: How the run is carried out.
+        coherence: How coherence is measured.
+        options: Fields of the configuration that not every command has.
+    """
     import msgspec
 
     from beholder.kinds.narratives.build import cost_table
@@ -356,8 +341,23 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     from beholder.kinds.narratives.page import write_study
     from beholder.kinds.narratives.tables import terminal_tables
     from beholder.run import kind
+    from beholder.run.session import default_out
     from beholder.terminal.progress import TerminalProgress
 
+    config = NarrateConfig(
+        sequences,
+        out or default_out(sequences),
+        (*judged, "coherence") if coherence.embedder else judged,
+        source.judge or None,
+        max_side=source.max_side,
+        collection=source.columns.collection(source.pictures),
+        captions=source.captions,
+        coherence=coherence,
+        rows=run.rows,
+        judging=run.judging,
+        work=run.work.found(),
+        **options,
+    )
     inputs = read_inputs(config)
     _say_costs(config, cost_table(config, inputs))
     if run.finish.dry_run:

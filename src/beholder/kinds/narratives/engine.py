@@ -10,12 +10,12 @@ from typing import Any
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.narratives import build, results
 from beholder.kinds.narratives.config import NarrateConfig
-from beholder.kinds.narratives.cost import spent_on
 from beholder.kinds.narratives.hybrid import choose
 from beholder.kinds.narratives.inputs import Inputs, read_inputs
 from beholder.kinds.narratives.judging import CaptionFrame, JudgeAsker, Rater, RateStoryline
 from beholder.kinds.narratives.kind import KIND
 from beholder.kinds.narratives.measuring import MeasureCoherence
+from beholder.kinds.narratives.results import spent_on
 from beholder.kinds.narratives.stages import StageFindings, judged, n_seen, stages
 from beholder.metrics.asker import Asker
 from beholder.records import Frame

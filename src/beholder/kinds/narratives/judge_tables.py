@@ -113,15 +113,10 @@ def _icc(found: compared.ModelAgreement | compared.MethodReliability) -> Iterato
 def _coefficient(name: str, found: compared.AgreementValue | None) -> Cells:
     """A coefficient with its interval, and its words if it has them."""
     assert found is not None  # if there is no reason, there are coefficients
-    words = (
-        (found.verdict, found.verdicts) if isinstance(found, compared.WordedValue) else (None, None)
-    )
-    return {
-        "coefficient": name,
-        **record_cells(found, "value"),
-        "verdict": words[0] or "",
-        "verdicts": " to ".join(words[1] or ()),
-    }
+    words: Cells = {"verdict": "", "verdicts": ""}
+    if isinstance(found, compared.WordedValue):
+        words = {"verdict": found.verdict or "", "verdicts": " to ".join(found.verdicts or ())}
+    return {"coefficient": name, **record_cells(found, "value"), **words}
 
 
 def _no_coefficient(reason: str) -> Cells:
@@ -144,18 +139,15 @@ def examples_table(examples: compared.Examples) -> Table:
     ]
     rows = []
     for row in examples.rows:
-        cells: Cells = {
-            "method": row.way,
-            "source": row.source,
-            "sd_difference": row.sd_difference,
-        }
+        iccs = row.icc_single
+        cells = structs.asdict(row) | {"method": row.way}
         for told, spread, icc in (
-            ("without", row.without, row.icc_single.without),
-            ("with", row.shown, row.icc_single.shown),
+            ("without", row.without, iccs.without),
+            ("with", row.shown, iccs.shown),
         ):
             cells |= {f"{name}_{told}": value for name, value in structs.asdict(spread).items()}
-            cells[f"icc_{told}"] = None if icc is None else icc.value
-            cells |= interval_cells(f"icc_{told}", None if icc is None else icc.interval)
+            value, interval = (icc.value, icc.interval) if icc else (None, None)
+            cells |= {f"icc_{told}": value, **interval_cells(f"icc_{told}", interval)}
         rows.append(cells)
     shown = ", ".join(f"{one.id} rated {one.rating}" for one in examples.shown)
     notes = (f"Shown as examples, and left out of all tables: {shown}.",)

@@ -18,7 +18,7 @@ KIND: RunKind[NarrateConfig, Inputs, tuple[NarrativeStudy, list[DataError]]] = R
     plan="beholder.kinds.narratives.engine:plan_narratives",
     page="beholder.kinds.narratives.page:write_study",
     figures="beholder.kinds.narratives.page:write_study_figures",
-    subject_pages={"storyline": "beholder.kinds.narratives.strips:draw_storyline"},
+    subject_pages={"storyline": "beholder.kinds.narratives.page:draw_storyline"},
     beside="beholder.kinds.narratives.models:beside",
     commands=(Command("narrate", "beholder.kinds.narratives.command:app", is_group=True),),
     templates="beholder.kinds.narratives",

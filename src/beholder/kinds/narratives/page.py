@@ -1,27 +1,269 @@
-"""The page of a run over narratives: one file, opens offline, runs no script."""
+"""The page of a run over narratives, with film strips: one file, opens offline, runs no script.
+
+A strip has pictures in order with theta and votes at each step; pairs of strips are aligned.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import structs
 
 from beholder import files
 from beholder.dates import PartialDate
+from beholder.errors import RunError
 from beholder.kinds.narratives import results
 from beholder.kinds.narratives.results import Narrative, NarrativeStudy, ShownFrame
-from beholder.kinds.narratives.strips import SIDE, alignments, strips, thumbnails
 from beholder.kinds.narratives.tables import study_tables
 from beholder.report.figures import save
-from beholder.report.pages import data_uri, no_figures
+from beholder.report.pages import data_uri, jpeg_uri, no_figures
 from beholder.report.plain_page import render_page
 from beholder.report.study_tables import html, write_tables
+from beholder.rounding import fixed
 from beholder.run import manifest
+from beholder.run.thumbs import thumb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from beholder.web.subject_pages import Drawn, SeenSubject
+
+SIDE, GAP, BETWEEN, LEFT = 62, 8, 74, 4
+"""Pixels of aligned strips: a tile, between tiles, between strips, before the first tile."""
+
+
+class Shot(results.ShownFrame, frozen=True, kw_only=True):
+    """A picture in a strip: what is shown of it, its index, and whether it has a thumbnail."""
+
+    frame: int
+    thumb: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The way from a picture to the next.
+
+    Attributes:
+        theta: Coherence, or None.
+        level: 0 (weakest in the run) to 9, for its tint; None without theta.
+        weakest: Whether it is the weakest link by coherence.
+        vote: Mean vote of the judges, or None.
+        lowest: Whether judges rated no step of the narrative lower.
+        says: The judges' words.
+    """
+
+    theta: float | None
+    level: int | None
+    weakest: bool
+    vote: float | None
+    lowest: bool
+    says: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A narrative as a film strip.
+
+    Attributes:
+        position: Place in the run.
+        narrative: The narrative.
+        shots: Its pictures.
+        steps: One fewer.
+        ratings: Per method its votes and their mean.
+        reasons: Per method the judges' words.
+        failures: What went wrong, in words.
+        breaks: The weakest links in words.
+    """
+
+    position: int
+    narrative: results.Narrative
+    shots: tuple[Shot, ...]
+    steps: tuple[Step, ...]
+    ratings: tuple[tuple[str, tuple[float | None, ...], float | None], ...]
+    reasons: tuple[tuple[str, int, str], ...]
+    failures: tuple[str, ...]
+    breaks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StripTile:
+    """A picture of an aligned strip: its corner, index and id."""
+
+    x: float
+    y: float
+    frame: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedStrips:
+    """Geometry of an alignment, in units of its view box.
+
+    Attributes:
+        above: The narrative above.
+        below: The human narrative below.
+        normalised: Cost per step of the warping path.
+        tiles: Pictures of both.
+        lines: x above and x below of each aligned pair.
+        width: Of the view box.
+        height: Of the view box.
+    """
+
+    above: results.Narrative
+    below: results.Narrative
+    normalised: float
+    tiles: tuple[StripTile, ...]
+    lines: tuple[tuple[float, float], ...]
+    width: float
+    height: float
+    top: float = SIDE
+    bottom: float = SIDE + BETWEEN
+
+
+def strips(study: results.NarrativeStudy, thumbs: Mapping[int, str]) -> list[Strip]:
+    """All narratives of a study as strips, in order of the run."""
+    steps = [step for one in study.narratives if one.coherence for step in one.coherence.steps]
+    limits = (min(steps), max(steps)) if steps else (0.0, 1.0)
+    return [
+        _strip(position, narrative, study.frames, thumbs, limits)
+        for position, narrative in enumerate(study.narratives)
+    ]
+
+
+def thumbnails(folder: Path, n_frames: int) -> dict[int, str]:
+    """Thumbnails as data URIs, by index of the picture."""
+    files = {number: thumb(folder, number) for number in range(n_frames)}
+    return {number: jpeg_uri(file.read_bytes()) for number, file in files.items() if file.is_file()}
+
+
+def _strip(
+    position: int,
+    narrative: results.Narrative,
+    frames: Sequence[results.ShownFrame],
+    thumbs: Mapping[int, str],
+    limits: tuple[float, float],
+) -> Strip:
+    shots = tuple(
+        Shot(**structs.asdict(frames[at]), frame=at, thumb=at in thumbs) for at in narrative.frames
+    )
+    steps = _steps(narrative, len(shots) - 1, limits)
+    failures = [f"{where}: {reason}" for where, reason in narrative.vote_failures]
+    if narrative.coherence_failure:
+        failures.insert(0, narrative.coherence_failure)
+    return Strip(
+        position=position,
+        narrative=narrative,
+        shots=shots,
+        steps=steps,
+        ratings=tuple(
+            (m, values, results.mean_vote(values)) for m, values in narrative.ratings.items()
+        ),
+        reasons=tuple(
+            (method, vote.judge + 1, vote.reason)
+            for method, votes in narrative.votes.items()
+            for vote in votes
+            if vote.reason
+        ),
+        failures=tuple(dict.fromkeys(failures)),
+        breaks=_breaks(shots, steps),
+    )
+
+
+def _steps(
+    narrative: results.Narrative, n_steps: int, limits: tuple[float, float]
+) -> tuple[Step, ...]:
+    coherence = narrative.coherence
+    votes = narrative.step_means or [None] * n_steps
+    says = [tuple(v.reason for v in step if v.reason) for step in narrative.steps] or [()] * n_steps
+    rated = [vote for vote in votes if vote is not None]
+    least = min(rated, default=None)
+    thetas = coherence.steps if coherence else [None] * n_steps
+    return tuple(
+        Step(
+            theta=theta,
+            level=None if theta is None else _level(theta, limits),
+            weakest=coherence is not None and coherence.weakest == at,
+            vote=votes[at],
+            lowest=votes[at] is not None and votes[at] == least and len(rated) > 1,
+            says=says[at],
+        )
+        for at, theta in enumerate(thetas)
+    )
+
+
+def _level(theta: float, limits: tuple[float, float]) -> int:
+    low, high = limits
+    return 9 if high <= low else min(9, math.floor(10 * (theta - low) / (high - low)))
+
+
+def _breaks(shots: Sequence[Shot], steps: Sequence[Step]) -> tuple[str, ...]:
+    def named(places: Sequence[int]) -> str:
+        words = [f"{i + 1} ({shots[i].id} → {shots[i + 1].id})" for i in places[:3]]
+        return ", ".join(words) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+
+    found = []
+    weakest = [i for i, step in enumerate(steps) if step.weakest]
+    lowest = [i for i, step in enumerate(steps) if step.lowest]
+    theta = steps[weakest[0]].theta if weakest else None
+    vote = steps[lowest[0]].vote if lowest else None
+    if theta is not None:
+        found.append(f"weakest by coherence, θ {fixed(theta, 3)}: step {named(weakest)}")
+    if vote is not None:
+        found.append(f"lowest by judges, {fixed(vote, 1)} of 10: step {named(lowest)}")
+    return tuple(found)
+
+
+def alignments(study: results.NarrativeStudy) -> list[AlignedStrips]:
+    """Per source that is not human, the narrative in the middle of its distances."""
+    by_source: dict[str, list[tuple[float, str, AlignedStrips]]] = {}
+    for one in study.narratives:
+        if one.nearest is not None:
+            drawn = _aligned(study, one, one.nearest)
+            by_source.setdefault(one.source, []).append((one.nearest.normalised, one.id, drawn))
+    ordered = (sorted(found, key=lambda one: one[:2]) for found in by_source.values())
+    return [found[(len(found) - 1) // 2][2] for found in ordered]
+
+
+def _aligned(
+    study: results.NarrativeStudy, one: results.Narrative, nearest: results.NearestNarrative
+) -> AlignedStrips:
+    other = study.narratives[nearest.narrative]
+    tiles = [
+        StripTile(_x(place), y, frame, study.frames[frame].id)
+        for y, frames in ((0, one.frames), (SIDE + BETWEEN, other.frames))
+        for place, frame in enumerate(frames)
+    ]
+    return AlignedStrips(
+        above=one,
+        below=other,
+        normalised=nearest.normalised,
+        tiles=tuple(tiles),
+        lines=tuple((_x(i) + SIDE / 2, _x(j) + SIDE / 2) for i, j in nearest.path),
+        width=2 * LEFT + max(len(one.frames), len(other.frames)) * (SIDE + GAP) - GAP,
+        height=2 * SIDE + BETWEEN,
+    )
+
+
+def _x(place: int) -> float:
+    return LEFT + place * (SIDE + GAP)
+
+
+def draw_storyline(seen: SeenSubject) -> Drawn | None:
+    """The film strip of one storyline, for the viewer; None until the run is finished."""
+    folder = seen.view.folder
+    try:
+        study = results.read(folder)
+    except RunError:  # not finished
+        return None
+    there = {n: "" for n in range(len(study.frames)) if thumb(folder, n).is_file()}
+    return "storyline_item.html.j2", {"strip": strips(study, there)[seen.position]}
+
 
 _N_DRAWN = 4
 """Sources drawn into the theta matrix, and three times as many narratives in the timeline."""

@@ -20,12 +20,11 @@ from beholder.errors import ConfigError, DataError, ItemError
 from beholder.judges.operations.rating import BREAK_KINDS, BreakKind
 from beholder.kinds.narratives import judging, measuring
 from beholder.kinds.narratives.config import PEOPLE, Method, NarrateConfig
-from beholder.kinds.narratives.cost import Stage
 from beholder.kinds.narratives.hybrid import choose
 from beholder.kinds.narratives.inputs import Inputs
 from beholder.kinds.narratives.judging import Vote, values
 from beholder.kinds.narratives.measuring import digest
-from beholder.kinds.narratives.results import NearestNarrative
+from beholder.kinds.narratives.results import NearestNarrative, Stage
 from beholder.kinds.narratives.storylines.strength import Coherence
 from beholder.metrics.asker import Asker, Outcome, ValueInfo
 from beholder.metrics.params import REQUIRED, param

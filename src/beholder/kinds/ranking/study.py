@@ -287,8 +287,10 @@ def _differences(
         ]
         row = results.ScorerDifference(a, b, (a, b) in twins, len(both))
         if both:
-            x, y, sources = zip(*both, strict=True)
-            found = stats.paired_difference(x, y, clusters=sources, n_resamples=n_resamples)
+            first, second, sources = zip(*both, strict=True)
+            found = stats.paired_difference(
+                first, second, clusters=sources, n_resamples=n_resamples
+            )
             interval = ends_of(found.interval)
             row = structs.replace(row, difference=found.mean, interval=interval, p=found.p_value)
         yield row

@@ -253,7 +253,8 @@ def extract(
             if how.method != "trails":
                 _check_length(task, start, end, len(frames))
             rng = np.random.default_rng([how.seed, number, replication])
-            space, labels = whole.subset(time.order), topics and topics.assigned[time.order]
+            labels = None if topics is None else topics.assigned[time.order]
+            space = whole.subset(time.order)
             found = _storylines(space, task, how, (start, end), time.days, labels, rng)
             for alternative, line in enumerate(found):
                 chosen = [frames[int(time.order[p])] for p in line.positions]
