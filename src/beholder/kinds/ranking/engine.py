@@ -21,7 +21,6 @@ from beholder.records import ItemFailure, Reviews
 from beholder.run import manifest
 from beholder.run.plan import RunPlan, plan
 from beholder.run.rows.inputs import root_of
-from beholder.run.scheduled import ScheduledAsker
 from beholder.run.session import Engine, Progress, RunContext, Session
 from beholder.run.subjects import REVIEWS
 from beholder.run.thumbs import write_thumbs
@@ -114,7 +113,13 @@ def run_ranking(
         if session.begin(manifest.Log(Path(config.data).name, digest, n, len(bad), settings)):
             session.map(*session.asked)
             session.close()
-        scored = {asked.name: _scored(session, asked) for asked in session.asked}
+        scored = {
+            asked.name: {
+                position: one if isinstance(one, ItemFailure) else Scored.of(one.detail)
+                for position, one in session.outcomes(asked).items()
+            }
+            for asked in session.asked
+        }
         signatures = {asked.name: asked.signature for asked in session.asked}
     ranking = _results(config, sets, scored, signatures, twins(rankers))
     # A picture that cannot be read has no thumbnail; a scorer that looked has reported it.
@@ -174,13 +179,6 @@ def _rankers(config: RankConfig, sets: Sequence[Reviews]) -> tuple[Ranker, ...]:
             " -s clipscore"
         )
     return (ByMetric(metric("vcs")),)
-
-
-def _scored(session: Session, asked: ScheduledAsker) -> dict[int, Scored | ItemFailure]:
-    return {
-        position: outcome if isinstance(outcome, ItemFailure) else Scored.of(outcome.detail)
-        for position, outcome in session.outcomes(asked).items()
-    }
 
 
 def _results(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import msgspec
@@ -52,12 +52,7 @@ class Scored:
 
     def to_detail(self) -> dict[str, object]:
         """The detail of an outcome."""
-        return {
-            "values": dict(self.values),
-            "higher_is_better": dict(self.higher_is_better),
-            "orders": self.orders,
-            "answers": self.answers,
-        }
+        return {name: value for name, value in asdict(self).items() if name != "unfinished"}
 
     @classmethod
     def of(cls, detail: Mapping[str, object]) -> Scored:

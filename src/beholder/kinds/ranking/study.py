@@ -149,31 +149,29 @@ def position_bias(
     and places are relative to the number of texts; whole images are resampled. Failed requests
     are counted, including those for images without a ranking.
     """
-    ranks: list[float] = []
-    places: list[float] = []
-    clusters: list[str] = []
-    n_requests = n_failed = 0
-    for image in images:
-        lost = image.failed_requests.get(scorer, 0)
-        n_requests += lost
-        n_failed += lost
-        found = image.scored.get(scorer)
-        if found is None:
-            continue
-        n_requests += len(found.orders)
-        for order, answer in zip(found.orders, found.answers, strict=True):
-            if isinstance(answer, str):
-                n_failed += 1
-                continue
-            for place, text in enumerate(order):
-                places.append(place / (len(order) - 1))
-                ranks.append((answer[text] - 1) / (len(order) - 1))
-                clusters.append(image.reviews.source)
+    lost = sum(image.failed_requests.get(scorer, 0) for image in images)
+    asked = [
+        (image.reviews.source, order, answer)
+        for image in images
+        if (found := image.scored.get(scorer)) is not None
+        for order, answer in zip(found.orders, found.answers, strict=True)
+    ]
+    answered = [(s, order, answer) for s, order, answer in asked if not isinstance(answer, str)]
+    n_requests = lost + len(asked)
+    n_failed = n_requests - len(answered)
     if not n_requests:
         return None
-    if not ranks:
+    if not answered:
         return results.PositionBias(scorer, None, None, n_requests, n_failed)
-    bias = correlate(ranks, places, "spearman", clusters=clusters, n_resamples=n_resamples)
+    ranks, places, sources = zip(
+        *(
+            ((answer[text] - 1) / (len(order) - 1), place / (len(order) - 1), source)
+            for source, order, answer in answered
+            for place, text in enumerate(order)
+        ),
+        strict=True,
+    )
+    bias = correlate(ranks, places, "spearman", clusters=sources, n_resamples=n_resamples)
     return results.PositionBias(scorer, bias.value, ends_of(bias.interval), n_requests, n_failed)
 
 

@@ -21,6 +21,7 @@ import scipy
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.storylines.space import (
@@ -170,7 +171,7 @@ def trail(space: Space, *, source: int, target: int, ordered: bool = True) -> St
     directly, and it exists for every pair of ends. Of the many paths that are equally wide it is
     one with the fewest pictures; what remains equal is decided by the strongest step.
 
-    O(n^2) time; memory of a few rows.
+    O(n^2) time; memory of a few rows, without order of one matrix.
 
     Args:
         space: The collection; in order of time when ``ordered``.
@@ -223,17 +224,7 @@ def _fewest(space: Space, least: float) -> list[int]:
 
 
 def _on_tree(space: Space, source: int, target: int) -> list[int]:
-    """Grow the maximum spanning tree from the source (Prim) until it has the target."""
-    n = len(space)
-    best = np.full(n, -np.inf)
-    came_from = np.full(n, source, dtype=np.intp)
-    outside = np.ones(n, dtype=bool)
-    at = source
-    while at != target:
-        outside[at] = False
-        theta = space.theta(slice(at, at + 1))[0]
-        stronger = outside & (theta > best)
-        best[stronger] = theta[stronger]
-        came_from[stronger] = at
-        at = int(np.where(outside, best, -np.inf).argmax())
+    """The path in the maximum spanning tree."""
+    tree = minimum_spanning_tree(2.0 - space.theta())  # all above 0: a 0 would be no edge
+    _, came_from = breadth_first_order(tree, source, directed=False)
     return traced(came_from, source, target)

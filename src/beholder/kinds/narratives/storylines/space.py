@@ -138,8 +138,7 @@ class Space:
 
     def cosine(self, rows: slice, columns: slice) -> Floats:
         """Cosines, shape (rows, columns), in -1..1; never rescaled."""
-        cosine: Floats = np.clip(self.vectors[rows] @ self.vectors[columns].T, -1.0, 1.0)
-        return cosine
+        return np.asarray(np.clip(self.vectors[rows] @ self.vectors[columns].T, -1.0, 1.0))
 
     def theta(self, rows: slice = slice(None), columns: slice = slice(None)) -> Floats:
         """Theta of some pictures with others, shape (rows, columns), in 0..1; higher is closer."""
@@ -184,8 +183,7 @@ class Space:
         if self.scale == "raw":
             return similar
         low, high = self.range
-        stretched: Floats = np.clip((similar - low) / (high - low), 0.0, 1.0)
-        return stretched
+        return np.asarray(np.clip((similar - low) / (high - low), 0.0, 1.0))
 
     def _angular(self, a: Floats, b: Floats) -> Floats:
         cosine = a @ b.T
@@ -215,8 +213,7 @@ def _angles(a: Floats, b: Floats) -> Floats:
     wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
     apart = np.linalg.norm(wide_a - wide_b, axis=-1)
     along = np.linalg.norm(wide_a + wide_b, axis=-1)
-    angles: Floats = 2.0 * np.arctan2(apart, along)
-    return angles
+    return np.asarray(2.0 * np.arctan2(apart, along))
 
 
 def _angles_to_similarity(angles: Floats) -> Floats:
@@ -226,8 +223,7 @@ def _angles_to_similarity(angles: Floats) -> Floats:
 
 
 def _entropy(p: Floats) -> Floats:
-    total: Floats = -xlogy(p, p).sum(axis=-1)
-    return total
+    return np.asarray(-xlogy(p, p).sum(axis=-1))
 
 
 def _matrix(values: ArrayLike, name: str) -> Floats:
@@ -254,8 +250,7 @@ def _distributions(values: ArrayLike, n: int) -> Floats:
             f"distributions: row {int(wrong[0])} is negative somewhere or all zero; give every"
             " picture a membership (uniform if nothing is known)"
         )
-    normalised: Floats = memberships / total
-    return normalised
+    return np.asarray(memberships / total)
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,7 +188,13 @@ def maxmin(
         ConfigError: An argument is wrong, or no path fits it.
     """
     first, last = ends(space, source, target)
-    _check(k, last - first + 1, alternatives, min_difference)
+    if not 2 <= k <= last - first + 1:
+        available = f"between the ends there are 2 to {last - first + 1} pictures to choose"
+        raise ConfigError(f"k={k}: {available}")
+    if alternatives < 1:
+        raise ConfigError(f"alternatives={alternatives}: expected at least 1")
+    if not 0.0 < min_difference <= 1.0:
+        raise ConfigError(f"min_difference={min_difference}: expected a share above 0, at most 1")
     day_numbers = None if dates is None else np.asarray(dates, dtype=np.int64)
     earliest = earliest_sources(len(space), window=window, days=days, dates=day_numbers)
     edges = Edges(space, first, last, earliest, near_duplicate=near_duplicate)
@@ -211,15 +217,6 @@ def maxmin(
             " window and topics; widen the window, or ask for fewer pictures or topics"
         )
     return found
-
-
-def _check(k: int, available: int, alternatives: int, min_difference: float) -> None:
-    if not 2 <= k <= available:
-        raise ConfigError(f"k={k}: between the ends there are 2 to {available} pictures to choose")
-    if alternatives < 1:
-        raise ConfigError(f"alternatives={alternatives}: expected at least 1")
-    if not 0.0 < min_difference <= 1.0:
-        raise ConfigError(f"min_difference={min_difference}: expected a share above 0, at most 1")
 
 
 def _initial(memory: States, source: int | None, value: float) -> Floats:
