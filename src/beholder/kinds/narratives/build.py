@@ -34,8 +34,9 @@ MATRIX_SIDE = 400
 """Pictures in the drawn theta matrix at most."""
 
 
-def write(config: NarrateConfig, found: StageFindings) -> results.NarrativeStudy:
+def write(found: StageFindings) -> results.NarrativeStudy:
     """Write a run's results into its folder."""
+    config = found.config
     if found.pictures is not None:
         rows, _ = _drawn(found.pictures, found.inputs.storylines)
         with (
@@ -49,7 +50,7 @@ def write(config: NarrateConfig, found: StageFindings) -> results.NarrativeStudy
             )
     pictures = ((f.id, f.image) for f in found.inputs.shown)
     unreadable = write_thumbs(config.out, config.folder, pictures, THUMB_SIDE)
-    study = _study(config, found, unreadable)
+    study = _study(found, unreadable)
     text = json.dumps(msgspec.to_builtins(study), ensure_ascii=False, allow_nan=False)
     files.write_text(config.out / results.STUDY, text)
     return study
@@ -78,11 +79,9 @@ def cost_table(
     return results.Cost(n_pictures, n, judges, known, *units)
 
 
-def _study(
-    config: NarrateConfig, found: StageFindings, unreadable: Iterable[str]
-) -> results.NarrativeStudy:
-    storylines = found.inputs.storylines
-    hybrid, hybrid_missing = _hybrid(config, found)
+def _study(found: StageFindings, unreadable: Iterable[str]) -> results.NarrativeStudy:
+    config, storylines = found.config, found.inputs.storylines
+    hybrid, hybrid_missing = _hybrid(found)
     narratives = _narratives(found, hybrid)
     subjects = [JudgedStoryline.of(one) for one in narratives]
     captions = found.captions()
@@ -97,11 +96,11 @@ def _study(
         frames=tuple(_frame(frame, captions.get(frame.id)) for frame in found.inputs.shown),
         narratives=narratives,
         tables=comparison,
-        examples=_examples(config, found, comparison) if config.voting.examples else None,
+        examples=_examples(found, comparison) if config.voting.examples else None,
         models=tuple(_models(config, subjects)),
         steps=_steps_table(narratives, config.human) if "transitions" in found.outcomes else None,
         cost=cost_table(config, found.inputs, found.spent),
-        hybrid=None if hybrid is None else _hybrid_ratings(hybrid, config, found),
+        hybrid=None if hybrid is None else _hybrid_ratings(hybrid, found),
         hybrid_missing=hybrid_missing,
         theta=None if found.pictures is None else _theta(found.pictures, storylines),
         judges=found.judges,
@@ -127,11 +126,10 @@ def _models(
         yield between_models(by, ratings, sources, config.human)
 
 
-def _examples(
-    config: NarrateConfig, found: StageFindings, study: compared.ComparisonTables
-) -> compared.Examples:
-    plain = {(way.by, way.judge): way.name for way in config.ways if not way.examples}
-    pairs = [(plain[way.by, way.judge], way.name) for way in config.ways if way.examples]
+def _examples(found: StageFindings, study: compared.ComparisonTables) -> compared.Examples:
+    ways = found.config.ways
+    plain = {(way.by, way.judge): way.name for way in ways if not way.examples}
+    pairs = [(plain[way.by, way.judge], way.name) for way in ways if way.examples]
     shown = (
         compared.RatedNarrative(one.id, one.source, rating, len(one.frames))
         for one, rating in found.inputs.examples
@@ -188,7 +186,8 @@ def _frame(frame: Frame, caption: str | ItemFailure | None) -> results.ShownFram
     return msgspec.convert(row, results.ShownFrame)
 
 
-def _hybrid(config: NarrateConfig, found: StageFindings) -> tuple[Hybrid | None, str | None]:
+def _hybrid(found: StageFindings) -> tuple[Hybrid | None, str | None]:
+    config = found.config
     if "hybrid" not in config.parts:
         return None, None
     nan = [float("nan")] * config.voting.judges
@@ -236,9 +235,8 @@ def _hybrid_note(hybrid: Hybrid, n: int) -> str:
     )
 
 
-def _hybrid_ratings(
-    hybrid: Hybrid, config: NarrateConfig, found: StageFindings
-) -> results.HybridRatings:
+def _hybrid_ratings(hybrid: Hybrid, found: StageFindings) -> results.HybridRatings:
+    config = found.config
     sight = found.spent.get("sight", results.Stage())
     calls = sight.calls or 1
     spared = (len(found.inputs.storylines) - hybrid.n_seen) * config.voting.judges

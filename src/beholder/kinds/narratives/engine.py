@@ -16,7 +16,7 @@ from beholder.kinds.narratives.judging import CaptionFrame, JudgeAsker, Rater, R
 from beholder.kinds.narratives.kind import KIND
 from beholder.kinds.narratives.measuring import MeasureCoherence
 from beholder.kinds.narratives.results import spent_on
-from beholder.kinds.narratives.stages import StageFindings, judged, n_seen, stages
+from beholder.kinds.narratives.stages import StageFindings, n_seen, stages
 from beholder.metrics.asker import Asker
 from beholder.records import Frame
 from beholder.run import manifest
@@ -60,7 +60,7 @@ def run_narratives(
             or not (config.out / results.STUDY).is_file()
         ):
             found = _ask(session, asked, config, inputs)
-            study = build.write(config, found)
+            study = build.write(found)
             session.close()
         else:
             study = results.read(config.out)
@@ -156,7 +156,7 @@ def _ask(
     session: Session, asked: Mapping[str, ScheduledAsker], config: NarrateConfig, inputs: Inputs
 ) -> StageFindings:
     """Ask stage by stage; each stage gets the results of the earlier ones."""
-    found = StageFindings(inputs, tuple(way.name for way in config.ways), config.voting.judges)
+    found = StageFindings(inputs, config)
 
     def ask(name: str, positions: Sequence[int] | None = None, **known: Any) -> None:
         if name in asked:
@@ -179,7 +179,7 @@ def _ask(
         ask(way.name, positions=None if "sight" in config.parts else found.seen)
     read: dict[str, Any] = {} if config.people else {"captions": captions}
     ask("transitions", **read)
-    for name in judged(config):
+    for name in ("caption", *(way.name for way in config.ways), "transitions"):  # as reported
         asker = asked[name].asker if name in asked else None
         if isinstance(asker, JudgeAsker) and session.answers is not None:
             found.judges[name] = asker.identities(session.tools)["judge"]

@@ -150,11 +150,6 @@ def _vote(seat: int, said: Sequence[Said] | None, part: int) -> Vote:
     return Vote(seat, said[part]["rating"], breaks=None if breaks is None else tuple(breaks))
 
 
-def judged(config: NarrateConfig) -> tuple[str, ...]:
-    """Stages that ask a judge, in the order in which they are reported."""
-    return ("caption", *(way.name for way in config.ways), "transitions")
-
-
 def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
     """What a run asks, by stage.
 
@@ -236,8 +231,7 @@ class StageFindings:
 
     Attributes:
         inputs: What it works on.
-        ways: Names of the ways of rating.
-        n_judges: Judges that vote.
+        config: The run.
         outcomes: Per stage, the outcome per position of a storyline, or of a picture.
         seen: Positions that hybrid judging looks at.
         spent: What each stage took.
@@ -246,8 +240,7 @@ class StageFindings:
     """
 
     inputs: Inputs
-    ways: tuple[str, ...]
-    n_judges: int
+    config: NarrateConfig
     outcomes: dict[str, Mapping[int, Outcome]] = field(default_factory=dict)
     seen: list[int] = field(default_factory=list)
     spent: dict[str, Stage] = field(default_factory=dict)
@@ -261,19 +254,17 @@ class StageFindings:
 
     def votes(self) -> dict[str, dict[int, list[judging.Vote]]]:
         """Per way of rating the votes per position of a storyline."""
+        n, ways = self.config.voting.judges, [way.name for way in self.config.ways]
         return {
-            method: {
-                at: judging.votes_of(one, 1, self.n_judges)[0]
-                for at, one in self._of(method).items()
-            }
-            for method in self.ways
-            if method in self.outcomes
+            way: {at: judging.votes_of(one, 1, n)[0] for at, one in self._of(way).items()}
+            for way in ways
+            if way in self.outcomes
         }
 
     def table(self, method: str) -> list[list[float]]:
         """(n, K) votes of a method; NaN if there is none."""
         found = self.votes()[method]
-        nobody = [float("nan")] * self.n_judges
+        nobody = [float("nan")] * self.config.voting.judges
         return [
             [nobody[0] if vote.value is None else float(vote.value) for vote in found[at]]
             if at in found
@@ -283,9 +274,9 @@ class StageFindings:
 
     def steps(self) -> dict[int, list[list[judging.Vote]]]:
         """Votes per step, per position of a storyline."""
-        storylines = self.inputs.storylines
+        storylines, n = self.inputs.storylines, self.config.voting.judges
         return {
-            at: judging.votes_of(one, len(storylines[at].frames) - 1, self.n_judges)
+            at: judging.votes_of(one, len(storylines[at].frames) - 1, n)
             for at, one in self._of("transitions").items()
         }
 
