@@ -27,8 +27,7 @@ from beholder.kinds.narratives.config import (
     NarrateConfig,
     Voting,
 )
-from beholder.kinds.ranking.engine import RankConfig
-from beholder.kinds.ranking.rankers import ByMetric, Response
+from beholder.kinds.ranking.rankers import ByMetric, RankConfig, Response
 from beholder.kinds.revise.engine import ReviseRow
 from beholder.metrics import metric
 from beholder.options import WorkOptions

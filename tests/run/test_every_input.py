@@ -27,8 +27,8 @@ from beholder.kinds.narratives.config import (
     Voting,
 )
 from beholder.kinds.narratives.engine import run_narratives
-from beholder.kinds.ranking.engine import RankConfig, run_ranking
-from beholder.kinds.ranking.rankers import ByMetric, Response
+from beholder.kinds.ranking.engine import run_ranking
+from beholder.kinds.ranking.rankers import ByMetric, RankConfig, Response
 from beholder.metrics import metric
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.run.rows.askers import CaptionRow, RowColumns

@@ -27,8 +27,8 @@ from beholder.kinds.narratives.config import (
     Voting,
 )
 from beholder.kinds.narratives.engine import run_narratives
-from beholder.kinds.ranking.engine import RankConfig, run_ranking
-from beholder.kinds.ranking.rankers import ranker
+from beholder.kinds.ranking.engine import run_ranking
+from beholder.kinds.ranking.rankers import RankConfig, ranker
 from beholder.kinds.scores.page import write_report
 from beholder.lint import lint
 from beholder.lint.page import page as lint_report

@@ -12,8 +12,8 @@ import pytest
 from beholder import judges
 from beholder.data import read_reviews
 from beholder.judges.operations import MeasureSurprisal
-from beholder.kinds.ranking.engine import RankConfig, run_ranking
-from beholder.kinds.ranking.rankers import ByMetric, Scored
+from beholder.kinds.ranking.engine import run_ranking
+from beholder.kinds.ranking.rankers import ByMetric, RankConfig, Scored
 from beholder.metrics import Tools, metric
 from beholder.metrics.judged.perplexity import INSTRUCTIONS, Perplexity
 from beholder.metrics.tools import for_model

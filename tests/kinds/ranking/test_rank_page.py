@@ -19,10 +19,10 @@ from beholder.backends import BACKENDS
 from beholder.errors import ConfigError, MissingExtraError, RunError
 from beholder.kinds.generation.page import annotation_instructions
 from beholder.kinds.ranking import results
-from beholder.kinds.ranking.engine import RankConfig, run_ranking
+from beholder.kinds.ranking.engine import run_ranking
 from beholder.kinds.ranking.page import matrices, write_ranking
 from beholder.kinds.ranking.plots import threshold_figure
-from beholder.kinds.ranking.rankers import ranker
+from beholder.kinds.ranking.rankers import RankConfig, ranker
 from beholder.kinds.ranking.tables import ranking_tables
 from beholder.report.drawing import draw_figures
 from beholder.report.safe_console import as_text

@@ -16,9 +16,10 @@ from beholder.backends import BACKENDS, Image, Request, Scripted
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.judges import Draw, LLMJudge
 from beholder.judges.operations import Rank
-from beholder.kinds.ranking.engine import RankConfig, read
+from beholder.kinds.ranking.engine import read
 from beholder.kinds.ranking.rankers import (
     ByMetric,
+    RankConfig,
     Response,
     items_of,
     ranker,

@@ -65,9 +65,9 @@ def rank(
     """
     import msgspec
 
-    from beholder.kinds.ranking.engine import RankConfig
     from beholder.kinds.ranking.kind import KIND
     from beholder.kinds.ranking.page import write_ranking
+    from beholder.kinds.ranking.rankers import RankConfig
     from beholder.kinds.ranking.tables import ranking_tables
     from beholder.run import kind
     from beholder.run.session import default_out

@@ -13,9 +13,8 @@ from beholder.data import records, reviews_from_row
 from beholder.errors import DataError
 from beholder.judges import Judge
 from beholder.kinds.ranking import results
-from beholder.kinds.ranking.engine import RankConfig
 from beholder.kinds.ranking.kind import KIND
-from beholder.kinds.ranking.rankers import ByMetric, Ranker, ranker
+from beholder.kinds.ranking.rankers import ByMetric, RankConfig, Ranker, ranker
 from beholder.metrics import Metric
 from beholder.options import Options, asked_tools, grouped
 from beholder.records import Reviews

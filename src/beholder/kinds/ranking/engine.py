@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,67 +12,17 @@ from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.kind import KIND
-from beholder.kinds.ranking.rankers import ByMetric, Ranker, Scored, twins
+from beholder.kinds.ranking.rankers import ByMetric, RankConfig, Ranker, Scored, twins
 from beholder.kinds.ranking.results import ImageRanking, Ranking, ScorerRanking, ScorerSignature
 from beholder.kinds.ranking.study import RankedImage, study_tables
 from beholder.metrics import metric
-from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_count, check_distinct
+from beholder.options import check_distinct
 from beholder.records import ItemFailure, Reviews
 from beholder.run import manifest
 from beholder.run.plan import RunPlan, plan
-from beholder.run.rows.inputs import root_of
-from beholder.run.session import Engine, Progress, RunContext, Session
+from beholder.run.session import Engine, Progress, Session
 from beholder.run.subjects import REVIEWS
 from beholder.run.thumbs import write_thumbs
-
-
-@dataclass(frozen=True)
-class RankConfig:
-    """What to rank, with which rankers, and where to store it.
-
-    Attributes:
-        data: File of ranked texts, or folder of Parquet files.
-        out: The run directory.
-        rankers: The rankers, in the order to report them; the others are compared with the first.
-            Default: ``vcs`` against references.
-        language: Language of rows without one.
-        threshold: Least agreement of the best pair of annotators of an image in the main tables;
-            None for any.
-        resamples: Bootstrap resamples.
-        rows: Which rows to read.
-        judging: How to ask judges.
-        work: Concurrency, caching and spending limit.
-    """
-
-    data: str
-    out: Path
-    rankers: tuple[Ranker, ...]
-    language: str = ""
-    threshold: float | None = 0.6
-    resamples: int = 1000
-    rows: DataOptions = field(default_factory=DataOptions)
-    judging: JudgeOptions = field(default_factory=JudgeOptions)
-    work: WorkOptions = field(default_factory=WorkOptions)
-
-    def __post_init__(self) -> None:
-        if self.threshold is not None and not -1.0 <= self.threshold <= 1.0:
-            raise ConfigError(f"threshold={self.threshold}: expected a correlation, -1 to 1")
-        check_count("resamples", self.resamples, "1000 is usual")
-
-    @property
-    def unpacked(self) -> Path:
-        """Folder for pictures stored in the table itself."""
-        return self.out / "pictures"
-
-    def means(self, unpacked: Path) -> RunContext:
-        """The context of the run.
-
-        Args:
-            unpacked: Folder of pictures that were stored in the table; used if it exists.
-        """
-        folder = self.rows.media_root or (unpacked if unpacked.is_dir() else root_of(self.data))
-        return RunContext(self.judging, self.work, folder)
-
 
 THUMB_SIDE = 240
 

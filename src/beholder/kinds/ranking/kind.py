@@ -9,7 +9,7 @@ from beholder.run.kind import Command, RunKind
 
 if TYPE_CHECKING:
     from beholder.errors import DataError
-    from beholder.kinds.ranking.engine import RankConfig
+    from beholder.kinds.ranking.rankers import RankConfig
     from beholder.kinds.ranking.results import Ranking
     from beholder.records import Reviews
 

@@ -1,11 +1,12 @@
-"""Rankers of the texts of one image: the contract, any metric, a judge, and their specs."""
+"""Rankers of the texts of one image: any metric or a judge; and the configuration of a run."""
 
 from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import msgspec
@@ -20,7 +21,10 @@ from beholder.metrics.base import Metric
 from beholder.metrics.judged.perplexity import Perplexity
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
+from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_count
 from beholder.records import Item, ItemScore, Reviews
+from beholder.run.rows.inputs import root_of
+from beholder.run.session import RunContext
 from beholder.spec import Spec, parse
 from beholder.stats.annotator_pairs import ranks_of
 from beholder.text.languages import language_named
@@ -346,3 +350,51 @@ def _core(ranker: Ranker) -> Asker[Any]:
 def _fields(ranker: Ranker) -> dict[str, object]:
     core = _core(ranker)
     return {p.name: getattr(core, p.name) for p in params(core)}
+
+
+@dataclass(frozen=True)
+class RankConfig:
+    """What to rank, with which rankers, and where to store it.
+
+    Attributes:
+        data: File of ranked texts, or folder of Parquet files.
+        out: The run directory.
+        rankers: The rankers, in the order to report them; the others are compared with the first.
+            Default: ``vcs`` against references.
+        language: Language of rows without one.
+        threshold: Least agreement of the best pair of annotators of an image in the main tables;
+            None for any.
+        resamples: Bootstrap resamples.
+        rows: Which rows to read.
+        judging: How to ask judges.
+        work: Concurrency, caching and spending limit.
+    """
+
+    data: str
+    out: Path
+    rankers: tuple[Ranker, ...]
+    language: str = ""
+    threshold: float | None = 0.6
+    resamples: int = 1000
+    rows: DataOptions = field(default_factory=DataOptions)
+    judging: JudgeOptions = field(default_factory=JudgeOptions)
+    work: WorkOptions = field(default_factory=WorkOptions)
+
+    def __post_init__(self) -> None:
+        if self.threshold is not None and not -1.0 <= self.threshold <= 1.0:
+            raise ConfigError(f"threshold={self.threshold}: expected a correlation, -1 to 1")
+        check_count("resamples", self.resamples, "1000 is usual")
+
+    @property
+    def unpacked(self) -> Path:
+        """Folder for pictures stored in the table itself."""
+        return self.out / "pictures"
+
+    def means(self, unpacked: Path) -> RunContext:
+        """The context of the run.
+
+        Args:
+            unpacked: Folder of pictures that were stored in the table; used if it exists.
+        """
+        folder = self.rows.media_root or (unpacked if unpacked.is_dir() else root_of(self.data))
+        return RunContext(self.judging, self.work, folder)
