@@ -258,8 +258,8 @@ RANKING: Mapping[str, Change] = {
     "out": Change("anew", into(out=Path("other"))),
     "rankers": Change("anew", into(rankers=(Response("reviewer:m", orders=2, seed=7),))),
     "language": Change("refused", into(language="de")),
-    "images": Change(
-        "reused", into(images=Path("elsewhere")), "pictures are compared by their bytes"
+    "data:pictures": Change(
+        "reused", into(rows__media_root=Path("elsewhere")), "pictures are compared by their bytes"
     ),
     "threshold": Change("reused", into(threshold=0.1), "tables are made of what is kept"),
     "resamples": Change("reused", into(resamples=30), "tables are made of what is kept"),
@@ -302,8 +302,8 @@ REVIEWS: Mapping[str, Change] = {
     "judge": Change("anew", into(judge="reviewer:n")),
     "languages": Change("anew", into(languages=("en", "de"))),
     "words": Change("anew", into(words=40)),
-    "images": Change(
-        "reused", into(images=Path("elsewhere")), "pictures are compared by their bytes"
+    "data:pictures": Change(
+        "reused", into(rows__media_root=Path("elsewhere")), "pictures are compared by their bytes"
     ),
     "max_side": Change("anew", into(max_side=32)),
     "seed": Change("reused", into(seed=1), "it orders texts that are written already"),
