@@ -10,7 +10,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from beholder.report.safe_console import SafeConsole
+from beholder.report.study_tables import SafeConsole
 from beholder.visible import for_terminal
 from toy.command import Cli, runner
 

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 from rich.table import Table
 
-from beholder.report.safe_console import as_html, as_text
+from beholder.report.study_tables import as_html, as_text
 
 
 @pytest.mark.parametrize("made", [as_text, as_html])

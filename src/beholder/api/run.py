@@ -28,12 +28,12 @@ class Printed(ABC):
         """What the command line prints."""
 
     def __str__(self) -> str:
-        from beholder.report.safe_console import as_text
+        from beholder.report.study_tables import as_text
 
         return as_text(self._tables())
 
     def _repr_html_(self) -> str:
-        from beholder.report.safe_console import as_html
+        from beholder.report.study_tables import as_html
 
         return as_html(self._tables())
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from beholder import files
-from beholder.records import Item
-from beholder.report.numbers import show_number, show_signed
-from beholder.report.pages import content_hash, environment, styles
+from beholder.report.pages import render_page
 from beholder.report.payload import picture_uri
 from beholder.report.study_tables import html
 from beholder.run import manifest
@@ -77,32 +74,6 @@ _N_FALLEN = 5
 _ROOM = 6_000_000
 
 
-@dataclass(frozen=True)
-class Moved:
-    """An item whose score differs between two runs.
-
-    Attributes:
-        id: Its id.
-        score_a: Score in the first run.
-        score_b: Score in the second.
-        text_a: Its text in the first run.
-        text_b: Its text in the second.
-        picture: Address of its picture, or empty.
-    """
-
-    id: str
-    score_a: float
-    score_b: float
-    text_a: str
-    text_b: str
-    picture: str
-
-    @property
-    def difference(self) -> float:
-        """Second minus first."""
-        return self.score_b - self.score_a
-
-
 def write_comparison(
     a: Store, b: Store, comparison: Comparison, output: Path, media_root: Path | None = None
 ) -> None:
@@ -118,20 +89,17 @@ def write_comparison(
     Raises:
         RunError: The file cannot be written.
     """
-    style = styles("page.css")
     names = [store.folder.name for store in (a, b)]
     root = media_root or manifest.data_folder(a.folder)
-    templates = environment(number=show_number, signed=show_signed)
-    page = templates.get_template("comparison.html.j2").render(
-        style=style,
-        style_hash=content_hash(style),
+    page = render_page(
+        "comparison.html.j2",
+        ("page.css",),
         names=names,
         comparison=comparison,
         table=html(differences(comparison, *names)),
         moved=[
-            (metric, value, _moved(a, b, metric, value, root))
-            for metric, value in _headlines(comparison).items()
-            if a.kind_of(metric) is ITEM
+            (metric, value, list(_moved(a, b, metric, value, root)))
+            for metric, value in _headlines(a, comparison).items()
         ],
     )
     files.write_text(output, page)
@@ -148,28 +116,16 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
         comparison: The two side by side.
     """
     tables = []
-    for metric, value in _headlines(comparison).items():
-        if a.kind_of(metric) is not ITEM:
-            continue
-        higher_is_better = _higher_is_better(a, metric, value)
-        if higher_is_better is None:
-            continue
-        sign = 1.0 if higher_is_better else -1.0
-        scores_a, scores_b = (_scores(store, metric, value) for store in (a, b))
-        change = {
-            name: scores_b[name][1] - scores_a[name][1]
-            for name in scores_a.keys() & scores_b.keys()
-        }
-        fallen = sorted((sign * moved, name) for name, moved in change.items() if sign * moved < 0)
+    askers = manifest.read(a.folder).askers
+    for metric, value in _headlines(a, comparison).items():
+        info = next(one for one in askers[metric].values if one.name == value)
+        sign = {True: 1.0, False: -1.0, None: 0.0}[info.higher_is_better]
         rows = [
-            {
-                "id": name,
-                "a": scores_a[name][1],
-                "b": scores_b[name][1],
-                "difference": change[name],
-            }
-            for _, name in fallen[:_N_FALLEN]
+            {"id": name, "a": first, "b": second, "difference": second - first}
+            for name, ((_, first), (_, second)) in _paired(a, b, metric, value).items()
+            if sign * (second - first) < 0
         ]
+        rows.sort(key=lambda row: (sign * row["difference"], row["id"]))
         columns = (
             Column("id", "item", "text"),
             Column("a", f"{value} before"),
@@ -178,46 +134,51 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
         )
         if rows:
             title = f"Items that fell most by {metric}"
-            tables.append(Table("fallen", title, columns, tuple(rows)))
+            tables.append(Table("fallen", title, columns, tuple(rows[:_N_FALLEN])))
     return tables
 
 
-def _headlines(comparison: Comparison) -> dict[str, str]:
-    """The first compared value of each metric."""
+def _headlines(a: Store, comparison: Comparison) -> dict[str, str]:
+    """The first compared value of each metric of items."""
     found: dict[str, str] = {}
     for row in comparison.differences:
-        found.setdefault(row.metric, row.value)
+        if a.kind_of(row.metric) is ITEM:
+            found.setdefault(row.metric, row.value)
     return found
 
 
-def _higher_is_better(store: Store, metric: str, value: str) -> bool | None:
-    values = manifest.read(store.folder).askers[metric].values
-    return next(one for one in values if one.name == value).higher_is_better
-
-
-def _moved(a: Store, b: Store, metric: str, value: str, root: Path | None) -> Sequence[Moved]:
-    scores_a, scores_b = (_scores(store, metric, value) for store in (a, b))
-    common = sorted(
-        scores_a.keys() & scores_b.keys(),
-        key=lambda name: (-abs(scores_b[name][1] - scores_a[name][1]), name),
-    )
-    found = []
+def _moved(
+    a: Store, b: Store, metric: str, value: str, root: Path | None
+) -> Iterator[Mapping[str, str | float]]:
+    """The items that differ most: their scores, texts, and the address of the picture."""
+    paired = _paired(a, b, metric, value)
+    common = sorted(paired, key=lambda name: (-abs(paired[name][1][1] - paired[name][0][1]), name))
     room = _ROOM
     for name in common[:_N_MOVED]:
-        (at_a, score_a), (at_b, score_b) = scores_a[name], scores_b[name]
-        first, second = _item(a, at_a), _item(b, at_b)
+        (at_a, score_a), (at_b, score_b) = paired[name]
+        [(_, first)], [(_, second)] = a.items([at_a]), b.items([at_b])
         picture = "" if root is None else picture_uri(first, root, room)
         room -= len(picture)
-        found.append(Moved(name, score_a, score_b, first.candidate, second.candidate, picture))
-    return found
+        yield {
+            "id": name,
+            "score_a": score_a,
+            "score_b": score_b,
+            "difference": score_b - score_a,
+            "text_a": first.candidate,
+            "text_b": second.candidate,
+            "picture": picture,
+        }
 
 
-def _item(store: Store, position: int) -> Item:
-    return next(iter(store.items([position])))[1]
+def _paired(
+    a: Store, b: Store, metric: str, value: str
+) -> dict[str, tuple[tuple[int, float], tuple[int, float]]]:
+    """By id, place and score in both runs of the items that have the value in both."""
+    first, second = (_scores(store, metric, value) for store in (a, b))
+    return {name: (first[name], second[name]) for name in first if name in second}
 
 
-def _scores(store: Store, metric: str, value: str) -> Mapping[str, tuple[int, float]]:
-    """Place and score per id."""
+def _scores(store: Store, metric: str, value: str) -> dict[str, tuple[int, float]]:
     ids = {place: item.id for place, item in store.items()}
     return {
         ids[place]: (place, values[value])

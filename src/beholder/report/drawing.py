@@ -1,13 +1,18 @@
-"""The page and the figures of a run, whatever its kind."""
+"""The page and the figures of a run, whatever its kind; sections that kinds add to other pages."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from beholder.errors import ConfigError, RunError
 from beholder.optional import load, require
-from beholder.run.kind import kind_of
+from beholder.run.kind import kind_of, kinds
+
+if TYPE_CHECKING:
+    from beholder.run.store import Store
 
 
 def draw(run_folder: Path, output: Path | None = None, **options: Any) -> Path:
@@ -51,3 +56,28 @@ def draw_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     require("matplotlib", extra="plots", purpose="a figure")
     written: list[Path] = load(kind.figures)(run_folder, figures_dir)
     return written
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """What a kind of work adds to the page of a run that scored items.
+
+    Attributes:
+        id: Its anchor.
+        title: As the navigation shows it.
+        template: Its template; receives ``section`` (this value) and all values of the page.
+        values: What the template draws.
+        positions: Places of items that it links to; the page embeds these first.
+    """
+
+    id: str
+    title: str
+    template: str
+    values: Mapping[str, Any]
+    positions: Sequence[int] = ()
+
+
+def extra_sections(store: Store) -> list[PageSection]:
+    """The sections that kinds add to the page of a run, in the order of kinds."""
+    found = (load(kind.section)(store) for kind in kinds() if kind.section)
+    return [section for section in found if section is not None]

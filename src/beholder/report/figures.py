@@ -13,7 +13,7 @@ from beholder.files import make_folder, replacing, safe_name
 from beholder.records import ItemScore, Side
 from beholder.report.load import load
 from beholder.report.payload import choose
-from beholder.report.views.alignment import chunk_units
+from beholder.report.views import chunk_units
 from beholder.rounding import fixed
 from beholder.run import manifest
 from beholder.run.store import Store

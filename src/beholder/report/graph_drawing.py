@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
 
@@ -52,7 +54,9 @@ def graph_svg(graph: SceneGraph) -> str:
     """
     boxes = [_box(graph, entity) for entity in graph.entities]
     labels = _labels(graph)
-    sizes = _sizes(boxes, labels)
+    # The words of arrows take room as boxes do.
+    words = [(max(map(len, texts)) * 0.9 * _LETTER, 13.0 * len(texts)) for texts in labels.values()]
+    sizes = np.array([*((box.width, box.height) for box in boxes), *words]).reshape(-1, 2)
     places = _layout(sizes, len(boxes), list(labels))
     if len(boxes):
         low, high = (places - sizes / 2).min(axis=0) - 24, (places + sizes / 2).max(axis=0) + 24
@@ -80,8 +84,7 @@ def graph_svg(graph: SceneGraph) -> str:
 def _labels(graph: SceneGraph) -> dict[tuple[int, int], list[str]]:
     found: dict[tuple[int, int], list[str]] = defaultdict(list)
     for relation in graph.relations:
-        text = relation.text if relation.polarity else f"not {relation.text}"
-        found[relation.subject, relation.object].append(text)
+        found[relation.subject, relation.object].append(_stated(relation))
     return found
 
 
@@ -99,18 +102,7 @@ def _title(entity: Entity) -> str:
 
 
 def _wrapped(text: str) -> list[str]:
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and len(lines[-1]) + len(word) >= _WRAP:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines
-
-
-def _sizes(boxes: list[_Box], labels: dict[tuple[int, int], list[str]]) -> Places:
-    """Sizes of the boxes, then of the words of each arrow, which take room as boxes do."""
-    words = [(max(map(len, texts)) * 0.9 * _LETTER, 13.0 * len(texts)) for texts in labels.values()]
-    return np.array([*((box.width, box.height) for box in boxes), *words]).reshape(-1, 2)
+    return textwrap.wrap(text, _WRAP, break_long_words=False, break_on_hyphens=False)
 
 
 def _layout(sizes: Places, n: int, pairs: list[tuple[int, int]]) -> Places:
@@ -142,12 +134,10 @@ def _layout(sizes: Places, n: int, pairs: list[tuple[int, int]]) -> Places:
 
 
 def _parts(n: int, edges: list[tuple[int, int]]) -> list[list[int]]:
-    """The connected parts of a graph, each in order."""
-    part = list(range(n))
-    for a, b in edges:
-        old, new = part[b], part[a]
-        part = [new if p == old else p for p in part]
-    return [[i for i in range(n) if part[i] == p] for p in dict.fromkeys(part)]
+    """The connected parts of a graph, each in order, in the order of their first points."""
+    graph = coo_array((np.ones(len(edges)), np.reshape(edges, (-1, 2)).T), shape=(n, n))
+    labels = connected_components(graph, directed=False)[1] if n else np.empty(0)
+    return [np.flatnonzero(labels == label).tolist() for label in dict.fromkeys(labels.tolist())]
 
 
 def _force(n: int, edges: list[tuple[int, int]]) -> Places:
@@ -239,20 +229,15 @@ def _drawn_box(box: _Box, place: Places) -> str:
 
 def graph_text(graph: SceneGraph) -> str:
     """A line per entity with its attributes, and one below it per relation that begins there."""
-    return "\n".join(_lines(graph))
-
-
-def _lines(graph: SceneGraph) -> Iterator[str]:
+    lines = []
     for entity in graph.entities:
-        attributes = ", ".join(_attribute(a) for a in graph.attributes_of(entity.index))
-        yield _entity(entity) + (f": {attributes}" if attributes else "")
+        attributes = ", ".join(map(_stated, graph.attributes_of(entity.index)))
+        lines.append(_entity(entity) + (f": {attributes}" if attributes else ""))
         for relation in graph.relations:
             if relation.subject == entity.index:
-                yield f"    {_relation(relation)} -> {_label(graph.entities[relation.object])}"
-
-
-def _label(entity: Entity) -> str:
-    return f"{entity.name} [{entity.index}]"
+                target = graph.entities[relation.object]
+                lines.append(f"    {_stated(relation)} -> {target.name} [{target.index}]")
+    return "\n".join(lines)
 
 
 def _entity(entity: Entity) -> str:
@@ -260,12 +245,8 @@ def _entity(entity: Entity) -> str:
     notes += ["not there"] if not entity.polarity else []
     notes += [entity.kind] if entity.kind != "thing" else []
     notes += [f"one of [{entity.member_of}]"] if entity.member_of is not None else []
-    return _label(entity) + (f" ({', '.join(notes)})" if notes else "")
+    return f"{entity.name} [{entity.index}]" + (f" ({', '.join(notes)})" if notes else "")
 
 
-def _attribute(attribute: Attribute) -> str:
-    return attribute.text if attribute.polarity else f"not {attribute.text}"
-
-
-def _relation(relation: Relation) -> str:
-    return relation.text if relation.polarity else f"not {relation.text}"
+def _stated(fact: Attribute | Relation) -> str:
+    return fact.text if fact.polarity else f"not {fact.text}"

@@ -1,4 +1,4 @@
-"""What pages without a script share: the template environment, embedded figures, hashes, files."""
+"""What pages share: the template environment, embedded figures, hashes, files, plain pages."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from beholder.optional import missing
+from beholder.report.numbers import show_number, show_signed, two, whole
 from beholder.rounding import fixed
 from beholder.run.kind import kinds
 from beholder.visible import visible
@@ -105,3 +106,23 @@ def svg_uri(data: bytes) -> str:
 def jpeg_uri(data: bytes) -> str:
     """A JPEG file as an address."""
     return f"data:image/jpeg;base64,{base64.b64encode(data).decode('ascii')}"
+
+
+def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **values: Any) -> str:
+    """A page without a script: styles are allowed by their hash, all texts are escaped.
+
+    Args:
+        template: Its template, which receives ``style`` and ``style_hash`` besides ``values``.
+        style_sheets: Files of the folder of templates.
+        extra: Further styles.
+        values: What the template receives.
+    """
+    style = styles(*style_sheets) + extra
+    templates = environment(number=_number, signed=show_signed, two=two, whole=whole)
+    return templates.get_template(template).render(
+        style=style, style_hash=content_hash(style), **values
+    )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else show_number(value)

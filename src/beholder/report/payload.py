@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from beholder.errors import ItemError, MissingExtraError
 from beholder.media import encode_jpeg, inside, load_image
@@ -110,7 +111,10 @@ def picture_uri(item: Item, root: Path, room: int) -> str:
 
 def page_json(metrics: Iterable[tuple[str, Sequence[ValueLog]]], encoded: Iterable[str]) -> str:
     """The data of a page: names and values of metrics, and items of ``encode_item``."""
-    head = _dumps({"metrics": [_metric(name, values) for name, values in metrics]})
+    known = [
+        {"name": name, "values": list(map(structs.asdict, values))} for name, values in metrics
+    ]
+    head = _dumps({"metrics": known})
     items = ",\n".join(encoded)
     return f'{head[:-1]},"items":[{items}]}}'
 
@@ -137,22 +141,6 @@ def script_json(text: str) -> str:
 def _dumps(value: object) -> str:
     text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return script_json(text)
-
-
-def _metric(name: str, values: Sequence[ValueLog]) -> Mapping[str, object]:
-    return {
-        "name": name,
-        "values": [
-            {
-                "name": value.name,
-                "help": value.help,
-                "low": value.low,
-                "high": value.high,
-                "up": value.higher_is_better,
-            }
-            for value in values
-        ],
-    }
 
 
 def _item(store: Store, metrics: Sequence[str], position: int) -> Mapping[str, object]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from beholder import files
 from beholder.errors import ConfigError
 from beholder.metrics.vcs import VCS, VCSShort
 from beholder.records import Item, ItemScore
 from beholder.report.numbers import show_number
-from beholder.report.pages import content_hash, data_uri, environment, styles
+from beholder.report.pages import data_uri, render_page
 from beholder.run import manifest
 from beholder.run.store import Store
 from beholder.spec import parse
@@ -98,27 +98,18 @@ def _write_pdf(target: Path, figures: Mapping[str, Figure]) -> None:
 
 
 def _page(name: str, item: Item, score: ItemScore, figures: Mapping[str, Figure]) -> str:
-    style = styles("page.css", "steps.css")
     reference = int(score.detail["reference_index"])
-    sides: dict[str, list[Any]] = {
-        side: [
-            unit
-            for unit in score.units
-            if unit.side == side and unit.reference_index in (None, reference)
-        ]
-        for side in ("candidate", "reference")
-    }
-    return (
-        environment()
-        .get_template("steps.html.j2")
-        .render(
-            style=style,
-            style_hash=content_hash(style),
-            metric=name,
-            item=item,
-            values={key: show_number(value) for key, value in score.values.items()},
-            signature=score.signature,
-            sides=sides,
-            figures={key: data_uri(figure) for key, figure in figures.items()},
-        )
+    units = [unit for unit in score.units if unit.reference_index in (None, reference)]
+    return render_page(
+        "steps.html.j2",
+        ("page.css", "steps.css"),
+        metric=name,
+        item=item,
+        values={key: show_number(value) for key, value in score.values.items()},
+        signature=score.signature,
+        sides={
+            side: [unit for unit in units if unit.side == side]
+            for side in ("candidate", "reference")
+        },
+        figures={key: data_uri(figure) for key, figure in figures.items()},
     )

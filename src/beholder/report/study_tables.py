@@ -1,7 +1,11 @@
-"""Tables of studies as people read them: in a terminal, on a page, in a paper."""
+"""Tables of studies as people read them: in a terminal, on a page, in a paper.
+
+``SafeConsole`` shows control characters instead of obeying them.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +15,7 @@ from typing import Any
 from markupsafe import Markup
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 from beholder import files
@@ -18,7 +23,7 @@ from beholder.records import Interval
 from beholder.report.charts import RangeBar, range_bar
 from beholder.report.numbers import show_fixed, show_number, show_p, show_signed
 from beholder.tables import Column, Table, plain, write_csv
-from beholder.visible import visible
+from beholder.visible import for_terminal, visible
 
 _WORDS = ("text", "direction", "mark", "measure")
 _GAP = "  "
@@ -64,6 +69,39 @@ class TerminalTable:
 def renderable(table: Table | RenderableType) -> RenderableType:
     """What a console prints of a table; anything else stays what it is."""
     return TerminalTable(table) if isinstance(table, Table) else table
+
+
+class SafeConsole(Console):
+    """Shows control characters in tables and texts instead of obeying them."""
+
+    def render(self, renderable: Any, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """See ``Console.render``; the console's own control codes stay."""
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(for_terminal(segment.text), segment.style)
+
+
+WIDTH = 100
+"""Characters of a line."""
+
+
+def as_text(tables: Iterable[RenderableType | Table]) -> str:
+    """Tables as the terminal shows them, without colours."""
+    console = SafeConsole(file=io.StringIO(), width=WIDTH, force_jupyter=False, color_system=None)
+    with console.capture() as caught:
+        for table in tables:
+            console.print(renderable(table), crop=False)
+    return caught.get().rstrip()
+
+
+def as_html(tables: Iterable[RenderableType | Table]) -> str:
+    """Tables as HTML; every text is escaped."""
+    console = SafeConsole(file=io.StringIO(), width=WIDTH, force_jupyter=False, record=True)
+    for table in tables:
+        console.print(renderable(table), crop=False)
+    return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 
 
 @dataclass(frozen=True)

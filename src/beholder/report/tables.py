@@ -1,4 +1,4 @@
-"""The summary of a run and leaderboards as tables."""
+"""The summary of a run, leaderboards and the agreement of raters as tables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rich.text import Text
 from beholder.files import safe_name
 from beholder.run import manifest
 from beholder.run.leaderboard import Board, Standing
+from beholder.run.reliability import Reliability
 from beholder.tables import FAILED, Column, Table, interval_cells
 from beholder.visible import visible
 
@@ -139,4 +140,36 @@ def _board(board: Board) -> Table:
             for standing in board.standings
         ),
         notes=tuple(notes),
+    )
+
+
+FEW_ITEMS = 20
+"""A convention: bootstrap intervals of fewer items are too narrow."""
+
+
+def reliability_table(reliability: Reliability) -> Table:
+    """Coefficients of agreement between raters."""
+    n, n_left_out = reliability.n_items, reliability.n_left_out
+    left_out = f", {n_left_out:,} left out for a missing score" * bool(n_left_out)
+    return Table(
+        name=f"reliability-{safe_name(reliability.what)}",
+        title=f"{reliability.what}: {len(reliability.raters)} raters, {n:,} items{left_out}",
+        columns=(
+            Column("coefficient", "coefficient", "text"),
+            Column("found", "value", interval=True),
+            Column("reason", "note", "text"),
+        ),
+        rows=tuple(
+            {
+                "coefficient": found.name,
+                "found": found.value,
+                **interval_cells("found", found.interval),
+                "reason": found.reason or "",
+            }
+            for found in reliability.coefficients
+        ),
+        notes=(
+            f"Raters: {', '.join(reliability.raters)}.",
+            *[f"Intervals of fewer than {FEW_ITEMS} items are too narrow."] * (n < FEW_ITEMS),
+        ),
     )

@@ -45,8 +45,7 @@ def tell_tables(*tables: RenderableType | Table) -> None:
     """Print tables on stdout, as wide as the terminal."""
     from rich.console import Console
 
-    from beholder.report.safe_console import SafeConsole
-    from beholder.report.study_tables import renderable
+    from beholder.report.study_tables import SafeConsole, renderable
 
     console: Console = SafeConsole()
     for table in tables:

@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from beholder.records import Item, ItemScore
-from beholder.report.item_script import item_script
+from beholder.report.views import item_script
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.web.app import make_app

@@ -18,7 +18,7 @@ from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import TASKS
 from beholder.metrics import METRICS, Metric, Tools, ValueInfo
 from beholder.records import Item, ItemScore, Unit
-from beholder.report.reliability import reliability_table
+from beholder.report.tables import reliability_table
 from beholder.run.reliability import Reliability
 from beholder.text.tokenize import words
 from toy.command import Cli, runner

@@ -32,8 +32,7 @@ from beholder.kinds.narratives.tables import (
     study_tables,
     terminal_tables,
 )
-from beholder.report.safe_console import as_text
-from beholder.report.study_tables import html, show_cell
+from beholder.report.study_tables import as_text, html, show_cell
 from beholder.run.session import Quiet
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives

@@ -25,8 +25,7 @@ from beholder.kinds.ranking.plots import threshold_figure
 from beholder.kinds.ranking.rankers import RankConfig, ranker
 from beholder.kinds.ranking.tables import ranking_tables
 from beholder.report.drawing import draw_figures
-from beholder.report.safe_console import as_text
-from beholder.report.study_tables import show_cell
+from beholder.report.study_tables import as_text, show_cell
 from beholder.run.session import Quiet
 from toy.browser import EXECUTABLE, browser
 from toy.reviewer import Reviewer, write_reviews

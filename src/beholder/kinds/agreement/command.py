@@ -273,7 +273,7 @@ def _tell_reliability(
     source: str, metrics: Sequence[str], labels: Sequence[str], as_json: bool
 ) -> int:
     from beholder.kinds.agreement.load import load
-    from beholder.report.reliability import reliability_table
+    from beholder.report.tables import reliability_table
     from beholder.run.reliability import of_panels, of_ratings, reliability
     from beholder.run.store import Store
 

@@ -17,8 +17,8 @@ from beholder.kinds.agreement.results import (
     StoredMeasure,
     cell,
 )
+from beholder.report.drawing import PageSection
 from beholder.report.numbers import show_tick, ticks
-from beholder.report.sections import PageSection
 from beholder.run.store import Store
 from beholder.tables import Table
 

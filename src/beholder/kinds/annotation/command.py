@@ -222,7 +222,7 @@ def agreement(study: Path, /, *, database: Database = None, as_json: AsJson = Fa
     from beholder.kinds.annotation.agreement import agreement_of
     from beholder.kinds.annotation.quality import competence
     from beholder.kinds.annotation.study import AnnotationStudy
-    from beholder.report.reliability import reliability_table
+    from beholder.report.tables import reliability_table
 
     opened = AnnotationStudy.open(study, database)
     progress = opened.progress()

@@ -14,8 +14,7 @@ from beholder import files
 from beholder.kinds.bidirectional.scores import VALUES
 from beholder.kinds.bidirectional.study import Study
 from beholder.report.figures import save
-from beholder.report.pages import no_figures, svg_uri
-from beholder.report.plain_page import render_page
+from beholder.report.pages import no_figures, render_page, svg_uri
 from beholder.report.study_tables import html, write_tables
 from beholder.run import manifest
 from beholder.tables import Table

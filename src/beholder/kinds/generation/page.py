@@ -13,8 +13,7 @@ from beholder import files
 from beholder.errors import ConfigError
 from beholder.kinds.generation.kind import REVIEWS, ROWS
 from beholder.records import Item, ItemFailure, MetricResult
-from beholder.report.pages import jpeg_uri
-from beholder.report.plain_page import render_page
+from beholder.report.pages import jpeg_uri, render_page
 from beholder.report.study_tables import html
 from beholder.run import manifest
 from beholder.run.rows.askers import category_of

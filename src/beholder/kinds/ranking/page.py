@@ -19,8 +19,7 @@ from beholder.kinds.ranking.results import ImageRanking, Ranking
 from beholder.kinds.ranking.tables import ranking_tables
 from beholder.report.figures import save
 from beholder.report.numbers import show_number
-from beholder.report.pages import data_uri, jpeg_uri, no_figures
-from beholder.report.plain_page import render_page
+from beholder.report.pages import data_uri, jpeg_uri, no_figures, render_page
 from beholder.report.study_tables import html, write_tables
 from beholder.run import manifest
 from beholder.run.thumbs import thumb

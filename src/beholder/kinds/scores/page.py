@@ -20,13 +20,13 @@ from markupsafe import Markup
 from beholder import files, stats
 from beholder.records import Estimate, ItemScore, Unit
 from beholder.report import charts
-from beholder.report.item_script import item_script
+from beholder.report.drawing import extra_sections
 from beholder.report.load import MetricColumns, RunData, load
 from beholder.report.numbers import show_interval, show_number
 from beholder.report.pages import content_hash, environment, styles
 from beholder.report.payload import MAX_BYTES, MAX_ITEMS, encode_item, item_data, page_json
-from beholder.report.sections import extra_sections
 from beholder.report.study_tables import html
+from beholder.report.views import item_script
 from beholder.run import manifest
 from beholder.run.manifest import ValueLog
 from beholder.run.store import Store
