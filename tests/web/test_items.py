@@ -14,9 +14,18 @@ from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.run import manifest
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
-from beholder.web.finding import Query, find, group_counts, verdict_counts
 from beholder.web.items import RunView, Snapshot, Texts
-from beholder.web.lists import PAGE, listing, pair, read_wanted, write_wanted
+from beholder.web.lists import (
+    PAGE,
+    Query,
+    find,
+    group_counts,
+    listing,
+    pair,
+    read_wanted,
+    verdict_counts,
+    write_wanted,
+)
 from toy.runs import Outcome, write_run
 
 SCORES = [0.5, 0.9, None, 0.1, 0.9]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from beholder.report.numbers import count_ticks, level, show_tick, ticks, widene
 
 if TYPE_CHECKING:
     from beholder.run.manifest import ValueLog
+
+Scores: TypeAlias = NDArray[np.float64]
 
 WIDTH = 640
 HEIGHT = 200
@@ -61,7 +63,7 @@ class RangeBar:
     high: float | None
 
 
-def domain(value: ValueLog, scores: NDArray[np.float64]) -> tuple[float, float]:
+def domain(value: ValueLog, scores: Scores) -> tuple[float, float]:
     """The range an axis shows: all that is possible, or where the scores are if that is narrow."""
     least, most = float(scores.min()), float(scores.max())
     bounded = value.low is not None and value.high is not None and value.low < value.high
@@ -75,7 +77,7 @@ def domain(value: ValueLog, scores: NDArray[np.float64]) -> tuple[float, float]:
     return least - width / 2, least + width / 2
 
 
-def histogram(value: ValueLog, scores: NDArray[np.float64], bins: int = 24) -> Histogram:
+def histogram(value: ValueLog, scores: Scores, bins: int = 24) -> Histogram:
     """Histogram of at least one finite score."""
     marks = ticks(*domain(value, scores))
     low, high = marks[0], marks[-1]
@@ -117,14 +119,14 @@ def histogram(value: ValueLog, scores: NDArray[np.float64], bins: int = 24) -> H
     )
 
 
-def sparkline(value: ValueLog, scores: NDArray[np.float64], bins: int = 20) -> list[float]:
+def sparkline(value: ValueLog, scores: Scores, bins: int = 20) -> list[float]:
     """Heights 0..1 of a small histogram over the whole scale of a value."""
     low, high = scale(value, scores)
     counts, _ = np.histogram(scores, bins=bins, range=(low, high))
     return [round(float(count) / float(counts.max()), 3) for count in counts]
 
 
-def scale(value: ValueLog, scores: NDArray[np.float64]) -> tuple[float, float]:
+def scale(value: ValueLog, scores: Scores) -> tuple[float, float]:
     """The bounds of a value, widened to the scores; the range of the scores without bounds."""
     low = min(float(scores.min()), value.low if value.low is not None else np.inf)
     high = max(float(scores.max()), value.high if value.high is not None else -np.inf)

@@ -120,12 +120,15 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
     for metric, value in _headlines(a, comparison).items():
         info = next(one for one in askers[metric].values if one.name == value)
         sign = {True: 1.0, False: -1.0, None: 0.0}[info.higher_is_better]
-        rows = [
-            {"id": name, "a": first, "b": second, "difference": second - first}
+        fallen = sorted(
+            (sign * (second - first), name, first, second)
             for name, ((_, first), (_, second)) in _paired(a, b, metric, value).items()
             if sign * (second - first) < 0
-        ]
-        rows.sort(key=lambda row: (sign * row["difference"], row["id"]))
+        )
+        rows = tuple(
+            {"id": name, "a": first, "b": second, "difference": second - first}
+            for _, name, first, second in fallen[:_N_FALLEN]
+        )
         columns = (
             Column("id", "item", "text"),
             Column("a", f"{value} before"),
@@ -134,7 +137,7 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
         )
         if rows:
             title = f"Items that fell most by {metric}"
-            tables.append(Table("fallen", title, columns, tuple(rows[:_N_FALLEN])))
+            tables.append(Table("fallen", title, columns, rows))
     return tables
 
 

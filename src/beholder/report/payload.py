@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from msgspec import structs
 
 from beholder.errors import ItemError, MissingExtraError
 from beholder.media import encode_jpeg, inside, load_image
@@ -112,7 +111,7 @@ def picture_uri(item: Item, root: Path, room: int) -> str:
 def page_json(metrics: Iterable[tuple[str, Sequence[ValueLog]]], encoded: Iterable[str]) -> str:
     """The data of a page: names and values of metrics, and items of ``encode_item``."""
     known = [
-        {"name": name, "values": list(map(structs.asdict, values))} for name, values in metrics
+        {"name": name, "values": [_value(value) for value in values]} for name, values in metrics
     ]
     head = _dumps({"metrics": known})
     items = ",\n".join(encoded)
@@ -141,6 +140,10 @@ def script_json(text: str) -> str:
 def _dumps(value: object) -> str:
     text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return script_json(text)
+
+
+def _value(v: ValueLog) -> Mapping[str, object]:
+    return {"name": v.name, "help": v.help, "low": v.low, "high": v.high, "up": v.higher_is_better}
 
 
 def _item(store: Store, metrics: Sequence[str], position: int) -> Mapping[str, object]:

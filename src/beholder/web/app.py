@@ -55,8 +55,6 @@ def serve(app: ASGIApp, settings: Settings, listening: Callable[[str], None]) ->
     Raises:
         ConfigError: The address or port cannot be listened at.
     """
-    import uvicorn
-
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from operator import is_
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +34,8 @@ from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
 from beholder.run.subjects import ITEM, KINDS, SubjectKind
 from beholder.run.tables_parquet import PARTS
+
+T = TypeVar("T")
 
 OPEN, SCORED, FAILED = 0, 1, 2
 """State of a subject under an asker."""
@@ -195,30 +198,30 @@ class RunView:
         }
         if more and ITEM.name in subjects:
             subjects[ITEM.name] = _grouped(subjects[ITEM.name], more)
-        whole = log.status == "complete"
         before = {one.name: one for one in self._known(log).asked}
         asked = []
         for one in askers:
             if one.kind not in subjects:
                 continue
-            columns = AskedColumns(
-                name=one.name,
-                kind=one.kind,
-                signature=one.signature,
-                values=entries[one.name].values if one.name in entries else (),
-                state=np.zeros(len(subjects[one.kind].ids), dtype=np.int8),
-                numbers={},
-                verdicts={},
-                result=results.get(one.name),
+            n = len(subjects[one.kind].ids)
+            outcomes = read_columns(store, one.name, n)
+            state = np.full(n, OPEN, dtype=np.int8)
+            state[outcomes.positions] = SCORED
+            state[list(outcomes.failures)] = FAILED
+            values = entries[one.name].values if one.name in entries else ()
+            numbers = {value.name: np.full(n, np.nan) for value in values}
+            for name in numbers.keys() & outcomes.values.keys():
+                numbers[name][outcomes.positions] = outcomes.values[name]
+            result = results.get(one.name)
+            asked.append(
+                AskedColumns(one.name, one.kind, one.signature, values, state, numbers, {}, result)
             )
-            columns = _with_outcomes(store, columns)
-            if not whole:
-                found = _counted(store, columns, before.get(one.name))
-                columns = replace(columns, verdicts=found)
-            asked.append(columns)
-        if whole:
-            asked = _with_tabled(self.folder, asked, subjects)
-        return Snapshot(log, subjects, tuple(asked))
+        if log.status == "complete":
+            counts = _tabled(self.folder, asked, subjects)
+        else:
+            counts = {one.name: _counted(store, one, before.get(one.name)) for one in asked}
+        done = (replace(one, verdicts=dict(sorted(counts[one.name].items()))) for one in asked)
+        return Snapshot(log, subjects, tuple(done))
 
     def _known(self, log: manifest.RunLog) -> Snapshot:
         """What was read of this run; nothing if the run was deleted and made again."""
@@ -265,19 +268,6 @@ def _grouped(
     return replace(subjects, groups=groups)
 
 
-def _with_outcomes(store: Store, columns: AskedColumns) -> AskedColumns:
-    n = len(columns.state)
-    found = read_columns(store, columns.name, n)
-    state = columns.state.copy()
-    state[found.positions] = SCORED
-    state[list(found.failures)] = FAILED
-    numbers = {value.name: np.full(n, np.nan) for value in columns.values}
-    for name, scores in found.values.items():
-        if name in numbers:
-            numbers[name][found.positions] = scores
-    return replace(columns, state=state, numbers=numbers)
-
-
 def _counted(
     store: Store, columns: AskedColumns, before: AskedColumns | None
 ) -> dict[str, NDArray[np.int32]]:
@@ -293,26 +283,24 @@ def _counted(
         units = outcome.units if isinstance(outcome, ItemScore) else ()
         for verdict, count in Counter(unit.verdict or NO_VERDICT for unit in units).items():
             found.setdefault(verdict, np.zeros(n, dtype=np.int32))[position] = count
-    return dict(sorted(found.items()))
+    return found
 
 
-def _with_tabled(
+def _tabled(
     folder: Path, asked: Sequence[AskedColumns], subjects: Mapping[str, SubjectColumns]
-) -> list[AskedColumns]:
-    """Verdicts of a finished run, from its table of units.
+) -> dict[str, dict[str, NDArray[np.int32]]]:
+    """Verdicts of a finished run by asker, from its table of units.
 
     Raises:
         RunError: The table cannot be read.
     """
+    found: dict[str, dict[str, NDArray[np.int32]]] = {one.name: {} for one in asked}
+    names = ["metric", "verdict", "item"]
     try:
-        table = pq.read_table(
-            folder / UNITS,
-            columns=["item", "metric", "verdict"],
-            read_dictionary=["item", "metric", "verdict"],
-        ).unify_dictionaries()
-        counted = table.group_by(["metric", "verdict", "item"]).aggregate([([], "count_all")])
+        table = pq.read_table(folder / UNITS, columns=names, read_dictionary=names)
+        counted = table.unify_dictionaries().group_by(names).aggregate([([], "count_all")])
     except FileNotFoundError:
-        return list(asked)  # runs of the first version left no tables
+        return found  # runs of the first version left no tables
     except (OSError, pa.ArrowException) as error:
         raise RunError(
             f"{folder / UNITS} cannot be read ({error}); run the same command again to write it"
@@ -321,27 +309,20 @@ def _with_tabled(
         kind: {name: place for place, name in enumerate(columns.ids)}
         for kind, columns in subjects.items()
     }
-    found = []
-    for one in asked:
-        own = counted.filter(pc.equal(counted["metric"].cast(pa.string()), one.name))
-        verdicts: dict[str, NDArray[np.int32]] = {}
-        at = places[one.kind]
-        rows = zip(
-            own["item"].cast(pa.string()).to_pylist(),
-            own["verdict"].cast(pa.string()).to_pylist(),
-            own["count_all"].to_pylist(),
-            strict=True,
-        )
-        for item, verdict, count in rows:
-            name = verdict or NO_VERDICT
-            column = verdicts.setdefault(name, np.zeros(len(one.state), dtype=np.int32))
+    kinds_of = {one.name: one.kind for one in asked}
+    rows = (counted[name].cast(pa.string()).to_pylist() for name in names)
+    for metric, verdict, item, count in zip(*rows, counted["count_all"].to_pylist(), strict=True):
+        if metric in found:
+            at = places[kinds_of[metric]]
             if item not in at:
                 raise RunError(
                     f"{folder / UNITS} contains {item!r}, which the run does not have; run the same"
                     " command again to write it"
                 )
-            column[at[item]] = count
-        found.append(replace(one, verdicts=dict(sorted(verdicts.items()))))
+            verdicts, name = found[metric], verdict or NO_VERDICT
+            if name not in verdicts:
+                verdicts[name] = np.zeros(len(at), dtype=np.int32)
+            verdicts[name][at[item]] = count
     return found
 
 
@@ -355,6 +336,29 @@ def _strings(value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from _strings(inner)
+
+
+class Remembered:
+    """What pages show of runs, made once per state of these runs."""
+
+    def __init__(self) -> None:
+        self._kept: dict[object, tuple[list[Snapshot], Any]] = {}
+
+    def of(self, what: str, views: Sequence[RunView], make: Callable[[], T]) -> T:
+        """What ``make`` made of the runs as they are now.
+
+        Args:
+            what: Names it among other things that are made of the same runs.
+            views: The runs.
+            make: Makes it.
+        """
+        key, now = (what, *map(id, views)), [view.snapshot for view in views]
+        snapshots, made = self._kept.get(key, ([], None))
+        if len(snapshots) != len(now) or not all(map(is_, snapshots, now)):
+            made = make()
+            self._kept[key] = (now, made)
+        found: T = made
+        return found
 
 
 @dataclass

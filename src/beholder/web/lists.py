@@ -1,25 +1,122 @@
-"""What an address asks to be listed, a page of it, and the way from one subject to the next."""
+"""Which subjects of a run an address asks to be listed, in what order, and a page of them.
+
+Subjects are found by the columns of a run alone.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from urllib.parse import urlencode
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from beholder.errors import ConfigError
-from beholder.web.finding import Query, find
-from beholder.web.items import STATES, Snapshot
+from beholder.web.items import NO_VERDICT, STATES, AskedColumns, Snapshot, SubjectColumns
 from beholder.web.notes import Notes
+
+T = TypeVar("T")
 
 PAGE = 50
 """Subjects on a page."""
 
 _ORDERS = ("position", "id", "value", "verdict")
+
+
+@dataclass(frozen=True)
+class Query:
+    """Which subjects are listed, and in what order.
+
+    Attributes:
+        kind: Kind of subject.
+        asked: Name of the asker whose values and verdicts count.
+        value: Name of the value that is shown, filtered and sorted by.
+        low: Least value, or None.
+        high: Greatest value, or None.
+        verdict: Only with a unit of this verdict; None for any.
+        state: One of ``STATES``; empty for any.
+        group: Column and value, or None.
+        words: In the texts or the id; empty for any.
+        order: ``position``, ``id``, ``value`` or ``verdict`` (its number of units).
+        down: Whether the greatest come first.
+    """
+
+    kind: str
+    asked: str = ""
+    value: str = ""
+    low: float | None = None
+    high: float | None = None
+    verdict: str | None = None
+    state: str = ""
+    group: tuple[str, str] | None = None
+    words: str = ""
+    order: str = "position"
+    down: bool = False
+
+
+def find(snapshot: Snapshot, wanted: Query) -> NDArray[np.int64]:
+    """Positions of the subjects that are wanted, in order; equal ones in the order of the data."""
+    subjects = snapshot.subjects[wanted.kind]
+    keep = np.ones(len(subjects.ids), dtype=bool)
+    columns = next((one for one in snapshot.asked if one.name == wanted.asked), None)
+    if wanted.group is not None:
+        values, codes = subjects.groups.get(wanted.group[0], ((), np.full(len(keep), -1)))
+        keep &= codes == (values.index(wanted.group[1]) if wanted.group[1] in values else -2)
+    if columns is not None:
+        keep &= _kept_by_outcome(columns, wanted)
+    if wanted.words:
+        having = np.zeros(len(keep), dtype=bool)
+        having[subjects.texts.having(wanted.words)] = True
+        keep &= having
+    positions = np.flatnonzero(keep)
+    if wanted.order == "position":
+        return positions[::-1] if wanted.down else positions
+    if wanted.order == "id":
+        ordered = sorted(positions.tolist(), key=lambda at: subjects.ids[at], reverse=wanted.down)
+        return np.array(ordered, dtype=np.int64)
+    key: NDArray[np.float64] | NDArray[np.int32] | None = None
+    if columns is not None and wanted.order == "verdict":
+        key = columns.verdicts.get(wanted.verdict or NO_VERDICT)
+    elif columns is not None:
+        key = columns.numbers.get(wanted.value)
+    if key is None:
+        return positions
+    chosen = key[positions].astype(np.float64)
+    # NaN stays last in both directions.
+    return positions[np.argsort(-chosen if wanted.down else chosen, kind="stable")]
+
+
+def verdict_counts(columns: AskedColumns) -> list[tuple[str, int]]:
+    """Verdicts with the number of subjects that have one."""
+    return [(name, int((counts > 0).sum())) for name, counts in columns.verdicts.items()]
+
+
+def group_counts(subjects: SubjectColumns, name: str) -> list[tuple[str, int]]:
+    """Values of a group column with the number of subjects, the most frequent first."""
+    values, codes = subjects.groups[name]
+    counted = Counter(codes[codes >= 0].tolist())
+    return [(values[code], n) for code, n in counted.most_common()]
+
+
+def _kept_by_outcome(columns: AskedColumns, wanted: Query) -> NDArray[np.bool_]:
+    keep = np.ones(len(columns.state), dtype=bool)
+    if wanted.state in STATES:
+        keep &= columns.state == STATES.index(wanted.state)
+    if wanted.verdict is not None:
+        keep &= columns.verdicts.get(wanted.verdict, np.zeros(len(keep), dtype=np.int32)) > 0
+    numbers = columns.numbers.get(wanted.value)
+    if numbers is not None:
+        if wanted.low is not None:
+            keep &= numbers >= wanted.low
+        if wanted.high is not None:
+            keep &= numbers <= wanted.high
+    return keep
 
 
 @dataclass(frozen=True)
@@ -89,12 +186,9 @@ def read_columns(texts: Sequence[str]) -> list[tuple[str, str]]:
     """
     found: list[object] = []
     for text in texts:
-        one = _json(text, "col")
-        found += one if isinstance(one, list) and one and isinstance(one[0], list) else [one]
-    for one in found:
-        if not isinstance(one, list) or [type(part) for part in one] != [str, str]:
-            raise ConfigError(f"col: expected two texts in a list, got {str(one)[:80]!r}")
-    return [(one[0], one[1]) for one in found if isinstance(one, list)]
+        one = _json(text, "col", list[object], "two texts in a list")
+        found += one if one and isinstance(one[0], list) else [one]
+    return _converted(found, "col", list[tuple[str, str]], "two texts in a list")
 
 
 def read_whole(text: str) -> int | None:
@@ -132,7 +226,7 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
         value=shown.name if shown else "",
         low=_number(query, "low"),
         high=_number(query, "high"),
-        verdict=None if not verdict else _text(verdict, "verdict"),
+        verdict=_json(verdict, "verdict", str, "a text in quotes") if verdict else None,
         state=state,
         group=read_pair(query, "group"),
         words=query.get("q", "").strip(),
@@ -162,26 +256,22 @@ def read_pair(query: Mapping[str, str], name: str) -> tuple[str, str] | None:
         ConfigError: It is something else.
     """
     text = query.get(name)
-    if not text:
-        return None
-    found = _json(text, name)
-    if not isinstance(found, list) or [type(part) for part in found] != [str, str]:
-        raise ConfigError(f"{name}: expected two texts in a list, got {text!r}")
-    return found[0], found[1]
+    return _json(text, name, tuple[str, str], "two texts in a list") if text else None
 
 
-def _text(text: str, name: str) -> str:
-    found = _json(text, name)
-    if not isinstance(found, str):
-        raise ConfigError(f"{name}: expected a text in quotes, got {text!r}")
-    return found
-
-
-def _json(text: str, name: str) -> object:
+def _json(text: str, name: str, kind: type[T], what: str) -> T:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        found = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
         raise ConfigError(f"{name}: expected JSON, got {text[:80]!r}") from None
+    return _converted(found, name, kind, what)
+
+
+def _converted(found: object, name: str, kind: type[T], what: str) -> T:
+    try:
+        return msgspec.convert(found, kind)
+    except msgspec.ValidationError:
+        raise ConfigError(f"{name}: expected {what}, got {str(found)[:80]!r}") from None
 
 
 def _number(query: Mapping[str, str], name: str) -> float | None:

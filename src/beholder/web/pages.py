@@ -19,8 +19,9 @@ from beholder.report.comparison import differences
 from beholder.report.numbers import show_interval, show_number, show_signed, two, whole
 from beholder.report.pages import environment, styles
 from beholder.report.study_tables import html
+from beholder.report.tones import label, strength, tone
 from beholder.run.kind import kinds
-from beholder.web.lists import pair
+from beholder.web.lists import pair, write_wanted
 
 _HERE = Path(__file__).parent
 _STATUS = {403: "Not allowed", 404: "Not found"}
@@ -31,9 +32,16 @@ TEMPLATE = environment(
     signed=show_signed,
     two=two,
     whole=whole,
+    label=label,
 )
 TEMPLATE.globals.update(
-    differences=differences, as_json=json.dumps, pair=pair, tables={"html": html}
+    address=write_wanted,
+    as_json=json.dumps,
+    differences=differences,
+    pair=pair,
+    strength=strength,
+    tables={"html": html},
+    tone=tone,
 )
 
 
@@ -67,26 +75,23 @@ def crash_page(request: Request, error: Exception) -> Response:
 ERRORS = {HTTPException: error_page, BeholderError: error_page, Exception: crash_page}
 
 
-def _styles(*names: str) -> Response:
-    style = styles(*names)
-    return Response(style, media_type="text/css", headers={"cache-control": "max-age=600"})
+def kept(text: str, media_type: str) -> Response:
+    """A style sheet or script, which a browser keeps for a while."""
+    return Response(text, media_type=media_type, headers={"cache-control": "max-age=600"})
 
 
-async def _page_css(_: Request) -> Response:
-    """The style sheet of the static report: one look for both."""
-    return _styles("page.css")
-
-
-async def _report_css(_: Request) -> Response:
-    """What the subjects of other kinds of work have beyond it."""
-    sheets = dict.fromkeys(sheet for kind in kinds() for sheet in kind.styles)
-    return _styles(*sheets)
+async def _css(request: Request) -> Response:
+    """The style sheet of the static report, and what the subjects of kinds of work have besides."""
+    sheets = ["page.css"]
+    if request.url.path.endswith("report.css"):
+        sheets = list(dict.fromkeys(sheet for kind in kinds() for sheet in kind.styles))
+    return kept(styles(*sheets), "text/css")
 
 
 def static_routes() -> list[Route | Mount]:
     """Routes of style sheets and scripts; nothing else lies in that folder."""
     return [
-        Route("/static/page.css", _page_css),
-        Route("/static/report.css", _report_css),
+        Route("/static/page.css", _css),
+        Route("/static/report.css", _css),
         Mount("/static", StaticFiles(directory=_HERE / "static")),
     ]

@@ -1,14 +1,18 @@
-"""How the viewer draws one subject: by the kind of run if it says how, else as plain values."""
+"""How the viewer draws one subject, and what judges were asked about it.
+
+The kind of run says how a subject is drawn; otherwise its values are shown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from beholder.errors import RunError
 from beholder.optional import load
 from beholder.records import Frame, Item, ItemFailure, ItemScore, Reviews, Storyline
+from beholder.run.answered import GivenAnswer, answers
 from beholder.run.kind import kind_named
 from beholder.run.store import Store
 from beholder.web.items import RunView
@@ -90,3 +94,57 @@ def _shown(outcome: ItemScore | ItemFailure | None) -> Mapping[str, object]:
         return {"state": "failed", "reason": outcome.message}
     detail = {k: v for k, v in outcome.detail.items() if isinstance(v, str | int | float)}
     return {"state": "scored", "values": dict(outcome.values), "detail": detail}
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """One question of an asker.
+
+    Attributes:
+        asker: Who put it.
+        messages: Role and words of each message; None where the run kept the answer alone.
+        answer: What came back, or None if nothing did.
+    """
+
+    asker: str
+    messages: tuple[tuple[str, str], ...] | None
+    answer: GivenAnswer | None
+
+    def mentions(self, words: str) -> bool:
+        """Whether words occur in the question or the answer, in any case of letters."""
+        wanted = words.casefold()
+        said = self.answer.said if self.answer else ()
+        texts = [text for _, text in self.messages or ()] + list(said)
+        return any(wanted in text.casefold() for text in texts)
+
+
+def questions_of(view: RunView, kind: str, position: int) -> list[AskedQuestion]:
+    """All questions about one subject, by asker and operation.
+
+    Raises:
+        RunError: The store cannot be read.
+    """
+    found: list[tuple[str, str, tuple[tuple[str, str], ...] | None]] = []
+    with view.store() as store:
+        for one in view.snapshot.of_kind(kind):
+            outcome = store.score(one.name, position)
+            detail = outcome.detail if outcome is not None else {}
+            found += _noted(one.name, detail.get("questions"), detail.get("answers"))
+    known = answers(view.folder, [key for _, key, _ in found])
+    questions = [AskedQuestion(asker, words, known.get(key)) for asker, key, words in found]
+    names = [one.name for one in view.snapshot.asked]
+    return sorted(
+        questions,
+        key=lambda one: (names.index(one.asker), one.answer.operation if one.answer else ""),
+    )
+
+
+def _noted(
+    asker: str, questions: object, keys: object
+) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...] | None]]:
+    """The questions of an outcome; of runs from before prompts were stored only their keys."""
+    if isinstance(questions, list):
+        for one in questions:
+            yield asker, one["key"], tuple((role, text) for role, text in one["messages"])
+    elif isinstance(keys, list):
+        yield from ((asker, key, None) for key in keys if isinstance(key, str))

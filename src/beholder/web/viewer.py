@@ -17,21 +17,30 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from beholder.records import Item, ItemScore
+from beholder.records import Item, ItemScore, Unit
+from beholder.report.marking import CutText, marked_texts
 from beholder.report.views import item_script
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.web.app import make_app
-from beholder.web.comparing import Comparisons, DrawnPiece, drawn_texts, shared_askers
-from beholder.web.finding import group_counts, verdict_counts
-from beholder.web.items import STATES, AskedColumns, RunView, Snapshot, Watcher
-from beholder.web.lists import listing, pair, read_columns, read_whole, spread, write_wanted
+from beholder.web.comparing import Comparisons, shared_askers
+from beholder.web.items import STATES, AskedColumns, Remembered, RunView, Snapshot, Watcher
+from beholder.web.lists import (
+    group_counts,
+    listing,
+    pair,
+    read_columns,
+    read_whole,
+    spread,
+    verdict_counts,
+    write_wanted,
+)
 from beholder.web.notes import Notes
-from beholder.web.overview import Overviews
-from beholder.web.pages import page
-from beholder.web.seen import RunPictures, images_of, questions_of
+from beholder.web.overview import overview
+from beholder.web.pages import kept, page
+from beholder.web.pictures import RunPictures, images_of
 from beholder.web.settings import Settings
-from beholder.web.subject_pages import SeenSubject, first_text, subject_page
+from beholder.web.subject_pages import SeenSubject, first_text, questions_of, subject_page
 from beholder.web.trying import TryPage
 
 _OF_ITEMS: Mapping[str, Callable[[Item], str]] = {
@@ -71,7 +80,7 @@ class Viewer:
         self._notes = [Notes(folder) for folder in folders]
         self.watcher = Watcher(self.runs)
         self._pictures = [RunPictures(view, media_root) for view in self.runs]
-        self._overviews = Overviews()
+        self._made = Remembered()
         self._comparisons = Comparisons()
 
     def routes(self) -> list[BaseRoute]:
@@ -114,8 +123,8 @@ class Viewer:
         context = self._of_run(number, view)
         if not snapshot.subjects:
             return page(request, "reading.html.j2", context)
-        context |= {"found": self._overviews.of(view)}
-        return page(request, "overview.html.j2", context)
+        made = self._made.of("overview", [view], lambda: overview(view))
+        return page(request, "overview.html.j2", {**context, **made})
 
     def progress(self, request: Request) -> Response:
         """How far a run is: the part of its page that is asked for again and again."""
@@ -149,7 +158,7 @@ class Viewer:
                     "more": [
                         _cell(snapshot, one, position, subject) for one in shown if one != _MARKS
                     ],
-                    "pieces": _marked(store, wanted.asked, position, subject)
+                    "marks": _marked(store, wanted.asked, position, subject)
                     if _MARKS in shown
                     else None,
                     "note": notes.get(subjects.ids[position]),
@@ -176,9 +185,6 @@ class Viewer:
             },
             "states": STATES,
             "chosen_group": pair(*wanted.group) if wanted.group else "",
-            "pair": pair,
-            "as_json": json.dumps,
-            "address": write_wanted,
             "shown": shown,
             "further": [_MARKS, *(("text", name) for name in _OF_ITEMS)]
             if wanted.kind == ITEM.name
@@ -283,7 +289,7 @@ class Viewer:
         """Two runs side by side: differences, and the items that differ most."""
         a, b = self._two(request)
         template, found = self._comparisons.page(self.runs[a], self.runs[b], request.query_params)
-        shared = {"a": a, "b": b, "names": self.names, "address": write_wanted}
+        shared = {"a": a, "b": b, "names": self.names}
         return page(request, template, shared | dict(found))
 
     def compare_item(self, request: Request) -> Response:
@@ -295,8 +301,7 @@ class Viewer:
             "a": a,
             "b": b,
             "names": self.names,
-            "address": write_wanted,
-            "pictures": self._addresses(a, ITEM.name, found["at_a"], found["sides"][0].item),
+            "pictures": self._addresses(a, ITEM.name, found["at_a"], found["sides"][0]["item"]),
         }
         return page(request, "compare_item.html.j2", context)
 
@@ -373,9 +378,7 @@ def make_viewer(viewer: Viewer, settings: Settings) -> ASGIApp:
 async def item_js(_: Request) -> Response:
     """The script that draws an item, as the static report has it."""
     rest = (Path(__file__).parent / "scripts" / "one_item.js").read_text(encoding="utf-8")
-    return Response(
-        item_script(rest), media_type="text/javascript", headers={"cache-control": "max-age=600"}
-    )
+    return kept(item_script(rest), "text/javascript")
 
 
 def _cell(
@@ -393,11 +396,11 @@ def _cell(
     return None if math.isnan(number) else number
 
 
-def _marked(store: Store, asked: str, position: int, item: Item) -> Sequence[DrawnPiece]:
-    """The candidate with the marks of a metric."""
+def _marked(store: Store, asked: str, position: int, item: Item) -> tuple[CutText, Sequence[Unit]]:
+    """The candidate cut at the units of a metric, and these units."""
     outcome = store.score(asked, position)
     units = outcome.units if isinstance(outcome, ItemScore) else ()
-    return drawn_texts(item, units)[0][1]
+    return marked_texts(item, units)[0], units
 
 
 def _file(name: str, rows: Sequence[object]) -> Response:

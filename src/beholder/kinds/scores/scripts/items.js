@@ -27,12 +27,12 @@ function startBrowser() {
     if (name === "up" || name === "down") {
       const missing = (score(a) === undefined) - (score(b) === undefined);
       if (missing || score(a) === undefined) return missing || a.position - b.position;
-      if (data.metrics[metricIndex].values[0].higher_is_better === false) name = name === "up" ? "down" : "up";
+      if (data.metrics[metricIndex].values[0].up === false) name = name === "up" ? "down" : "up";
     }
     return orders[name](a, b) || a.position - b.position;
   };
   const fillList = () => {
-    const directed = data.metrics[metricIndex].values[0].higher_is_better !== null;
+    const directed = data.metrics[metricIndex].values[0].up !== null;
     sort.querySelector('[value="up"]').textContent = `score, ${directed ? "worst" : "lowest"} first`;
     sort.querySelector('[value="down"]').textContent = `score, ${directed ? "best" : "highest"} first`;
     const words = search.value.toLowerCase();
