@@ -11,11 +11,14 @@ import pytest
 from scipy import stats as sps
 
 from beholder.errors import ConfigError
-from beholder.kinds.bidirectional.changes import dataset_table, language_table
-from beholder.kinds.bidirectional.contents import Content, contents, stem
 from beholder.kinds.bidirectional.observe import _raters, facts
 from beholder.kinds.bidirectional.pairs import Fact, TextPair
-from beholder.kinds.bidirectional.rates import length_table, rate_table
+from beholder.kinds.bidirectional.rates import (
+    dataset_table,
+    language_table,
+    length_table,
+    rate_table,
+)
 from beholder.kinds.bidirectional.ratings import correlation_table, gap_table, rating_table
 from beholder.kinds.bidirectional.scores import (
     best_table,
@@ -26,10 +29,13 @@ from beholder.kinds.bidirectional.scores import (
     tertiles,
 )
 from beholder.kinds.bidirectional.selectivity import (
+    Content,
     consensus_table,
     content_table,
+    contents,
     image_table,
     selectivity_table,
+    stem,
     subject_table,
 )
 from beholder.kinds.bidirectional.settings import StudySettings
@@ -437,13 +443,13 @@ def test_contents_merge_units_that_were_matched_both_ways_across_speakers() -> N
     assert set(found) == {"a dog", "a tree", "a sky", "a car", "tall tree"}
     dog = found["a dog"]
     assert (set(dog.people), set(dog.systems)) == ({"one", "two"}, {"a", "b"})
-    assert (dog.n_people, dog.n_systems, dog.by_people, dog.gap) == (2, 2, True, 0.0)
+    assert (dog.n_people, dog.n_systems, dog.by_people) == (2, 2, True)
     # a match in one direction is a mention, no merger
     who = {text: (sorted(one.people), sorted(one.systems)) for text, one in found.items()}
     assert who["a tree"] == who["tall tree"] == (["one"], ["b"])
     assert not found["tall tree"].by_people
-    assert (who["a sky"], found["a sky"].gap) == ((["two"], []), 0.5)
-    assert (who["a car"], found["a car"].gap) == (([], ["a"]), -0.5)
+    assert who["a sky"] == (["two"], [])
+    assert who["a car"] == ([], ["a"])
     assert found["a car"].supported is False
 
 

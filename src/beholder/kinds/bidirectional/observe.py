@@ -46,11 +46,8 @@ def observe(
                 break
             pair = _pair(item, store, chosen, position, columns or Columns())
             if pair is not None:
-                found = {
-                    name: scores[name][position][value]
-                    for name, value in others.items()
-                    if value in scores[name].get(position, {})
-                }
+                given = {name: scores[name].get(position, {}) for name in others}
+                found = {n: own[others[n]] for n, own in given.items() if others[n] in own}
                 pairs.append(replace(pair, others={"har": found} if found else {}))
     return _with_swapped(pairs, others)
 
@@ -97,12 +94,13 @@ def _pair(item: Item, store: Store, name: str, position: int, columns: Columns) 
 def facts(units: Iterable[Unit]) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
     """Units of a score as facts of the model's text and of people's texts."""
     kept = [unit for unit in units if unit.kind == "statement"]
-    model = [unit for unit in kept if unit.side == "candidate"]
-    human = [unit for unit in kept if unit.side == "reference"]
+    model, human = (
+        [unit for unit in kept if unit.side == side] for side in ("candidate", "reference")
+    )
+    model_places = {(0, unit.detail["index"]): place for place, unit in enumerate(model)}
     human_places = {
         (unit.reference_index or 0, unit.detail["index"]): place for place, unit in enumerate(human)
     }
-    model_places = {(0, unit.detail["index"]): place for place, unit in enumerate(model)}
 
     def read(unit: Unit, places: Mapping[tuple[int, int], int]) -> Fact:
         detail = unit.detail

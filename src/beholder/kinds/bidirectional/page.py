@@ -66,21 +66,6 @@ _PARTS: Mapping[str, Sequence[PagePart]] = {
 }
 
 
-@dataclass(frozen=True)
-class PageView:
-    """A table, or a part of one, as the page shows it.
-
-    Attributes:
-        title: Its heading.
-        table: Its HTML.
-        folded: Whether it is folded at first.
-    """
-
-    title: str
-    table: Markup
-    folded: bool = False
-
-
 def write_bidirectional(study: Study, run: Path, out: Path) -> Path:
     """Write the tables, the figures and the page of a study.
 
@@ -134,8 +119,8 @@ def _drawn(study: Study, folder: Path) -> dict[str, str]:
     return drawn
 
 
-def _views(table: Table) -> Iterator[PageView]:
-    """The parts of a table that have rows; columns of one value are left out."""
+def _views(table: Table) -> Iterator[tuple[PagePart, Markup]]:
+    """The parts of a table that have rows, as HTML; columns of one value are left out."""
     whole = PagePart(table.title, folded=table.name == "category_rates")
     for part in _PARTS.get(table.name, (whole,)):
         rows = [row for row in table.rows if not part.key or row[part.key] in part.values]
@@ -147,7 +132,7 @@ def _views(table: Table) -> Iterator[PageView]:
                 rows=tuple(rows),
                 notes=() if part.folded else table.notes,
             )
-            yield PageView(part.title, html(_shortened(shown)), part.folded)
+            yield part, html(_shortened(shown))
 
 
 def _shortened(table: Table) -> Table:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, cast
 
 from beholder import stats
-from beholder.tables import estimate
+from beholder.tables import Column, estimate
 
 Direction: TypeAlias = Literal["har", "mar"]
 """``har``: the model's text against people's; ``mar``: people's text against the model's."""
@@ -19,6 +19,10 @@ Cells: TypeAlias = dict[str, str | float | None]
 
 Scores: TypeAlias = Sequence[tuple[str, float]]
 """Numbers, each with the picture it is about."""
+
+CATEGORY = Column("category", "Category", "text")
+COUNTS = (Column("n", "Texts", "count"), Column("n_images", "Pictures", "count"))
+P_VALUES = (Column("p", "p, paired", "p"), Column("p_holm", "p (Holm)", "p"))
 
 
 @dataclass(frozen=True, slots=True)

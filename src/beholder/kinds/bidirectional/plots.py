@@ -11,22 +11,21 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from beholder.kinds.bidirectional.contents import contents
 from beholder.kinds.bidirectional.pairs import (
     DIRECTIONS,
     Direction,
     PairGroup,
+    Scores,
     directions,
     each,
     ordered,
-    scores_of,
     sets,
     split,
     systems,
 )
 from beholder.kinds.bidirectional.ratings import rated_texts
 from beholder.kinds.bidirectional.scores import LEVELS
-from beholder.kinds.bidirectional.selectivity import ALL, consensus_by_image
+from beholder.kinds.bidirectional.selectivity import ALL, consensus_by_image, contents
 from beholder.kinds.bidirectional.study import Study
 from beholder.rounding import fixed
 
@@ -62,14 +61,6 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class PlotPanel:
-    """One panel: a title and its boxes."""
-
-    title: str
-    boxes: Sequence[Box]
-
-
-@dataclass(frozen=True, slots=True)
 class Point:
     """A value with its interval, in a row of a dot plot.
 
@@ -86,6 +77,9 @@ class Point:
     interval: tuple[float, float] | None
 
 
+PlotPanel: TypeAlias = tuple[str, Sequence[Box]]
+"""The title of a panel and its boxes."""
+
 Bar: TypeAlias = tuple[str, Sequence[float], int]
 """Name of a bar, the share of each level, and n."""
 
@@ -94,7 +88,7 @@ def figures(study: Study) -> Iterator[tuple[str, Figure]]:
     """The figures that the study has data for, by name."""
     for value in ("f1", "precision", "recall"):
         panels = _score_panels(study, value)
-        if any(box.values for panel in panels for box in panel.boxes):
+        if any(box.values for _, boxes in panels for box in boxes):
             yield value, boxes_figure(panels, "F1" if value == "f1" else value.capitalize())
     yield from _rates(study)
     if bars := _difficulty(study):
@@ -107,15 +101,19 @@ def figures(study: Study) -> Iterator[tuple[str, Figure]]:
         panels = _consensus_panels(study)
         yield "consensus", boxes_figure(panels, "speakers per content", unit=False)
     panels = [
-        PlotPanel(f"Ratings{_place(group.place)}", boxes)
+        (f"Ratings{_place(group.place)}", boxes)
         for group in sets(PairGroup(study.pairs))
-        if (boxes := [Box(who, [v for _, v in own]) for who, own in rated_texts(group).items()])
+        if (boxes := [Box(who, _numbers(own)) for who, own in rated_texts(group).items()])
     ]
     if panels:
         yield "ratings", boxes_figure(panels, "rating", unit=False)
     if gaps := _points(_rows(study, "rating_gaps"), "median", "category", "system"):
         panel = ("Median rating, model minus people", gaps)
         yield "rating-gaps", dots_figure([panel], "points of the rating scale")
+
+
+def _numbers(scores: Scores) -> list[float]:
+    return [value for _, value in scores]
 
 
 def _rows(study: Study, name: str, **wanted: str) -> list[Row]:
@@ -138,12 +136,12 @@ def _score_panels(study: Study, value: str) -> list[PlotPanel]:
     best = {_key(row) for row in _rows(study, "scores") if row["best"]}
     different = {_key(row) for row in _rows(study, "tests") if row["significant"]}
     return [
-        PlotPanel(
+        (
             f"{group.direction.upper()}{_place(group.place)}",
             [
                 Box(
                     str(part.place["system"]),
-                    [score for _, score in part.scores(value)],
+                    _numbers(part.scores(value)),
                     best=_key(part.place) in best,
                     different=_key(part.place) in different,
                 )
@@ -202,38 +200,30 @@ def _category_panels(study: Study, direction: Direction) -> list[PlotPanel]:
     names = ordered(pair.category for pair in study.pairs if pair.category)
     names.sort(key=lambda name: name == random)
     different = {_key(row) for row in _rows(study, "categories") if row.get("significant")}
-    panels = []
+    panels: list[PlotPanel] = []
     for group in sets(PairGroup(study.pairs).part(study.pairs, direction=direction)):
         for number, part in enumerate(systems(group)):
-            boxes = [
-                Box(
-                    name,
-                    [
-                        v
-                        for _, v in scores_of(
-                            [p for p in part.pairs if p.category == name], direction, "f1"
-                        )
-                    ],
-                    different=_key({**part.place, "category": name}) in different,
-                    colour=_OTHER if name == random else number,
-                )
-                for name in names
-            ]
+            boxes = []
+            for name in names:
+                own = part.part([p for p in part.pairs if p.category == name], category=name)
+                colour = _OTHER if name == random else number
+                is_other = _key(own.place) in different
+                boxes.append(Box(name, _numbers(own.scores("f1")), False, is_other, colour))
             title = f"{direction.upper()}, {part.place['system']}{_place(part.place)}"
-            panels.append(PlotPanel(title, boxes))
+            panels.append((title, boxes))
     return panels
 
 
 def _consensus_panels(study: Study) -> list[PlotPanel]:
     names = [ALL, *ordered(pair.category for pair in study.pairs if pair.category)]
-    panels = []
+    panels: list[PlotPanel] = []
     for group in sets(PairGroup(study.pairs)):
         found = contents(group.pairs)
         boxes = []
         for name in names:
             counts = consensus_by_image([c for c in found if name in (ALL, c.category)])
             boxes.append(Box(name, [float(np.mean(own)) for own in counts.values()], colour=0))
-        panels.append(PlotPanel(f"Consensus{_place(group.place)}", boxes))
+        panels.append((f"Consensus{_place(group.place)}", boxes))
     return panels
 
 
@@ -250,22 +240,22 @@ def boxes_figure(
     """
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
-    widest = max(len(panel.boxes) for panel in panels)
+    widest = max(len(boxes) for _, boxes in panels)
     width = min(15.0, columns * max(3.4, 0.86 * widest + 1.0))
     figure = Figure(figsize=(width, 3.3 * rows), layout="constrained")
     shared: Axes | None = None
-    for place, panel in enumerate(panels):
+    for place, (title, boxes) in enumerate(panels):
         axes = figure.add_subplot(rows, columns, place + 1, sharey=shared)
         shared = shared or axes
-        _boxes(axes, panel)
+        _boxes(axes, title, boxes)
         axes.set_ylabel(axis if place % columns == 0 else "", parse_math=False)
     if unit and shared is not None:
         shared.set_ylim(-0.02, 1.02)
     return figure
 
 
-def _boxes(axes: Axes, panel: PlotPanel) -> None:
-    for place, box in enumerate(panel.boxes):
+def _boxes(axes: Axes, title: str, boxes: Sequence[Box]) -> None:
+    for place, box in enumerate(boxes):
         if not len(box.values):
             axes.text(place, 0.5, "no data", ha="center", color=_GREY, fontsize=8,
                       transform=axes.get_xaxis_transform())  # fmt: skip
@@ -290,11 +280,11 @@ def _boxes(axes: Axes, panel: PlotPanel) -> None:
                 "markeredgecolor": colour,
             },
         )
-    _style(axes, panel.title)
-    labels = [_box_label(box) for box in panel.boxes]
+    _style(axes, title)
+    labels = [_box_label(box) for box in boxes]
     axes.set_xticks(range(len(labels)), labels, fontsize=7.5, parse_math=False)
     axes.set_xlim(-0.6, len(labels) - 0.4)
-    for label, box in zip(axes.get_xticklabels(), panel.boxes, strict=True):
+    for label, box in zip(axes.get_xticklabels(), boxes, strict=True):
         if box.best:
             label.set_fontweight("bold")
     axes.grid(axis="y", color=_GRID, linewidth=0.8)

@@ -8,6 +8,7 @@ import numpy as np
 
 from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
+    CATEGORY,
     Cells,
     Direction,
     PairGroup,
@@ -22,22 +23,18 @@ from beholder.kinds.bidirectional.pairs import (
     split,
     systems,
 )
+from beholder.kinds.bidirectional.scores import VALUES
 from beholder.records import Interval
 from beholder.stats.bootstrap import cluster_bootstrap
 from beholder.stats.checks import Ints, cluster_codes
 from beholder.tables import DIRECTION, SET_COLUMNS, SYSTEM, Column, Table, interval_cells
 
-OWN = ("f1", "precision", "recall", "dcscore")
 _SEED = 12345
 
 
 def rated_texts(group: PairGroup) -> dict[str, Scores]:
     """Picture and rating, each rating once, by author of the text: people first."""
-    human = {
-        (pair.image, pair.references): pair.human_ratings
-        for pair in group.pairs
-        if pair.human_ratings
-    }
+    human = {(p.image, p.references): p.human_ratings for p in group.pairs if p.human_ratings}
     found = {"people": [(image, r) for (image, _), ratings in human.items() for r in ratings]}
     for part in systems(group):
         found[str(part.place["system"])] = [
@@ -90,7 +87,7 @@ def gap_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
         "Ratings: model minus people",
         (
             *SET_COLUMNS,
-            Column("category", "Category", "text"),
+            CATEGORY,
             SYSTEM,
             Column("n", "Differences", "count"),
             Column("n_images", "Pictures", "count"),
@@ -169,9 +166,8 @@ def correlation_table(pairs: Sequence[TextPair]) -> Table:
 
 def _values(pair: TextPair, direction: Direction) -> dict[str, float]:
     """What each measure says of a pair."""
-    own = {name: pair.value(direction, name) for name in OWN}
-    known = {**own, **pair.others.get(direction, {})}
-    return {name: value for name, value in known.items() if value is not None}
+    own = {name: v for name in VALUES if (v := pair.value(direction, name)) is not None}
+    return {**own, **pair.others.get(direction, {})}
 
 
 def _ratings_of(pair: TextPair, direction: Direction) -> tuple[float, ...]:
@@ -193,15 +189,13 @@ def _measures(group: PairGroup) -> Iterator[PairGroup]:
 
 
 def _rho(group: PairGroup) -> Iterator[Cells]:
-    found = [
-        (pair.image, _values(pair, group.direction)[str(group.place["measure"])])
-        for pair in group.pairs
-    ]
-    ratings = [float(np.mean(_ratings_of(pair, group.direction))) for pair in group.pairs]
-    images = [image for image, _ in found]
-    rho = stats.spearman([value for _, value in found], ratings, clusters=images)
+    way, measure = group.direction, str(group.place["measure"])
+    images = [pair.image for pair in group.pairs]
+    values = [_values(pair, way)[measure] for pair in group.pairs]
+    ratings = [float(np.mean(_ratings_of(pair, way))) for pair in group.pairs]
+    rho = stats.spearman(values, ratings, clusters=images)
     yield {
-        **counted(found),
+        **counted(list(zip(images, values, strict=True))),
         "rho": rho.value,
         **interval_cells("rho", rho.interval),
         "p": rho.p_value,
@@ -217,9 +211,7 @@ def _lost(group: PairGroup) -> str | None:
         name: sum(name in _values(pair, group.direction) for pair in rated) for name in measures
     }
     few = [f"{name} has {n}" for name, n in counts.items() if n < len(rated)]
-    where = "".join(
-        f"{name}, " for name in (group.place["dataset"], group.place["language"]) if name
-    )
+    where = "".join(f"{group.place[key]}, " for key in ("dataset", "language") if group.place[key])
     return (
         f"{where}{group.direction.upper()}: {len(shared)} of {len(rated)} rated texts have every"
         f" measure ({', '.join(few)})."

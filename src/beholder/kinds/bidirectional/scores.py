@@ -8,6 +8,9 @@ import numpy as np
 
 from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
+    CATEGORY,
+    COUNTS,
+    P_VALUES,
     Cells,
     PairGroup,
     Scores,
@@ -28,7 +31,6 @@ REST = "rest"
 LEVELS = ("easy", "medium", "hard")
 VALUES = ("f1", "precision", "recall", "dcscore")
 _VALUE = Column("value", "Value", "measure")
-_COUNTS = (Column("n", "Texts", "count"), Column("n_images", "Pictures", "count"))
 _DIFFERENCE = Column("difference", "Difference", "signed", interval=True)
 _WELCH = (
     Column("p", "p", "p"),
@@ -53,7 +55,7 @@ def score_table(pairs: Sequence[TextPair], note: str) -> Table:
             *SET_COLUMNS,
             SYSTEM,
             Column("best", "Best", "mark"),
-            *_COUNTS,
+            *COUNTS,
             Column("n_failed", "Failed", "failed"),
             Column("mean", "Mean", interval=True),
             Column("sd", "SD"),
@@ -141,26 +143,21 @@ def best_table(pairs: Sequence[TextPair], note: str) -> Table:
 
 
 def _against_best(group: PairGroup) -> Iterator[Cells]:
+    def by_text(part: PairGroup) -> list[tuple[tuple[str, tuple[str, ...]], float]]:
+        values = ((p, p.value(group.direction, group.value)) for p in part.pairs)
+        return [((pair.image, pair.references), x) for pair, x in values if x is not None]
+
     found = group.scores(group.value)
     if group.whole is None or group.place["system"] == group.place["best"] or not found:
         return
     best = group.part([p for p in group.whole.pairs if p.system == group.place["best"]])
-    of_best = dict(_by_text(best))
-    both = [(x, of_best[text], text[0]) for text, x in _by_text(group) if text in of_best]
+    of_best = dict(by_text(best))
+    both = [(x, of_best[text], text[0]) for text, x in by_text(group) if text in of_best]
     yield {
         **_welch_cells(found, best.scores(group.value)),
         "n_pairs": len(both),
         **paired_cells("paired", "p_paired", both),
     }
-
-
-def _by_text(group: PairGroup) -> list[tuple[tuple[str, tuple[str, ...]], float]]:
-    """The value of each pair by its picture and references."""
-    return [
-        ((pair.image, pair.references), value)
-        for pair in group.pairs
-        if (value := pair.value(group.direction, group.value)) is not None
-    ]
 
 
 def _welch_cells(a: Scores, b: Scores) -> Cells:
@@ -198,12 +195,11 @@ def direction_table(pairs: Sequence[TextPair], note: str) -> Table:
         (
             *SET_COLUMNS,
             SYSTEM,
-            *_COUNTS,
+            *COUNTS,
             Column("har", "F1, HAR", interval=True),
             Column("mar", "F1, MAR", interval=True),
             Column("difference", "HAR − MAR", "signed", interval=True),
-            Column("p", "p, paired", "p"),
-            Column("p_holm", "p (Holm)", "p"),
+            *P_VALUES,
         ),
         grouped(pairs, (sets,), _directions, family=(systems,), finish=holm("p")),
         (note, "Paired by text; sign-flip permutation test, pictures flipped as wholes."),
@@ -267,9 +263,9 @@ def category_table(
         (
             DIRECTION,
             *SET_COLUMNS,
-            Column("category", "Category", "text"),
+            CATEGORY,
             SYSTEM,
-            *_COUNTS,
+            *COUNTS,
             Column("mean", "F1", interval=True),
             Column("n_b", "Texts against", "count"),
             _DIFFERENCE,
@@ -310,7 +306,11 @@ def difficulty_table(
                 own = [(p.image, value) for p, value in scored if getattr(p, kind) == name]
                 if own:
                     row: Cells = {"kind": kind, "name": name, "hard_below": low, "easy_from": high}
-                    yield row | counted(own) | _shares(own, low, high)
+                    row |= counted(own)
+                    for level in LEVELS:
+                        inside = [(image, _level(v, low, high) == level) for image, v in own]
+                        row |= mean_cells(level, inside)
+                    yield row
 
     where = "given" if cuts else "the tertiles over all pictures and systems of a direction"
     return Table(
@@ -322,7 +322,7 @@ def difficulty_table(
             *SET_COLUMNS,
             Column("kind", "Group", "text"),
             Column("name", "", "text"),
-            *_COUNTS,
+            *COUNTS,
             *(Column(level, level.capitalize(), "percent", interval=True) for level in LEVELS),
             Column("hard_below", "Hard below"),
             Column("easy_from", "Easy from"),
@@ -330,13 +330,6 @@ def difficulty_table(
         grouped(pairs, (sets, each("by", ("f1", "recall")), directions), cells),
         (f"Cuts are {where}.", "Intervals resample pictures."),
     )
-
-
-def _shares(found: Scores, low: float, high: float) -> Cells:
-    row: Cells = {}
-    for name in LEVELS:
-        row |= mean_cells(name, [(image, _level(v, low, high) == name) for image, v in found])
-    return row
 
 
 def _level(value: float, low: float, high: float) -> str:

@@ -1,15 +1,32 @@
-"""Tables of what people choose to say and models do not, and the reverse; how far people agree."""
+"""What people choose to say and models do not, and the reverse; how far people agree.
+
+The tables count **contents** of pictures: the units of all texts about a picture, merged if they
+say the same.
+
+This asks no judge: the run contains the matches of both directions. A unit of a person and one of
+a model are **the same content** if each was matched to the other (the symmetric part of the two
+matchings), and so are units in the same words; people's units are merged with each other through
+the models' units that both equal. A text **mentions** a content if one of its units is in the
+content, or was matched in either direction to one that is. People's units that no model mentions
+are merged across people by their words alone, so counts of speakers per content are a lower bound.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
-from beholder import stats
-from beholder.kinds.bidirectional.contents import Content, contents, stem
 from beholder.kinds.bidirectional.pairs import (
+    CATEGORY,
     Cells,
+    Fact,
     PairGroup,
     TextPair,
     by,
@@ -17,7 +34,167 @@ from beholder.kinds.bidirectional.pairs import (
     mean_cells,
     sets,
 )
-from beholder.tables import SET_COLUMNS, Column, Table, estimate, interval_cells
+from beholder.tables import SET_COLUMNS, Column, Table, estimate
+
+Node: TypeAlias = tuple[str, str, int]
+"""``people`` or ``model``; the person's text or the system; index of the unit in that text."""
+
+PEOPLE, MODEL = "people", "model"
+_WORDS = re.compile(r"[^\s.,;:!?\u0964\"'()]+")
+
+
+@dataclass(frozen=True)
+class Content:
+    """One content of a picture.
+
+    Attributes:
+        image: Key of the picture.
+        category: Category of the picture.
+        text: One of its units; a person's, if there is one.
+        subject: What it is about, without number (``dog``); empty if no unit states it.
+        people: The people's texts that mention it.
+        systems: The systems that mention it.
+        n_people: People's texts about the picture.
+        n_systems: Systems that describe the picture.
+        by_people: Whether it contains a person's unit, and was not only matched to one.
+        supported: Whether one of its units was verified; None if none was checked.
+    """
+
+    image: str
+    category: str
+    text: str
+    subject: str
+    people: frozenset[str]
+    systems: frozenset[str]
+    n_people: int
+    n_systems: int
+    by_people: bool
+    supported: bool | None
+
+    @property
+    def weight(self) -> float:
+        """Difference of both shares, in 0..1, with half a text added for and half against each.
+
+        A content that the only person mentions ranks below one that all of five mention.
+        """
+        people = (len(self.people) + 0.5) / (self.n_people + 1)
+        return abs(people - (len(self.systems) + 0.5) / (self.n_systems + 1))
+
+
+def contents(pairs: Sequence[TextPair]) -> list[Content]:
+    """The contents of each picture that has units of both sides.
+
+    Args:
+        pairs: Pairs of one data set and language.
+    """
+    found: list[Content] = []
+    for picture in by("image")(PairGroup(pairs)):
+        units = _Units()
+        for pair in picture.pairs:
+            units.add(pair)
+        if units.voices and units.systems:
+            found += units.contents(picture.pairs[0])
+    return found
+
+
+def stem(subject: str) -> str:
+    """An identifier without the number of the individual: ``dog_1`` is ``dog``."""
+    return re.sub(r"[_\s]*\d+$", "", subject.strip()).replace("_", " ").casefold()
+
+
+@dataclass
+class _Units:
+    """Units about one picture and the links between them."""
+
+    facts: dict[Node, Fact] = field(default_factory=dict)
+    from_models: set[tuple[Node, Node]] = field(default_factory=set)
+    from_people: set[tuple[Node, Node]] = field(default_factory=set)
+
+    @property
+    def voices(self) -> set[str]:
+        """The people's texts."""
+        return {name for kind, name, _ in self.facts if kind == PEOPLE}
+
+    @property
+    def systems(self) -> set[str]:
+        """The systems."""
+        return {name for kind, name, _ in self.facts if kind == MODEL}
+
+    def add(self, pair: TextPair) -> None:
+        """Add the units of one pair; units of a text that was added before stay."""
+        if not pair.values:
+            return
+        human, model = _human_nodes(pair), [
+            (MODEL, pair.system, place) for place in range(len(pair.model_facts))
+        ]  # fmt: skip
+        for node, fact in zip(human + model, pair.human_facts + pair.model_facts, strict=True):
+            known = self.facts.get(node)
+            if known is None or (fact.verified and not known.verified):
+                self.facts[node] = fact
+        for node, fact in zip(model, pair.model_facts, strict=True):
+            self.from_models |= {(node, human[place]) for place in fact.matches}
+        for node, fact in zip(human, pair.human_facts, strict=True):
+            self.from_people |= {(model[place], node) for place in fact.matches}
+
+    def _same_words(self) -> set[tuple[Node, Node]]:
+        first: dict[tuple[str, ...], Node] = {}
+        return {
+            (first.setdefault(tuple(_WORDS.findall(fact.text.casefold())), node), node)
+            for node, fact in self.facts.items()
+        }
+
+    def contents(self, picture: TextPair) -> Iterator[Content]:
+        """The merged units."""
+        links = (self.from_models & self.from_people) | self._same_words()
+        groups = _groups(self.facts, links)
+        group_of = {node: number for number, nodes in enumerate(groups) for node in nodes}
+        people: list[set[str]] = [set() for _ in groups]
+        systems: list[set[str]] = [set() for _ in groups]
+        for node, number in group_of.items():
+            (people if node[0] == PEOPLE else systems)[number].add(node[1])
+        for model, human in self.from_models | self.from_people:
+            people[group_of[model]].add(human[1])
+            systems[group_of[human]].add(model[1])
+        for number, nodes in enumerate(groups):
+            said = sorted(nodes, key=lambda node: (node[0] != PEOPLE, len(self.facts[node].text)))
+            facts = [self.facts[node] for node in said]
+            verdicts = [fact.verified for fact in facts if fact.verified is not None]
+            yield Content(
+                image=picture.image,
+                category=picture.category,
+                text=facts[0].text,
+                subject=next((stem(fact.subject) for fact in facts if fact.subject), ""),
+                people=frozenset(people[number]),
+                systems=frozenset(systems[number]),
+                n_people=len(self.voices),
+                n_systems=len(self.systems),
+                by_people=said[0][0] == PEOPLE,
+                supported=any(verdicts) if verdicts else None,
+            )
+
+
+def _human_nodes(pair: TextPair) -> list[Node]:
+    """A node per unit of people, with its text and its index among the units of that text."""
+    places: dict[int, int] = {}
+    nodes = []
+    for fact in pair.human_facts:
+        place = places.get(fact.voice, 0)
+        places[fact.voice] = place + 1
+        nodes.append((PEOPLE, pair.references[fact.voice], place))
+    return nodes
+
+
+def _groups(nodes: dict[Node, Fact], links: set[tuple[Node, Node]]) -> list[list[Node]]:
+    """Connected components, in the order of their first nodes."""
+    place = {node: at for at, node in enumerate(nodes)}
+    ends = [[place[a] for a, _ in links], [place[b] for _, b in links]]
+    edges = coo_array((np.ones(len(links)), ends), shape=(len(nodes), len(nodes)))
+    _, labels = connected_components(edges, directed=False)
+    groups: dict[int, list[Node]] = {}
+    for node, label in zip(nodes, labels.tolist(), strict=True):
+        groups.setdefault(label, []).append(node)
+    return list(groups.values())
+
 
 ALL = "all"
 MERGING = (
@@ -26,7 +203,10 @@ MERGING = (
     " equal both. No judge was asked again."
 )
 MAX_SUBJECTS = 200
-_CATEGORY = Column("category", "Category", "text")
+_OF_CONTENT = (
+    *("image", "category", "text", "subject"),
+    *("people", "n_people", "systems", "n_systems", "supported"),
+)
 
 
 def consensus_by_image(found: Sequence[Content]) -> dict[str, list[float]]:
@@ -62,7 +242,7 @@ def consensus_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Tab
         "Consensus of speakers",
         (
             *SET_COLUMNS,
-            _CATEGORY,
+            CATEGORY,
             Column("n_images", "Pictures", "count"),
             Column("n", "Contents", "count"),
             Column("speakers", "Speakers per picture", "tenths"),
@@ -103,7 +283,7 @@ def selectivity_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> T
     return Table(
         "selectivity",
         "What one side says and the other does not",
-        (*SET_COLUMNS, _CATEGORY, Column("n", "Pictures", "count"), *columns),
+        (*SET_COLUMNS, CATEGORY, Column("n", "Pictures", "count"), *columns),
         grouped(pairs, (sets,), cells),
         (MERGING, "Means over pictures; all texts about a picture together."),
     )
@@ -117,7 +297,7 @@ def image_table(pairs: Sequence[TextPair]) -> Table:
         (
             *SET_COLUMNS,
             Column("image", "Picture", "text"),
-            _CATEGORY,
+            CATEGORY,
             Column("n_people", "People", "count"),
             Column("n_systems", "Systems", "count"),
             Column("people_contents", "Contents of people", "count"),
@@ -167,7 +347,7 @@ def content_table(pairs: Sequence[TextPair]) -> Table:
             Column("text", "Content", "text"),
             Column("subject", "About", "text"),
             Column("image", "Picture", "text"),
-            _CATEGORY,
+            CATEGORY,
             Column("people", "People", "count"),
             Column("n_people", "of", "count"),
             Column("systems", "Systems", "count"),
@@ -185,18 +365,9 @@ def content_table(pairs: Sequence[TextPair]) -> Table:
 def _alone(group: PairGroup) -> Iterator[Cells]:
     alone = [c for c in contents(group.pairs) if not (c.people and c.systems)]
     for content in sorted(alone, key=lambda c: (-c.weight, not c.supported)):
-        yield {
-            "side": "people" if content.people else "models",
-            "image": content.image,
-            "category": content.category,
-            "text": content.text,
-            "subject": content.subject,
-            "people": len(content.people),
-            "n_people": content.n_people,
-            "systems": len(content.systems),
-            "n_systems": content.n_systems,
-            "supported": content.supported,
-        }
+        shown = {name: getattr(content, name) for name in _OF_CONTENT}
+        counts = {name: len(shown[name]) for name in ("people", "systems")}
+        yield {"side": "people" if content.people else "models", **shown, **counts}
 
 
 def subject_table(pairs: Sequence[TextPair]) -> Table:
@@ -223,53 +394,51 @@ def subject_table(pairs: Sequence[TextPair]) -> Table:
 
 
 def _subjects(group: PairGroup) -> Iterator[Cells]:
-    people, models, n_images = _mentions(group)
+    shares, n_images = _mentions(group)
     totals = {
-        name: tuple(sum(side.get(name, {}).values()) for side in (people, models))
-        for name in {**people, **models}
+        name: [sum(side.get(name, {}).values()) for side in shares]
+        for name in {**shares[0], **shares[1]}
     }
     ranked = sorted(totals, key=lambda name: (-abs(totals[name][0] - totals[name][1]), name))
     for name in ranked[:MAX_SUBJECTS]:
-        ours, theirs = people.get(name, {}), models.get(name, {})
+        ours, theirs = (side.get(name, {}) for side in shares)
         images = list(ours | theirs)
         gaps = [ours.get(image, 0.0) - theirs.get(image, 0.0) for image in images]
         gaps += [0.0] * (n_images - len(images))  # pictures if no one mentions it
-        found = stats.mean_interval(gaps)
         yield {
             "subject": name,
             "n": len(images),
             "n_images": n_images,
             "people": totals[name][0] / n_images,
             "models": totals[name][1] / n_images,
-            "gap": found.mean,
-            **interval_cells("gap", found.interval),
+            **estimate("gap", gaps),
         }
 
 
-def _mentions(
-    group: PairGroup,
-) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]], int]:
-    """Per subject and picture the share of people's texts and of systems that mention it."""
-    people: dict[str, dict[str, float]] = {}
-    models: dict[str, dict[str, float]] = {}
+def _mentions(group: PairGroup) -> tuple[tuple[_Shares, _Shares], int]:
+    """Shares of people's texts and of systems that mention a subject; number of pictures."""
+    shares: tuple[_Shares, _Shares] = ({}, {})
     n_images = 0
     for picture in by("image")(group):
-        image = picture.pairs[0].image
         voices: dict[str, set[str]] = {}
         systems: dict[str, set[str]] = {}
         for pair in picture.pairs:
             for voice, text in enumerate(pair.references):
                 facts = [fact for fact in pair.human_facts if fact.voice == voice]
                 if facts:
-                    voices.setdefault(text, {stem(fact.subject) for fact in facts} - {""})
+                    voices.setdefault(text, {stem(fact.subject) for fact in facts})
             if pair.model_facts:
-                found = {stem(fact.subject) for fact in pair.model_facts} - {""}
-                systems[pair.system] = systems.get(pair.system, set()) | found
+                found = {stem(fact.subject) for fact in pair.model_facts}
+                systems.setdefault(pair.system, set()).update(found)
         if voices and systems:
             n_images += 1
-            for shares, texts in ((people, voices), (models, systems)):
-                for subjects in texts.values():
-                    for subject in subjects:
-                        at = shares.setdefault(subject, {})
-                        at[image] = at.get(image, 0.0) + 1 / len(texts)
-    return people, models, n_images
+            image = picture.pairs[0].image
+            for side, texts in zip(shares, (voices, systems), strict=True):
+                for subject in filter(None, chain.from_iterable(texts.values())):
+                    at = side.setdefault(subject, {})
+                    at[image] = at.get(image, 0.0) + 1 / len(texts)
+    return shares, n_images
+
+
+_Shares: TypeAlias = dict[str, dict[str, float]]
+"""By subject and picture."""

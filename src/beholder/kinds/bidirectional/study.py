@@ -7,9 +7,14 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from beholder.errors import ConfigError
-from beholder.kinds.bidirectional.changes import dataset_table, language_table
 from beholder.kinds.bidirectional.pairs import TextPair, ordered
-from beholder.kinds.bidirectional.rates import category_rate_table, length_table, rate_table
+from beholder.kinds.bidirectional.rates import (
+    category_rate_table,
+    dataset_table,
+    language_table,
+    length_table,
+    rate_table,
+)
 from beholder.kinds.bidirectional.ratings import correlation_table, gap_table, rating_table
 from beholder.kinds.bidirectional.scores import (
     REST,
