@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +62,6 @@ class _StudioTask(msgspec.Struct, frozen=True):
     annotations: Sequence[_Annotation]
 
 
-def judgment_rows(study: AnnotationStudy) -> Iterator[JudgmentRow]:
-    """All judgments, finished or not."""
-    for unit, annotator, state in study.judgments():
-        yield JudgmentRow(study.task.full_name, unit.id, annotator, state)
-
-
 def label_studio(study: AnnotationStudy) -> Iterator[_StudioTask]:
     """Finished judgments as Label Studio's tasks with annotations.
 
@@ -87,15 +80,6 @@ def label_studio(study: AnnotationStudy) -> Iterator[_StudioTask]:
         yield _StudioTask({"unit": unit.id, **texts, **pictures}, made)
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """A judgment from a file."""
-
-    position: int
-    annotator: str
-    state: State
-
-
 def bring_in(study: AnnotationStudy, path: Path) -> tuple[int, int]:
     """Import judgments from a file of either form, ours or Label Studio's.
 
@@ -112,26 +96,27 @@ def bring_in(study: AnnotationStudy, path: Path) -> tuple[int, int]:
     if not given:
         raise DataError(str(path), "contains no judgments")
     by_annotator: dict[str, list[int]] = {}
-    for one in given:
-        by_annotator.setdefault(one.annotator, []).append(one.position)
+    for position, annotator, _ in given:
+        by_annotator.setdefault(annotator, []).append(position)
     for annotator, positions in by_annotator.items():
         study.admit(annotator, positions)
-    return len(given), sum(_replace(study, one) for one in given)
+    return len(given), sum(_replace(study, *one) for one in given)
 
 
-def _replace(study: AnnotationStudy, given: _Given) -> bool:
-    now = study.state(given.annotator, given.position)
-    acts: list[tuple[str, Any]] = [(part, None) for part in now if part not in given.state]
-    acts += [(p, v) for p, v in given.state.items() if p != DONE and now.get(p) != v]
-    if given.state.get(DONE) and not now.get(DONE):
+def _replace(study: AnnotationStudy, position: int, annotator: str, state: State) -> bool:
+    now = study.state(annotator, position)
+    acts: list[tuple[str, Any]] = [(part, None) for part in now if part not in state]
+    acts += [(p, v) for p, v in state.items() if p != DONE and now.get(p) != v]
+    if state.get(DONE) and not now.get(DONE):
         acts.append((DONE, True))
     client = f"import-{secrets.token_hex(12)}"
     for number, (part, value) in enumerate(acts, start=1):
-        study.save(given.annotator, given.position, Act(client, number, part, value))
+        study.save(annotator, position, Act(client, number, part, value))
     return bool(acts)
 
 
-def _read(study: AnnotationStudy, path: Path) -> Iterator[_Given]:
+def _read(study: AnnotationStudy, path: Path) -> Iterator[tuple[int, str, State]]:
+    """Position of the unit, annotator and judgment of each judgment in a file."""
     positions = study.positions()
     for line, row in read_rows(path, str(path)):
         if isinstance(row, DataError):
@@ -143,7 +128,7 @@ def _read(study: AnnotationStudy, path: Path) -> Iterator[_Given]:
                     raise ItemError(f"the study has no unit {shorten(place)}")
                 check_name(annotator)
                 unit = study.unit(positions[place])
-                yield _Given(positions[place], annotator, _checked(study, unit, given))
+                yield positions[place], annotator, _checked(study, unit, given)
         except (ConfigError, ItemError) as error:
             raise DataError(str(path), str(error), line=line, field=place) from error
 
@@ -194,6 +179,10 @@ def exported(study: AnnotationStudy, form: str) -> str:
     if form == "label-studio":
         tasks = msgspec.to_builtins(list(label_studio(study)))
         return json.dumps(tasks, ensure_ascii=False, indent=1) + "\n"
-    rows = study.task.results(study.settled()) if form == "results" else judgment_rows(study)
+    if form == "results":
+        rows: Iterable[object] = study.task.results(study.settled())
+    else:  # finished or not
+        name = study.task.full_name
+        rows = (JudgmentRow(name, unit.id, who, state) for unit, who, state in study.judgments())
     plain = map(msgspec.to_builtins, rows)
     return "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in plain)

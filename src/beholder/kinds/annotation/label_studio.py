@@ -52,6 +52,11 @@ class Field(msgspec.Struct, frozen=True):
         """Label Studio's type of control."""
         return "choices" if self.form == "choice" else self.form
 
+    @property
+    def value_name(self) -> str:
+        """Name of the value, which is that of the type except for a text."""
+        return "text" if self.form == "textarea" else self.type
+
 
 Fields: TypeAlias = Sequence[tuple[str, Sequence[Field]]]
 """The fields of each part, by its name."""
@@ -76,17 +81,12 @@ def regions_of(fields: Fields, state: State) -> list[Region]:
                 value = [field.words[value]]
             elif field.form == "ranker":
                 value = [str(one) for one in value]
-            elif field.form == "textarea":  # its value has another name than its type
-                found.append(
-                    Region(
-                        from_name=field.name,
-                        to_name=field.to,
-                        type="textarea",
-                        value={"text": [value]},
-                    )
-                )
-                continue
-            found.append(region(field.name, field.to, field.type, value))
+            elif field.form == "textarea":
+                value = [value]
+            value = {field.value_name: value}
+            found.append(
+                Region(from_name=field.name, to_name=field.to, type=field.type, value=value)
+            )
     return found
 
 
@@ -108,7 +108,7 @@ def parts_from(fields: Fields, regions: Sequence[Region]) -> State:
 
 
 def _value(field: Field, regions: Iterable[Region]) -> Any:
-    given = one_value(regions, field.name, "text" if field.form == "textarea" else field.type)
+    given = one_value(regions, field.name, field.value_name)
     if given is None:
         return None
     if field.form == "textarea":

@@ -17,13 +17,16 @@ import msgspec
 from beholder import files
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.assignment import AnnotationDesign, assign_units
-from beholder.kinds.annotation.database import SharedCommits, engine_of, sql, tables
-from beholder.kinds.annotation.making import (
+from beholder.kinds.annotation.database import (
+    SharedCommits,
     assign_further,
     check_units,
     digest_of,
+    engine_of,
     insert_annotator,
     insert_study,
+    sql,
+    tables,
 )
 from beholder.kinds.annotation.records import (
     CANNOT,
@@ -191,12 +194,9 @@ class AnnotationStudy:
         with engine.begin() as db:
             study_id = insert_study(db, task, units, design, assignment, digest)
         engine.dispose()
-        about = _About(
-            _FORMAT,
-            study_id,
-            None if media is None else str(media.resolve()),
-            None if database is None else str(Address.read(database)),
-        )
+        where = None if media is None else str(media.resolve())
+        address = None if database is None else str(Address.read(database))
+        about = _About(_FORMAT, study_id, where, address)
         files.write_text(folder / ABOUT, json.dumps(msgspec.to_builtins(about), indent=2) + "\n")
         return cls(folder, study_id, media, database)
 
@@ -239,15 +239,18 @@ class AnnotationStudy:
         """Positions of an annotator's units, in the order of showing."""
         return [row.unit for row in self._rows("assignments", "place", annotator=annotator)]
 
-    def last(self, annotator: str, client: str) -> int:
+    def last(self, annotator: str, client: str, db: Any = None) -> int:
         """Number of a client's last saved act; 0 if it has none."""
-        with self._db.connect() as db:
-            return self._last(db, annotator, client)
+        acts, sa = self._tables["beholder_acts"].c, sql()
+        query = sa.select(sa.func.max(acts.number)).where(
+            acts.study == self.id, acts.annotator == annotator, acts.client == client
+        )
+        return self._all(query, db)[0][0] or 0
 
-    def state(self, annotator: str, position: int) -> State:
-        """An annotator's judgment of a unit, as it stands."""
-        with self._db.connect() as db:
-            return self._state(db, annotator, position)
+    def state(self, annotator: str, position: int, db: Any = None) -> State:
+        """An annotator's judgment of a unit, as it stands, also within an open transaction."""
+        rows = self._all(self._query("acts", "id", annotator=annotator, unit=position), db)
+        return state_of(self.unit(position).prefill, map(_act, rows))
 
     def save(self, annotator: str, position: int, act: Act) -> SavedAct:
         """Save an act. An act that is saved already, or has a gap before it, changes nothing.
@@ -262,17 +265,18 @@ class AnnotationStudy:
             self.task.check(unit, act.part, act.value)
 
         def keep(db: Any) -> SavedAct:
-            last = self._last(db, annotator, act.client)
-            state = self._state(db, annotator, position)
+            last = self.last(annotator, act.client, db)
+            state = self.state(annotator, position, db)
             if act.number != last + 1:
                 return SavedAct(act.number <= last, last, state)
             missing = self.task.unfinished(unit, state) if act.part == DONE and act.value else None
             if missing is not None:
                 raise ItemError(missing)
             row = {**msgspec.structs.asdict(act), "annotator": annotator, "unit": position}
-            row |= {"study": self.id, "value": _text_of(act.value)}
+            value = None if act.value is None else json.dumps(act.value, ensure_ascii=False)
+            row |= {"study": self.id, "value": value}
             db.execute(self._tables["beholder_acts"].insert(), row)
-            return SavedAct(True, act.number, self._state(db, annotator, position))
+            return SavedAct(True, act.number, self.state(annotator, position, db))
 
         try:
             if self._commits is not None:
@@ -402,8 +406,8 @@ class AnnotationStudy:
 
     def _positions(self) -> dict[str, int]:
         """Position of each unit by its id."""
-        table = self._tables["beholder_units"]
-        query = sql().select(table.c.id, table.c.position).where(table.c.study == self.id)
+        units = self._tables["beholder_units"].c
+        query = sql().select(units.id, units.position).where(units.study == self.id)
         return {json.loads(row.id): row.position for row in self._all(query)}
 
     def _states(self, **where: object) -> dict[tuple[str, int], State]:
@@ -412,17 +416,6 @@ class AnnotationStudy:
         for row in self._rows("acts", "id", **where):
             acts.setdefault((row.annotator, row.unit), []).append(_act(row))
         return {key: state_of(self.unit(key[1]).prefill, own) for key, own in acts.items()}
-
-    def _state(self, db: Any, annotator: str, position: int) -> State:
-        rows = db.execute(self._query("acts", "id", annotator=annotator, unit=position))
-        return state_of(self.unit(position).prefill, map(_act, rows))
-
-    def _last(self, db: Any, annotator: str, client: str) -> int:
-        acts, sa = self._tables["beholder_acts"].c, sql()
-        query = sa.select(sa.func.max(acts.number)).where(
-            acts.study == self.id, acts.annotator == annotator, acts.client == client
-        )
-        return db.execute(query).scalar() or 0
 
     def _query(self, name: str, order: str, **where: object) -> Any:
         """Select the rows of this study in a table."""
@@ -435,7 +428,9 @@ class AnnotationStudy:
     def _rows(self, name: str, order: str, **where: object) -> list[Any]:
         return self._all(self._query(name, order, **where))
 
-    def _all(self, query: Any) -> list[Any]:
+    def _all(self, query: Any, db: Any = None) -> list[Any]:
+        if db is not None:
+            return list(db.execute(query))
         with self._db.connect() as db:
             return list(db.execute(query))
 
@@ -443,7 +438,3 @@ class AnnotationStudy:
 def _act(row: Any) -> Act:
     value = None if row.value is None else json.loads(row.value)
     return Act(row.client, row.number, row.part, value)
-
-
-def _text_of(value: Any) -> str | None:
-    return None if value is None else json.dumps(value, ensure_ascii=False)
