@@ -9,6 +9,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ _WORDS = ("text", "direction", "mark", "measure")
 _GAP = "  "
 _WIDE = 7
 _INTERVAL = "95 % interval"
+DASH = "\N{EN DASH}"
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$",
     "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -53,17 +55,89 @@ class TerminalTable:
 
     def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[Text]:
         """Lines that fit the width."""
-        grid = _Grid.of(self.table)
-        if self.table.title:
-            yield Text(visible(self.table.title), style="bold")
-        above = grid.cramped(options.max_width)
-        for part in grid.parts(options.max_width, above):
-            yield from grid.lines(part, above)
+        table, room = self.table, options.max_width
+        columns = [column for column in table.shown_columns() if column.key != table.by]
+        printed = [one for column in columns for one in _printed(table, column)]
+        n_names = len(list(takewhile(lambda column: column.kind == "text", columns))) or 1
+        names, rest = printed[:n_names], printed[n_names:]
+        above = bool(rest) and _wide(names) + max(one.width for one in rest) > room
+        if table.title:
+            yield Text(visible(table.title), style="bold")
+        parts = [left := [] if above else names]
+        for column in rest:
+            if _wide(parts[-1]) + column.width > room and len(parts[-1]) > len(left):
+                parts.append(left)
+            parts[-1] = [*parts[-1], column]
+        for part in parts:
+            yield from _lines(part, names if above else [], _groups(table))
             yield Text("")
-        for note in self.table.notes:
+        for note in table.notes:
             yield Text(visible(note), style="dim", overflow="fold")
-        if self.table.notes:
+        if table.notes:
             yield Text("")
+
+
+class _Printed:
+    """A printed column: the heading, then a cell per row."""
+
+    def __init__(self, cells: list[str], right: bool) -> None:
+        self.cells, self._right = cells, right
+        self.width = max(map(cell_len, cells))
+
+    def padded(self, place: int) -> str:
+        """A cell as wide as the column."""
+        cell = self.cells[place]
+        blank = " " * (self.width - cell_len(cell))
+        return blank + cell if self._right else cell + blank
+
+
+def _printed(table: Table, column: Column) -> Iterator[_Printed]:
+    """A column of a table, and its intervals as another."""
+    cells = [show_cell(row, column) for row in table.rows]
+    yield _Printed([visible(column.heading), *cells], column.kind not in _WORDS)
+    if column.interval:
+        yield _Printed([_INTERVAL, *(show_range(row, column) or DASH for row in table.rows)], True)
+
+
+def _wide(columns: Iterable[_Printed]) -> int:
+    """Cells of the terminal that columns take, with a gap behind each."""
+    return sum(column.width + len(_GAP) for column in columns)
+
+
+def _groups(table: Table) -> list[str]:
+    """The group of each row, with its note; empty texts without groups."""
+    by = next((column for column in table.columns if column.key == table.by), None)
+    if by is None:
+        return [""] * len(table.rows)
+    heads = [visible(table.heads.get(str(row.get(table.by)), "")) for row in table.rows]
+    rows = zip(table.rows, heads, strict=True)
+    return [f"{show_cell(row, by)}{_GAP}{head}".strip() for row, head in rows]
+
+
+def _lines(
+    part: Sequence[_Printed], above: Sequence[_Printed], groups: Sequence[str]
+) -> Iterator[Text]:
+    """Head, rule, rows; each group has its name above its rows.
+
+    Names that stand above their rows are set in below the name of a group.
+    """
+
+    def lines(place: int, style: str = "") -> Iterator[Text]:
+        if above:
+            indent = _GAP if any(groups) else ""
+            name = _GAP.join(column.cells[place] for column in above).strip()
+            yield Text(f"{indent}{name}", style=style, no_wrap=True, overflow="ignore")
+        cells = _GAP.join(column.padded(place) for column in part).rstrip()
+        yield Text(cells, style=style, no_wrap=True, overflow="ignore")
+
+    yield from lines(0, "bold")
+    yield Text("─" * (_wide(part) - len(_GAP)), no_wrap=True)
+    before = ""
+    for place, group in enumerate(groups, start=1):
+        if group != before:
+            yield Text(group, style="bold", no_wrap=True, overflow="ignore")
+            before = group
+        yield from lines(place)
 
 
 def renderable(table: Table | RenderableType) -> RenderableType:
@@ -102,121 +176,6 @@ def as_html(tables: Iterable[RenderableType | Table]) -> str:
     for table in tables:
         console.print(renderable(table), crop=False)
     return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
-
-
-@dataclass(frozen=True)
-class _Grid:
-    """Cells as text, with the place of each column.
-
-    Attributes:
-        heads: Heading of each printed column.
-        right: Whether it is set to the right.
-        rows: Cells per row.
-        groups: Group of each row, with its note.
-        n_names: How many columns at the left are the names of rows.
-    """
-
-    heads: Sequence[str]
-    right: Sequence[bool]
-    rows: Sequence[Sequence[str]]
-    groups: Sequence[str]
-    n_names: int
-
-    @classmethod
-    def of(cls, table: Table) -> _Grid:
-        columns = [column for column in table.shown_columns() if column.key != table.by]
-        heads: list[str] = []
-        right: list[bool] = []
-        for column in columns:
-            heads.append(visible(column.heading))
-            right.append(column.kind not in _WORDS)
-            if column.interval:
-                heads.append(_INTERVAL)
-                right.append(True)
-        by = next((column for column in table.columns if column.key == table.by), None)
-        names = 0
-        while names < len(columns) and columns[names].kind == "text":
-            names += 1
-        groups = []
-        for row in table.rows:
-            name = "" if by is None else show_cell(row, by)
-            beside = table.heads.get(str(row.get(table.by)), "")
-            groups.append(f"{name}{_GAP}{visible(beside)}".strip())
-        rows = [list(_cells(row, columns)) for row in table.rows]
-        return cls(heads, right, rows, groups, min(max(1, names), len(heads)))
-
-    def width(self, column: int) -> int:
-        """Cells of the terminal that a column takes."""
-        return max(map(cell_len, (self.heads[column], *(row[column] for row in self.rows))))
-
-    def cramped(self, room: int) -> bool:
-        """Whether the names of rows leave no room for a column beside them."""
-        names, rest = range(self.n_names), range(self.n_names, len(self.heads))
-        taken = sum(self.width(name) + len(_GAP) for name in names)
-        return bool(rest) and taken + max(map(self.width, rest)) > room
-
-    def parts(self, room: int, above: bool) -> list[list[int]]:
-        """Columns that fit beside each other, names of rows first in every part.
-
-        Args:
-            room: Cells of a line.
-            above: Whether the names stand above their rows instead.
-        """
-        names = [] if above else list(range(self.n_names))
-        taken = sum(self.width(name) + len(_GAP) for name in names)
-        found: list[list[int]] = []
-        part, used = list(names), taken
-        for column in range(self.n_names, len(self.heads)):
-            wide = self.width(column) + len(_GAP)
-            if used + wide - len(_GAP) > room and len(part) > len(names):
-                found.append(part)
-                part, used = list(names), taken
-            part.append(column)
-            used += wide
-        return [*found, part]
-
-    def lines(self, part: Sequence[int], above: bool) -> Iterator[Text]:
-        """Head, rule, rows; each group has its name above its rows."""
-        widths = [self.width(column) for column in part]
-        if above:
-            yield self._above(self.heads, "bold")
-        yield _line([self.heads[column] for column in part], part, widths, self.right, "bold")
-        yield Text("─" * (sum(widths) + len(_GAP) * (len(widths) - 1)), no_wrap=True)
-        before = ""
-        for group, row in zip(self.groups, self.rows, strict=True):
-            if group != before:
-                yield Text(group, style="bold", no_wrap=True, overflow="ignore")
-                before = group
-            if above:
-                yield self._above(row)
-            yield _line([row[column] for column in part], part, widths, self.right)
-
-    def _above(self, cells: Sequence[str], style: str = "") -> Text:
-        """The names of a row on a line of their own, set in below the name of a group."""
-        name = _GAP.join(cells[: self.n_names]).strip()
-        indent = _GAP if any(self.groups) else ""
-        return Text(f"{indent}{name}", style=style, no_wrap=True, overflow="ignore")
-
-
-def _line(
-    cells: Sequence[str],
-    part: Sequence[int],
-    widths: Sequence[int],
-    right: Sequence[bool],
-    style: str = "",
-) -> Text:
-    padded = []
-    for cell, column, width in zip(cells, part, widths, strict=True):
-        blank = " " * (width - cell_len(cell))
-        padded.append(blank + cell if right[column] else cell + blank)
-    return Text(_GAP.join(padded).rstrip(), style=style, no_wrap=True, overflow="ignore")
-
-
-def _cells(row: object, columns: Iterable[Column]) -> Iterator[str]:
-    for column in columns:
-        yield show_cell(row, column)  # type: ignore[arg-type]
-        if column.interval:
-            yield show_range(row, column) or "\N{EN DASH}"  # type: ignore[arg-type]
 
 
 def html(table: Table) -> Markup:
@@ -259,28 +218,20 @@ def latex(table: Table) -> str:
         " & ".join(_escaped(column.heading) for column in columns) + r" \\",
         r"\midrule",
     ]
-    for row in table.rows:
-        cells = []
-        for column in columns:
-            cells.append(_latex_cell(row, column))
-        lines.append(" & ".join(cells) + r" \\")
+    lines += [" & ".join(_latex_cell(row, c) for c in columns) + r" \\" for row in table.rows]
     end = r"\end{tabular}}" if wide else r"\end{tabular}"
     return "\n".join([*lines, r"\bottomrule", end, r"\end{table}", ""])
 
 
 def _latex_cell(row: Mapping[str, Any], column: Column) -> str:
     """A cell with its interval; where daggers may stand, the best is bold."""
-    text = show_cell(row, column)
+    text, interval = show_cell(row, column), show_range(row, column)
     if column.best and f"{column.key}_below" in row:
-        text = text.removesuffix(" †").removesuffix(" ★")
-        best, below = row[f"{column.key}_best"], row[f"{column.key}_below"]
-        text = rf"\textbf{{{_escaped(text)}}}" if best else _escaped(text)
-        text += r"$^{\dagger}$" if below else ""
-        interval = show_range(row, column)
+        text = _escaped(text.removesuffix(" †").removesuffix(" ★"))
+        text = rf"\textbf{{{text}}}" if row[f"{column.key}_best"] else text
+        text += r"$^{\dagger}$" if row[f"{column.key}_below"] else ""
         return rf"{text}\textsubscript{{{_escaped(interval)}}}" if interval else text
-    text = _escaped(text)
-    interval = show_range(row, column)
-    return f"{text} {_escaped(f'[{interval}]')}" if interval else text
+    return _escaped(f"{text} [{interval}]" if interval else text)
 
 
 def write_tables(tables: Iterable[Table], folder: Path) -> list[Path]:
@@ -292,20 +243,16 @@ def write_tables(tables: Iterable[Table], folder: Path) -> list[Path]:
     files.make_folder(folder)
     written = []
     for table in tables:
-        stem = folder / table.name
-        write_csv(table, stem.with_suffix(".csv"))
-        text = json.dumps(plain(table), ensure_ascii=False, indent=2) + "\n"
-        files.write_text(stem.with_suffix(".json"), text)
-        files.write_text(stem.with_suffix(".tex"), latex(table))
-        written += [stem.with_suffix(ending) for ending in (".csv", ".json", ".tex")]
+        paths = [(folder / table.name).with_suffix(ending) for ending in (".csv", ".json", ".tex")]
+        write_csv(table, paths[0])
+        files.write_text(paths[1], json.dumps(plain(table), ensure_ascii=False, indent=2) + "\n")
+        files.write_text(paths[2], latex(table))
+        written += paths
     return written
 
 
 def _escaped(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in visible(text))
-
-
-DASH = "\N{EN DASH}"
 
 
 def show_cell(row: Mapping[str, Any], column: Column) -> str:
