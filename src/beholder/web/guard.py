@@ -120,19 +120,18 @@ class Guard:
         if answer is not None:
             await answer(scope, receive, finish)
             return
-        async with self._bodies.place() as place:
-            app: ASGIApp = self._app
-            try:
-                if scope["method"] not in _SAFE:
-                    _check_origin(Headers(scope=scope))
-                    body = await place.read(scope, receive)
-                    await self._check_mark(scope, body, session)
-                    receive = _replay(body)
-                    if scope["path"] == SIGN_IN:
-                        app = await self._sign_in(scope, body)
-            except HTTPException as error:
-                app = _text(error.status_code, error.detail, error.headers)
-            await app(scope, receive, finish)
+        if scope["method"] in _SAFE:
+            await self._app(scope, receive, finish)
+            return
+        try:
+            _check_origin(Headers(scope=scope))
+            async with self._bodies.read(scope, receive) as body:
+                await self._check_mark(scope, body, session)
+                app = await self._sign_in(scope, body) if scope["path"] == SIGN_IN else self._app
+                await app(scope, _replay(body), finish)
+        except HTTPException as error:
+            refusal = _text(error.status_code, error.detail, error.headers)
+            await refusal(scope, receive, finish)
 
     def _refusal(self, scope: Scope, cookies: dict[str, str]) -> Response | None:
         """What is answered instead of a page, or None."""
@@ -344,58 +343,47 @@ class Bodies:
         self.held = 0
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[_Place]:
-        """A place for a body, which is free again when the request is answered."""
-        place = _Place(self)
-        try:
-            yield place
-        finally:
-            self.held -= place.n_held
-
-
-class _Place:
-    def __init__(self, bodies: Bodies) -> None:
-        self._bodies = bodies
-        self.n_held = 0
-
-    async def read(self, scope: Scope, receive: Receive) -> bytes:
-        """The body of a request.
+    async def read(self, scope: Scope, receive: Receive) -> AsyncIterator[bytes]:
+        """The body of a request, which has a place until the request is answered.
 
         Raises:
             HTTPException: It is too large or too slow, broke off, or there are too many large ones.
         """
         told = Headers(scope=scope).get("content-length", "0")
-        if not told.isdigit() or int(told) > self._bodies.most:
+        if not told.isdigit() or int(told) > self.most:
             raise self._too_large()
-        try:
-            async with asyncio.timeout(self._bodies.seconds):
-                return await self._whole(receive)
-        except TimeoutError:
-            closing = {"connection": "close"}
-            raise HTTPException(408, "the request took too long to arrive", closing) from None
-
-    async def _whole(self, receive: Receive) -> bytes:
         body = bytearray()
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise HTTPException(400, "the request broke off")
-            body += message.get("body", b"")
-            if len(body) > self._bodies.most:
-                raise self._too_large()
-            self._hold(len(body))
-            if not message.get("more_body", False):
-                return bytes(body)
+        n_held = 0
+        try:
+            try:
+                async with asyncio.timeout(self.seconds):
+                    more = True
+                    while more:
+                        message = await receive()
+                        if message["type"] == "http.disconnect":
+                            raise HTTPException(400, "the request broke off")
+                        body += message.get("body", b"")
+                        n_held += self._hold(len(body), n_held)
+                        more = message.get("more_body", False)
+            except TimeoutError:
+                closing = {"connection": "close"}
+                raise HTTPException(408, "the request took too long to arrive", closing) from None
+            yield bytes(body)
+        finally:
+            self.held -= n_held
 
-    def _hold(self, n: int) -> None:
-        more = n - self.n_held if n > SMALL else 0
-        if self._bodies.held + more > MOST_HELD:
+    def _hold(self, n: int, n_held: int) -> int:
+        """Bytes that are held more for a body of which ``n`` have arrived."""
+        if n > self.most:
+            raise self._too_large()
+        more = n - n_held if n > SMALL else 0
+        if self.held + more > MOST_HELD:
             later = {"retry-after": "5", "connection": "close"}
             raise HTTPException(503, "too many large requests at once; send it again", later)
-        self._bodies.held += more
-        self.n_held += more
+        self.held += more
+        return more
 
     def _too_large(self) -> HTTPException:
         closing = {"connection": "close"}
-        words = f"more than the {self._bodies.most:,} bytes that are taken at once"
+        words = f"more than the {self.most:,} bytes that are taken at once"
         return HTTPException(413, words, closing)

@@ -55,10 +55,15 @@ def _kept_share(judged: Judged) -> Coefficient:
         for state in one.by.values()
         for part, value in one.unit.prefill.items()
     ]
-    if not kept:
-        return Coefficient("proposals kept", None, None, "no finished unit had proposals")
-    mean = mean_interval([v for v, _ in kept], clusters=[source for _, source in kept])
-    return Coefficient("proposals kept", mean.mean, mean.interval)
+    return mean_of("proposals kept", kept, "no finished unit had proposals")
+
+
+def mean_of(name: str, values: Sequence[tuple[float, Source]], reason: str) -> Coefficient:
+    """The mean of values, whose interval resamples sources; the reason if there are none."""
+    if not values:
+        return Coefficient(name, None, None, reason)
+    mean = mean_interval([v for v, _ in values], clusters=[source for _, source in values])
+    return Coefficient(name, mean.mean, mean.interval)
 
 
 @dataclass(frozen=True)
@@ -230,23 +235,15 @@ def of_rankings(
         for source, ranks in rankings
         if len(ranks) > 1
     ]
-    found = []
-    for name, coefficient in (
-        ("Kendall W, mean over sets", _concordance),
-        ("Spearman of two, mean over sets", _correlation),
-    ):
-        values = [(s, v) for s, table in shared if (v := coefficient(table)) is not None]
-        if values:
-            mean = mean_interval([v for _, v in values], clusters=[s for s, _ in values])
-            found.append(Coefficient(name, mean.mean, mean.interval))
-        else:
-            found.append(Coefficient(name, None, None, "no set was ranked by two annotators"))
+    tests: dict[str, Callable[[Floats], float | None]] = {
+        "Kendall W, mean over sets": lambda table: kendall_w(table, n_resamples=1).value,
+        "Spearman of two, mean over sets": lambda table: (
+            mean_pairwise_correlation(table, "spearman", n_resamples=1).value
+        ),
+    }
+    none = "no set was ranked by two annotators"
+    found = [
+        mean_of(name, [(v, s) for s, table in shared if (v := of(table)) is not None], none)
+        for name, of in tests.items()
+    ]
     return Reliability(what, tuple(raters), len(shared), len(rankings) - len(shared), tuple(found))
-
-
-def _concordance(table: Floats) -> float | None:
-    return kendall_w(table, n_resamples=1).value
-
-
-def _correlation(table: Floats) -> float | None:
-    return mean_pairwise_correlation(table, "spearman", n_resamples=1).value

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import chain, pairwise
 from pathlib import Path
 
 from jinja2 import ChoiceLoader, FileSystemLoader
@@ -102,16 +103,12 @@ class _Shown:
     @property
     def pieces(self) -> list[tuple[str, int | None, int | None]]:
         """Words with their ranges, and the text between them."""
-        found: list[tuple[str, int | None, int | None]] = []
-        at = 0
-        for start, end in words(self.text):
-            if start > at:
-                found.append((self.text[at:start], None, None))
-            found.append((self.text[start:end], start, end))
-            at = end
-        if at < len(self.text):
-            found.append((self.text[at:], None, None))
-        return found
+        ranges = set(words(self.text))
+        borders = sorted({0, len(self.text), *chain.from_iterable(ranges)})
+        return [
+            (self.text[start:end], *((start, end) if (start, end) in ranges else (None, None)))
+            for start, end in pairwise(borders)
+        ]
 
 
 class _Pages:
@@ -182,11 +179,10 @@ class _Pages:
     def _save(self, request: Request, act: Act) -> Response:
         who, place = request.state.who, request.path_params["place"]
         share = [] if who == OWNER else self._share(who, place)
-        position = share[place - 1] if 1 <= place <= len(share) else None
-        sent_by = request.headers.get(PAGE_KEY, "").encode()
-        if position is None or not hmac.compare_digest(
-            sent_by, self._key(who, position).encode()
-        ):  # someone else has signed in since the page was opened
+        position = share[place - 1] if 1 <= place <= len(share) else -1
+        sent_by, own = request.headers.get(PAGE_KEY, ""), self._key(who, position)
+        if position < 0 or not hmac.compare_digest(sent_by.encode(), own.encode()):
+            # Someone else has signed in since the page was opened.
             error = "the page that sent this belongs to another annotator or another unit"
             return JSONResponse({"error": error, "who": who}, 412)
         third, state = who == self.study.adjudicator, self.study.state(who, position)
@@ -208,8 +204,8 @@ class _Pages:
         image = unit.pictures[number].image if number < len(unit.pictures) else None
         if image is None or self._pictures is None:
             raise HTTPException(404, "there is no such picture")
+        side = 3600 if "large" in request.query_params else 1200
         try:
-            side = 3600 if "large" in request.query_params else 1200
             return self._pictures.response(request, image, side)
         except ItemError as error:
             raise HTTPException(404, f"the picture cannot be shown: {error}") from error
@@ -223,11 +219,8 @@ class _Pages:
             raise HTTPException(404, f"expected one of {', '.join(EXPORTS)}")
         ending = "json" if form == "label-studio" else "jsonl"
         name = f'attachment; filename="{self.study.task.name}-{form}.{ending}"'
-        return Response(
-            exported(self.study, form),
-            media_type="application/json",
-            headers={"content-disposition": name},
-        )
+        header = {"content-disposition": name}
+        return Response(exported(self.study, form), media_type="application/json", headers=header)
 
     def _overview(self, request: Request) -> Response:
         study = self.study
@@ -253,9 +246,8 @@ class _Pages:
         return self._page(request, "overview", context)
 
     def _page(self, request: Request, name: str, context: Mapping[str, object]) -> Response:
-        about = {"task": self.study.task}
-        template = f"annotate/{name}.html.j2"
-        return page(request, template, {**context, **about}, templates=self._templates)
+        context = {**context, "task": self.study.task}
+        return page(request, f"annotate/{name}.html.j2", context, templates=self._templates)
 
     def _asked(self, request: Request) -> tuple[str, int, AnnotationUnit, int]:
         """Annotator, place, unit and its position.

@@ -13,6 +13,7 @@ from scipy.stats import binomtest
 
 from beholder.data.sources import read_rows
 from beholder.errors import DataError, ItemError
+from beholder.kinds.annotation.agreement import mean_of
 from beholder.kinds.annotation.records import (
     DONE,
     REMARK,
@@ -26,7 +27,6 @@ from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import Task
 from beholder.records import Interval
 from beholder.run.reliability import Coefficient, Reliability
-from beholder.stats.bootstrap import mean_interval
 
 _USES = {"gold": "gold units right", "attention": "attention checks passed"}
 
@@ -153,7 +153,4 @@ def _with_others(task: Task, judged: Judged, name: str) -> Coefficient | None:
         for other, state in one.by.items()
         if name in one.by and other != name
     ]
-    if not pairs:
-        return None
-    mean = mean_interval([same for same, _ in pairs], clusters=[source for _, source in pairs])
-    return Coefficient(name, mean.mean, mean.interval)
+    return mean_of(name, pairs, "") if pairs else None
