@@ -11,10 +11,10 @@ import pytest
 from starlette.types import ASGIApp
 
 from annotated_data import DATA_OF, write_rows
+from beholder.kinds.annotation.agreement import with_gold
 from beholder.kinds.annotation.assignment import AnnotationDesign
 from beholder.kinds.annotation.load import units_of
 from beholder.kinds.annotation.pages import study_routes, study_settings
-from beholder.kinds.annotation.quality import with_gold
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import task_named
 from beholder.options import DataOptions

@@ -12,10 +12,10 @@ import pytest
 from annotated_data import DATA_OF, write_rows
 from annotating import finish
 from beholder.errors import ConfigError, DataError
+from beholder.kinds.annotation.agreement import competence, disputed, with_gold
 from beholder.kinds.annotation.assignment import AnnotationDesign
 from beholder.kinds.annotation.exchange import exported
 from beholder.kinds.annotation.load import units_of
-from beholder.kinds.annotation.quality import competence, disputed, with_gold
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import task_named
 from beholder.options import DataOptions

@@ -98,9 +98,9 @@ def annotate(
         pictures: Folder of pictures, or file with a row per picture, that sequences name.
         prepare: Create the study and print the links without serving it.
     """
+    from beholder.kinds.annotation.agreement import with_gold
     from beholder.kinds.annotation.assignment import AnnotationDesign
     from beholder.kinds.annotation.load import media_folder, units_of
-    from beholder.kinds.annotation.quality import with_gold
     from beholder.kinds.annotation.study import AnnotationStudy
 
     asked = task_named(task)
@@ -219,8 +219,7 @@ def agreement(study: Path, /, *, database: Database = None, as_json: AsJson = Fa
     Args:
         study: Folder of the study.
     """
-    from beholder.kinds.annotation.agreement import agreement_of
-    from beholder.kinds.annotation.quality import competence
+    from beholder.kinds.annotation.agreement import agreement_of, competence
     from beholder.kinds.annotation.study import AnnotationStudy
     from beholder.report.tables import reliability_table
 

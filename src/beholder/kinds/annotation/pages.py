@@ -20,10 +20,9 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from beholder.errors import ItemError
-from beholder.kinds.annotation.agreement import agreement_of
+from beholder.kinds.annotation.agreement import agreement_of, answers_shown, competence, disputed
 from beholder.kinds.annotation.assignment import order_of
 from beholder.kinds.annotation.exchange import EXPORTS, exported
-from beholder.kinds.annotation.quality import answers_shown, competence, disputed
 from beholder.kinds.annotation.records import Act, AnnotationUnit, read_as
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.text.tokenize import words

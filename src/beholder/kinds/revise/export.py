@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from beholder.errors import ConfigError, DataError
 from beholder.files import write_bytes
-from beholder.kinds.revise.marks import digest
+from beholder.kinds.revise.engine import digest
 from beholder.lint.wording import norm
 
 FORMS = (".html", ".htm", ".xhtml", ".csv", ".tsv", ".json", ".jsonl", ".ndjson")
