@@ -91,14 +91,14 @@ def run_tables(folder: Path) -> list[Table]:
 
 def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
     rows: list[dict[str, Any]] = [
-        {"id": item.id, "score": None, "text": f"failed: {metric.failures[place]}"}
+        {"id": item.id, "score": None, "text": _short(f"failed: {metric.failures[place]}")}
         for place, item in _items(store, sorted(metric.failures)[:N_WORST])
     ]
     column = dict(zip(metric.positions, metric.columns[metric.headline.name], strict=True))
     directed = metric.headline.higher_is_better is not None
     lowest = [int(p) for p in metric.ranking()[:N_WORST]] if directed else []
     rows += [
-        {"id": item.id, "score": float(column[place]), "text": item.candidate}
+        {"id": item.id, "score": float(column[place]), "text": _short(item.candidate)}
         for place, item in _items(store, lowest)
     ]
     columns = (
@@ -106,20 +106,15 @@ def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
         Column("score", metric.headline.name),
         Column("text", "text", "text"),
     )
-    return Table("worst", f"Worst items by {metric.name}", columns, tuple(map(_short, rows)))
+    return Table("worst", f"Worst items by {metric.name}", columns, tuple(rows))
 
 
 def _items(store: Store, positions: list[int]) -> Iterable[tuple[int, Any]]:
     return store.items(positions) if positions else ()
 
 
-def _short(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {
-        name: value[: _SNIPPET - 1] + "…"
-        if isinstance(value, str) and len(value) > _SNIPPET
-        else value
-        for name, value in row.items()
-    }
+def _short(text: str) -> str:
+    return text[: _SNIPPET - 1] + "…" if len(text) > _SNIPPET else text
 
 
 def _cell(table: Table, row: Mapping[str, Any], column: Column) -> str:

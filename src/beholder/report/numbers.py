@@ -12,8 +12,10 @@ from beholder.rounding import fixed
 MINUS = "\N{MINUS SIGN}"
 
 
-def show_number(value: float) -> str:
-    """A score with three decimals; large values with fewer."""
+def show_number(value: float | None) -> str:
+    """A score with three decimals, large values with fewer; a dash for None."""
+    if value is None:
+        return "–"
     size = abs(value)
     digits = 3 if size < 10 else 1 if size < 1000 else 0
     return show_fixed(value, digits, commas=False)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from beholder.optional import missing
-from beholder.report.numbers import show_number, show_signed, two, whole
+from beholder.report.numbers import show_interval, show_number, show_signed, two, whole
+from beholder.report.tones import label
 from beholder.rounding import fixed
 from beholder.run.kind import kinds
 from beholder.visible import visible
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _HERE = Path(__file__).parent / "templates"
+_FILTERS: dict[str, Callable[..., object]] = {
+    "visible": visible,
+    "fixed": fixed,
+    "number": show_number,
+    "interval": show_interval,
+    "signed": show_signed,
+    "two": two,
+    "whole": whole,
+    "label": label,
+}
 
 
 def template_folders() -> list[Path]:
@@ -57,7 +68,7 @@ def environment(*folders: Path, **filters: Callable[..., object]) -> Environment
 
     Args:
         folders: Of templates besides the report's own; they are searched first.
-        filters: By name, besides ``visible`` and ``fixed``.
+        filters: By name, besides those that all pages have.
     """
     return _environment(folders, tuple(filters.items()))
 
@@ -73,7 +84,7 @@ def _environment(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update({"visible": visible, "fixed": fixed, **dict(filters)})
+    made.filters.update({**_FILTERS, **dict(filters)})
     return made
 
 
@@ -118,11 +129,8 @@ def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **v
         values: What the template receives.
     """
     style = styles(*style_sheets) + extra
-    templates = environment(number=_number, signed=show_signed, two=two, whole=whole)
-    return templates.get_template(template).render(
-        style=style, style_hash=content_hash(style), **values
+    return (
+        environment()
+        .get_template(template)
+        .render(style=style, style_hash=content_hash(style), **values)
     )
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else show_number(value)

@@ -185,8 +185,8 @@ def html(table: Table) -> Markup:
     """
     from beholder.report.pages import environment  # loads jinja2, which a terminal does not need
 
-    templates = environment(cell=show_cell, range=show_range, bar=_bar, number=show_number)
-    drawn = templates.get_template("table.html.j2").render(table=table)
+    shown = {"cell": show_cell, "range": show_range, "bar": _bar}
+    drawn = environment().get_template("table.html.j2").render(table=table, **shown)
     return Markup(drawn)  # noqa: S704  # escaped by the template
 
 

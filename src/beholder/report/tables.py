@@ -133,11 +133,7 @@ def _board(board: Board) -> Table:
             FAILED,
         ),
         rows=tuple(
-            {
-                **asdict(standing),
-                **_marks("mean", standing),
-            }
-            for standing in board.standings
+            {**asdict(standing), **_marks("mean", standing)} for standing in board.standings
         ),
         notes=tuple(notes),
     )

@@ -135,16 +135,19 @@ def to_html(score: ItemScore) -> str:
     Args:
         score: What a metric found. Without its ``item`` there are no texts to draw.
     """
-    templates = environment(number=show_number, label=label)
     verdicts = by_tone(unit.verdict for unit in score.units)
-    return templates.get_template("notebook.html.j2").render(
-        score=score,
-        sides=[] if score.item is None else marked_texts(score.item, score.units),
-        legend=[(verdict, tone(verdict)) for verdict in verdicts],
-        notable=notable(score.units),
-        tone=tone,
-        mark_style=_mark_style,
-        unit_title=_unit_title,
+    return (
+        environment()
+        .get_template("notebook.html.j2")
+        .render(
+            score=score,
+            sides=[] if score.item is None else marked_texts(score.item, score.units),
+            legend=[(verdict, tone(verdict)) for verdict in verdicts],
+            notable=notable(score.units),
+            tone=tone,
+            mark_style=_mark_style,
+            unit_title=_unit_title,
+        )
     )
 
 

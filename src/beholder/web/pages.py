@@ -16,24 +16,15 @@ from starlette.staticfiles import StaticFiles
 
 from beholder.errors import BeholderError
 from beholder.report.comparison import differences
-from beholder.report.numbers import show_interval, show_number, show_signed, two, whole
 from beholder.report.pages import environment, styles
 from beholder.report.study_tables import html
-from beholder.report.tones import label, strength, tone
+from beholder.report.tones import strength, tone
 from beholder.run.kind import kinds
 from beholder.web.lists import pair, write_wanted
 
 _HERE = Path(__file__).parent
 _STATUS = {403: "Not allowed", 404: "Not found"}
-TEMPLATE = environment(
-    _HERE / "templates",
-    number=show_number,
-    interval=show_interval,
-    signed=show_signed,
-    two=two,
-    whole=whole,
-    label=label,
-)
+TEMPLATE = environment(_HERE / "templates")
 TEMPLATE.globals.update(
     address=write_wanted,
     as_json=json.dumps,

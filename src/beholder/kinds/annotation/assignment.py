@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from beholder.data.sample import assign
 from beholder.errors import ConfigError
@@ -84,15 +84,6 @@ class Assignment:
     n_seen_twice: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """A unit for ``assign``, which gives all items of a source to the same annotators."""
-
-    id: str
-    source: tuple[str, ...]
-    position: int
-
-
 def assign_units(
     task: Task, units: Sequence[AnnotationUnit], design: AnnotationDesign
 ) -> Assignment:
@@ -104,14 +95,12 @@ def assign_units(
     Raises:
         ConfigError: The overlap is larger than the number of annotators.
     """
-    items = [
-        _Item(unit.id, unit.source if task.together else (unit.id,), position)
-        for position, unit in enumerate(units)
-        if unit.gold is None
-    ]
+    positions = {unit.id: position for position, unit in enumerate(units)}
+    items = [unit for unit in units if unit.gold is None]
     texts: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {}
-    if not task.together:
-        texts = {(unit.id,): _texts(task, unit) for unit in units if unit.gold is None}
+    if not task.together:  # all items of a source go to the same annotators
+        texts = {(unit.id,): _texts(task, unit) for unit in items}
+        items = [replace(unit, source=(unit.id,)) for unit in items]
     n = len(design.annotators)
     shares = assign(items, n, design.overlap or n, design.seed, apart=texts)
     twice = set()
@@ -123,7 +112,7 @@ def assign_units(
                     twice |= {item.id, seen[text]}
                 seen[text] = item.id
     whole = [
-        _with_gold([item.position for item in share], units, design.seed, name)
+        _with_gold([positions[item.id] for item in share], units, design.seed, name)
         for name, share in zip(design.annotators, shares, strict=True)
     ]
     return Assignment(tuple(whole), len(twice))

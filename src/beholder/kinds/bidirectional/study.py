@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -74,7 +74,7 @@ def study(pairs: Sequence[TextPair], settings: StudySettings | None = None) -> S
     main = [pair for pair in pairs if pair.category == how.random] or list(pairs)
     tables: list[Table] = []
     omitted: list[Omitted] = []
-    for title, reason, make in (*_main(main, how), *_broken_down(pairs, how), *_people(pairs)):
+    for title, reason, make in _parts(pairs, main, how):
         table = make() if reason is None else None
         if table is not None and table.rows:
             tables.append(table)
@@ -83,23 +83,29 @@ def study(pairs: Sequence[TextPair], settings: StudySettings | None = None) -> S
     return Study(pairs, main, how, tuple(tables), tuple(omitted))
 
 
-def _main(main: Sequence[TextPair], how: StudySettings) -> list[Part]:
-    """Tables over the random sample, or over all pairs."""
+def _parts(
+    pairs: Sequence[TextPair], main: Sequence[TextPair], how: StudySettings
+) -> Iterator[Part]:
+    """The tables over the random sample (or all pairs), by category, and of people's ratings."""
+
+    def unless(met: bool, reason: str) -> str | None:
+        return None if met else reason
+
     note = "Over all pictures of the run."
     if main[0].category == how.random:
         note = f"Over the random sample (category {how.random!r})."
-    one_system = _unless(len({pair.system for pair in main}) > 1, "the run has one system")
-    no_units = _unless(any(pair.human_facts for pair in main), "the run has no units")
-    one_dataset = _unless(
+    one_system = unless(len({pair.system for pair in main}) > 1, "the run has one system")
+    no_units = unless(any(pair.human_facts for pair in main), "the run has no units")
+    one_dataset = unless(
         len({(pair.image, pair.dataset) for pair in main}) > len({pair.image for pair in main}),
         "no picture is in two data sets; beholder caption --dataset NAME makes another of"
         " captions of another length",
     )
-    one_language = _unless(
+    one_language = unless(
         len({pair.language for pair in main}) > 1,
         "the run has one language; beholder translate makes another",
     )
-    return [
+    yield from (
         ("Scores", None, lambda: score_table(main, note)),
         ("Tests against the best system", one_system, lambda: best_table(main, note)),
         ("One direction against the other", None, lambda: direction_table(main, note)),
@@ -110,57 +116,40 @@ def _main(main: Sequence[TextPair], how: StudySettings) -> list[Part]:
         ("Pictures by selectivity", no_units, lambda: image_table(main)),
         ("Change between data sets", one_dataset, lambda: dataset_table(main)),
         ("Change between languages", one_language, lambda: language_table(main, note)),
-    ]
-
-
-def _broken_down(pairs: Sequence[TextPair], how: StudySettings) -> list[Part]:
-    """Tables by difficulty, category and speaker."""
+    )
     categories = ordered(pair.category for pair in pairs if pair.category)
     named = [name for name in categories if name != how.random]
-    none = _unless(bool(named), "no item has a category; beholder classify gives them one")
+    none = unless(bool(named), "no item has a category; beholder classify gives them one")
     against = how.random if how.random == REST or how.random in categories else None
     title = "Categories" if against else "Categories (without a random sample)"
-    several = _unless(_several_speakers(pairs), "no picture is described by several people")
-
-    def by_category() -> Table:
-        return category_table(pairs, named, against)
-
-    found: list[Part] = [
+    several = unless(_several_speakers(pairs), "no picture is described by several people")
+    yield from (
         ("Difficulty", None, lambda: difficulty_table(pairs, how.cuts, categories)),
-        (title, none, by_category),
+        (title, none, lambda: category_table(pairs, named, against)),
         ("Rates by category", none, lambda: category_rate_table(pairs, categories)),
         ("Consensus of speakers", several, lambda: consensus_table(pairs, categories)),
         ("Selectivity", None, lambda: selectivity_table(pairs, categories)),
-    ]
+    )
     if named and against is None:
         reason = (
             f"no category is called {how.random!r}; name it with --random, or take all other"
             f" pictures with --random {REST}"
         )
-        found.append(("Categories against a random sample", reason, by_category))
-    return found
-
-
-def _people(pairs: Sequence[TextPair]) -> list[Part]:
-    """Tables of people's ratings."""
-    categories = ordered(pair.category for pair in pairs if pair.category)
-    none = _unless(
+        title = "Categories against a random sample"
+        yield title, reason, lambda: category_table(pairs, named, None)
+    unrated = unless(
         any(pair.model_ratings or pair.human_ratings for pair in pairs),
         "no item has ratings of people in its judgments",
     )
-    one_side = none or _unless(
+    one_side = unrated or unless(
         any(pair.model_ratings and pair.human_ratings for pair in pairs),
         "no item has ratings of both texts",
     )
-    return [
-        ("People's ratings", none, lambda: rating_table(pairs)),
+    yield from (
+        ("People's ratings", unrated, lambda: rating_table(pairs)),
         ("Ratings: model minus people", one_side, lambda: gap_table(pairs, categories)),
-        ("Agreement with people's ratings", none, lambda: correlation_table(pairs)),
-    ]
-
-
-def _unless(met: bool, reason: str) -> str | None:
-    return None if met else reason
+        ("Agreement with people's ratings", unrated, lambda: correlation_table(pairs)),
+    )
 
 
 def _several_speakers(pairs: Sequence[TextPair]) -> bool:
