@@ -113,18 +113,16 @@ def distribution_figure(
     from matplotlib.ticker import MaxNLocator
 
     values = np.asarray(scores, dtype=np.float64)
-    start = min(values.min(), values.min() if low is None else low)
-    end = max(values.max(), values.max() if high is None else high)
+    start = values.min() if low is None else min(values.min(), low)
+    end = values.max() if high is None else max(values.max(), high)
     if start == end:
         start, end = start - 0.5, end + 0.5
     figure = Figure(figsize=(6.0, 2.6), layout="constrained")
     axes = figure.add_subplot()
     axes.hist(values, bins=25, range=(float(start), float(end)), color="#7fb2d9")
-    mean, median = float(values.mean()), float(np.median(values))
-    axes.axvline(mean, color="#1b1f23", linewidth=1.3, label=f"mean {fixed(mean, 3)}")
-    axes.axvline(
-        median, color="#1b1f23", linewidth=1.3, linestyle=":", label=f"median {fixed(median, 3)}"
-    )
+    for name_, middle, line in (("mean", values.mean(), "-"), ("median", np.median(values), ":")):
+        label = f"{name_} {fixed(float(middle), 3)}"
+        axes.axvline(float(middle), color="#1b1f23", linewidth=1.3, linestyle=line, label=label)
     axes.set_xlabel(name, parse_math=False)
     axes.set_ylabel("items")
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))

@@ -92,26 +92,20 @@ def load(store: Store) -> RunData:
     return RunData(
         log=log,
         n_items=n_items,
-        metrics=tuple(_metric(store, entry, n_items, results) for entry in log.metrics),
+        metrics=tuple(_metric(store, one, n_items, results.get(one.name)) for one in log.metrics),
         groups=_groups(store, n_items),
     )
 
 
 def _metric(
-    store: Store, entry: AskerLog, n_items: int, results: Mapping[str, MetricResult]
+    store: Store, entry: AskerLog, n_items: int, result: MetricResult | None
 ) -> MetricColumns:
-    name, values = entry.name, entry.values
-    found = read_columns(store, name, n_items)
+    found = read_columns(store, entry.name, n_items)
     lacking = np.full(len(found.positions), np.nan)
-    result = results.get(name)
+    columns = {value.name: found.values.get(value.name, lacking) for value in entry.values}
+    signature = result.signature if result else entry.signature
     return MetricColumns(
-        name=name,
-        signature=result.signature if result else entry.signature,
-        values=values,
-        positions=found.positions,
-        columns={value.name: found.values.get(value.name, lacking) for value in values},
-        failures=found.failures,
-        result=result,
+        entry.name, signature, entry.values, found.positions, columns, found.failures, result
     )
 
 

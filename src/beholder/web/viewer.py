@@ -51,6 +51,7 @@ _OF_ITEMS: Mapping[str, Callable[[Item], str]] = {
 """Columns of a list of items that are no values."""
 
 _MARKS = ("text", "marks")
+_FURTHER = (_MARKS, *(("text", name) for name in _OF_ITEMS))
 _MOST_GROUPS = 200
 """Values of a group column that can be chosen; others are found by their words."""
 
@@ -158,9 +159,7 @@ class Viewer:
                     "more": [
                         _cell(snapshot, one, position, subject) for one in shown if one != _MARKS
                     ],
-                    "marks": _marked(store, wanted.asked, position, subject)
-                    if _MARKS in shown
-                    else None,
+                    "marks": _MARKS in shown and _marked(store, wanted.asked, position, subject),
                     "note": notes.get(subjects.ids[position]),
                 }
                 for position, subject in store.subjects(subjects.kind, found.shown)
@@ -186,9 +185,7 @@ class Viewer:
             "states": STATES,
             "chosen_group": pair(*wanted.group) if wanted.group else "",
             "shown": shown,
-            "further": [_MARKS, *(("text", name) for name in _OF_ITEMS)]
-            if wanted.kind == ITEM.name
-            else [],
+            "further": _FURTHER if wanted.kind == ITEM.name else (),
             "tags": sorted({tag for one in notes.values() for tag in one.tags}),
         }
         return page(request, "list.html.j2", context)
@@ -232,7 +229,7 @@ class Viewer:
         found = listing(snapshot, {**query, "kind": kind}, self._notes[number])
         place, before, after = found.beside(position)
         with view.store() as store:
-            _, subject = next(iter(store.subjects(snapshot.subjects[kind].kind, [position])))
+            [(_, subject)] = store.subjects(snapshot.subjects[kind].kind, [position])
             addresses = self._addresses(number, kind, position, subject)
             template, parts = subject_page(
                 SeenSubject(view, store, kind, position, subject, addresses)
@@ -275,8 +272,7 @@ class Viewer:
         """A picture of a subject, reduced and encoded again."""
         number, view, kind, position = self._subject(request)
         with view.store() as store:
-            found = view.snapshot.subjects[kind].kind
-            _, subject = next(iter(store.subjects(found, [position])))
+            [(_, subject)] = store.subjects(view.snapshot.subjects[kind].kind, [position])
         which, small = request.path_params["number"], request.query_params.get("small") == "1"
         return self._pictures[number].response(request, kind, position, subject, which, small)
 
@@ -296,25 +292,16 @@ class Viewer:
         """One item in two runs."""
         a, b = self._two(request)
         found = self._comparisons.item(self.runs[a], self.runs[b], request.query_params)
-        context = {
-            **found,
-            "a": a,
-            "b": b,
-            "names": self.names,
-            "pictures": self._addresses(a, ITEM.name, found["at_a"], found["sides"][0]["item"]),
-        }
+        pictures = self._addresses(a, ITEM.name, found["at_a"], found["sides"][0]["item"])
+        context = {**found, "a": a, "b": b, "names": self.names, "pictures": pictures}
         return page(request, "compare_item.html.j2", context)
 
     # Parts
 
     def _addresses(self, number: int, kind: str, position: int, subject: Any) -> list[str]:
-        seen = self._pictures[number]
-        base = f"/runs/{number}/{kind}/{position}/pictures"
-        return [
-            f"{base}/{which}"
-            for which in range(len(images_of(subject)))
-            if seen.has(kind, position, subject, which)
-        ]
+        seen, n = self._pictures[number], len(images_of(subject))
+        places = (which for which in range(n) if seen.has(kind, position, subject, which))
+        return [f"/runs/{number}/{kind}/{position}/pictures/{which}" for which in places]
 
     def _of_run(self, number: int, view: RunView) -> dict[str, object]:
         return {
@@ -330,10 +317,8 @@ class Viewer:
     def _beside(self, number: int) -> int | None:
         """The first other run that has a value of this one, too."""
         own = self.runs[number].snapshot
-        for other, view in enumerate(self.runs):
-            if other != number and shared_askers(own, view.snapshot):
-                return other
-        return None
+        others = (n for n in range(len(self.runs)) if n != number)
+        return next((n for n in others if shared_askers(own, self.runs[n].snapshot)), None)
 
     def _run(self, request: Request) -> tuple[int, RunView]:
         number = request.path_params["run"]

@@ -30,7 +30,7 @@ from beholder.tables import DIRECTION, SET_COLUMNS, SYSTEM, Column, Table, inter
 REST = "rest"
 LEVELS = ("easy", "medium", "hard")
 VALUES = ("f1", "precision", "recall", "dcscore")
-_VALUE = Column("value", "Value", "measure")
+_OF_SYSTEM = (DIRECTION, Column("value", "Value", "measure"), *SET_COLUMNS, SYSTEM)
 _DIFFERENCE = Column("difference", "Difference", "signed", interval=True)
 _WELCH = (
     Column("p", "p", "p"),
@@ -50,10 +50,7 @@ def score_table(pairs: Sequence[TextPair], note: str) -> Table:
         "scores",
         "Scores by system and direction",
         (
-            DIRECTION,
-            _VALUE,
-            *SET_COLUMNS,
-            SYSTEM,
+            *_OF_SYSTEM,
             Column("best", "Best", "mark"),
             *COUNTS,
             Column("n_failed", "Failed", "failed"),
@@ -109,10 +106,7 @@ def best_table(pairs: Sequence[TextPair], note: str) -> Table:
         "tests",
         "Each system against the best one",
         (
-            DIRECTION,
-            _VALUE,
-            *SET_COLUMNS,
-            SYSTEM,
+            *_OF_SYSTEM,
             Column("best", "Best", "text"),
             Column("n_a", "Texts", "count"),
             Column("n_b", "Texts of the best", "count"),
