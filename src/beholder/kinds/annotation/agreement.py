@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, compress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -101,7 +101,7 @@ class Cells:
         """The rows with two or more judgments, and their sources."""
         table = np.array(self.rows, dtype=np.float64).reshape(len(self.rows), len(self.raters))
         enough = [n >= 2 for n in self._counts()]
-        return table[enough], [one for one, keep in zip(self.sources, enough, strict=True) if keep]
+        return table[enough], list(compress(self.sources, enough))
 
     def reliability(self, *coefficients: Coefficient) -> Reliability:
         """The coefficients, with how many rows have two or more judgments, and how many one."""
@@ -354,26 +354,25 @@ def competence(
     """
     found = []
     for use, what in _USES.items():
-        own = [one for one in gold if one.unit.gold is not None and one.unit.gold.use == use]
+        own = [(one, one.unit.gold) for one in gold if one.unit.gold and one.unit.gold.use == use]
         right = {
             name: [
-                not task.differences(one.unit, one.by[name], one.unit.gold.judgment)
-                for one in own
-                if one.unit.gold is not None and name in one.by
+                not task.differences(one.unit, one.by[name], known.judgment)
+                for one, known in own
+                if name in one.by
             ]
             for name in annotators
         }
         shares = [_share(name, answers) for name, answers in right.items() if answers]
-        if shares:
-            raters = tuple(one.name for one in shares)
-            found.append(Reliability(what, raters, len(own), 0, tuple(shares)))
+        found.append((what, len(own), 0, shares))
     shares = [one for name in annotators if (one := _with_others(task, judged, name)) is not None]
-    if shares:
-        shared = sum(len(one.by) > 1 for one in judged)
-        raters = tuple(one.name for one in shares)
-        what = "answers that another annotator gave, too"
-        found.append(Reliability(what, raters, shared, len(judged) - shared, tuple(shares)))
-    return found
+    n = sum(len(one.by) > 1 for one in judged)
+    found.append(("answers that another annotator gave, too", n, len(judged) - n, shares))
+    return [
+        Reliability(what, tuple(one.name for one in shares), n, n_single, tuple(shares))
+        for what, n, n_single, shares in found
+        if shares
+    ]
 
 
 def _share(name: str, answers: Sequence[bool]) -> Coefficient:

@@ -237,7 +237,7 @@ class _Pages:
                 *agreement_of(study.task, judged, tuple(tokens)),
                 *competence(study.task, judged, study.judged(gold=True), tuple(tokens)),
             ],
-            "n_units": study.n_units(),
+            "n_units": len(study.positions()),
             "n_judged": len(judged),
             "n_seen_twice": study.n_seen_twice,
             "exports": EXPORTS,

@@ -231,10 +231,6 @@ class AnnotationStudy:
         """The annotator of a personal token; None if it is no one's."""
         return next((row.annotator for row in self._rows("annotators", "place", token=token)), None)
 
-    def n_units(self) -> int:
-        """The number of units."""
-        return len(self.positions())
-
     def assigned(self, annotator: str) -> list[int]:
         """Positions of an annotator's units, in the order of showing."""
         return [row.unit for row in self._rows("assignments", "place", annotator=annotator)]
