@@ -23,7 +23,7 @@ from beholder.metrics import metric
 from beholder.records import Item, ItemScore, Unit
 from beholder.run import manifest
 from beholder.run.export import export
-from beholder.run.scheduled import ScheduledAsker
+from beholder.run.subjects import ScheduledAsker
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.web import Settings

@@ -15,8 +15,8 @@ SRC = Path(__file__).parents[1] / "src" / "beholder"
 LEVELS = [
     level.split()
     for level in (
-        "_version releases errors visible dates optional postgres aio threads files sqlite_file remote"
-        " given spec registry options records rounding",
+        "_version releases errors visible dates optional postgres aio threads files sqlite_file"
+        " spec registry options records rounding",
         "stats tables text media data plots",
         "backends embed language",
         "judges",

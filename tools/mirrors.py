@@ -130,7 +130,7 @@ MIRRORS: dict[str, tuple[str, str]] = {
     ),
     "run/leaderboard.py": ("benchmarks/test_leaderboard.py", "run/test_parts.py"),
     "run/reliability.py": ("benchmarks/test_agree.py", "run/test_run_answers.py"),
-    "run/until.py": ("run/test_until.py", "cli/test_commands.py"),
+    "run/scores.py": ("run/test_until.py", "cli/test_commands.py"),
     "run/rows": ("run/test_rows_runs.py cli/test_rows.py", "run/test_judged.py"),
     "language": (LANGUAGE, "metrics/posh report/test_report_scene_graph.py metrics/classical"),
     "language/clauses.py": ("language/test_language_graphs.py " + LANGUAGE, "metrics/posh"),

@@ -1,4 +1,7 @@
-"""Files that are written whole or not at all: a killed process never leaves half of one."""
+"""Files that are written whole or not at all, and files that a URL names.
+
+A killed process never leaves half a file.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from beholder.errors import ConfigError, RunError
 
@@ -211,3 +215,37 @@ def _cell(value: Any) -> Any:
             else text
         )
     return int(value) if isinstance(value, bool) else value
+
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+
+def is_url(name: str | Path) -> bool:
+    """Whether a place is named by a URL (``s3://``, ``gs://``, ``file://``), not by a path."""
+    return "://" in str(name)
+
+
+def file_system(url: str) -> tuple[FileSystem, str]:
+    """The file system of a URL, and the path there.
+
+    Keys are found where the file system looks for them: its usual variables and files.
+
+    Raises:
+        ConfigError: There is no file system of that kind, or the URL holds a key, which would be
+            written into runs and messages.
+        OSError: The file system cannot be reached.
+    """
+    from pyarrow.fs import FileSystem
+
+    parts = urlsplit(url)
+    if parts.password or "secret_key" in parts.query:
+        raise ConfigError(
+            f"the URL of {parts.scheme}://{parts.hostname}{parts.path} holds a key; leave it out,"
+            " and give it as the file system's variables do (AWS_SECRET_ACCESS_KEY)"
+        )
+    try:
+        files, path = FileSystem.from_uri(url)
+    except ValueError as error:  # of Arrow
+        raise ConfigError(f"{url!r} names no place that can be reached: {error}") from error
+    return files, path

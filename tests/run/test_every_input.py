@@ -33,9 +33,8 @@ from beholder.metrics import metric
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.run.rows.askers import CaptionRow, RowColumns
 from beholder.run.rows.rows import RowsConfig, run_rows
-from beholder.run.scores import ScoreConfig, run_scores
+from beholder.run.scores import ScoreConfig, Until, run_scores
 from beholder.run.session import Quiet
-from beholder.run.until import Until
 from toy.films import write_film
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives

@@ -15,7 +15,7 @@ from beholder.backends.scripted import Scripted
 from beholder.kinds.scores.door import configure, score
 from beholder.metrics import METRICS
 from beholder.records import Item
-from beholder.run.answered import answers, costs
+from beholder.run.answers import answers, costs
 from beholder.run.compare import compare
 from beholder.run.scores import plan_scores
 from beholder.run.store import Store

@@ -19,7 +19,7 @@ from beholder.errors import ConfigError, DataError, RunError
 from beholder.kinds.scores.door import score
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report import draw
-from beholder.run.answered import costs
+from beholder.run.answers import costs
 from beholder.run.codec import Encoded
 from beholder.run.compare import compare
 from beholder.run.leaderboard import leaderboard

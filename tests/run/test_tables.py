@@ -12,9 +12,8 @@ import pytest
 from beholder.metrics.asker import Asker
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.run import export
-from beholder.run.scheduled import ScheduledAsker
 from beholder.run.store import Store
-from beholder.run.subjects import ITEM
+from beholder.run.subjects import ITEM, ScheduledAsker
 
 ITEMS = [
     Item("a", "x"),

@@ -13,8 +13,8 @@ from beholder import metrics
 from beholder.errors import ConfigError
 from beholder.kinds.scores.gates import parse_until
 from beholder.records import Interval
+from beholder.run.scores import Reached
 from beholder.run.store import Store
-from beholder.run.until import Reached
 from toy.command import Cli, runner
 
 

@@ -73,7 +73,7 @@ def view(
 def _export(folder: Path) -> None:
     from beholder.metrics import metric
     from beholder.run.export import export
-    from beholder.run.scheduled import ScheduledAsker
+    from beholder.run.subjects import ScheduledAsker
 
     class Named(ScheduledAsker):
         name = "posh"

@@ -24,7 +24,7 @@ from beholder.data import read_items
 from beholder.kinds.generation.reviews import ReviewsConfig, run_reviews
 from beholder.options import DataOptions
 from beholder.records import Item, ItemFailure, ItemScore
-from beholder.run import answered
+from beholder.run import answers as answered
 from beholder.run.rows.askers import CaptionRow
 from beholder.run.rows.rows import RowsConfig, run_rows
 from beholder.run.session import Quiet

@@ -19,8 +19,7 @@ from beholder.backends.base import (
 from beholder.backends.money import Usage
 from beholder.backends.scripted import Replay, Scripted
 from beholder.errors import ConfigError
-from beholder.given import check_types
-from beholder.registry import Registry
+from beholder.registry import Registry, check_types
 
 __all__ = [
     "BACKENDS",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from beholder.errors import DataError
-from beholder.remote import file_system, is_url
+from beholder.files import file_system, is_url
 
 PACKED = (".gz", ".xz")
 """Endings of packed files."""

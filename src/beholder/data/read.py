@@ -8,9 +8,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
-from beholder.data.columns import check_mapped, field_of, renamed
+from beholder.data.columns import check_mapped, field_of, references_by_id, renamed, with_references
 from beholder.data.folders import folder_of
-from beholder.data.joined import references_by_id, with_references
 from beholder.data.lines import Row
 from beholder.data.published import from_published
 from beholder.data.row import ALIASES, RowError, check_text, from_row

@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from beholder.errors import ConfigError
 from beholder.media import file_of
 from beholder.records import Item
 
@@ -304,3 +305,25 @@ def shorten(value: object, limit: int = 60) -> str:
     if len(shown) > limit:
         shown = shown[: limit - 1] + "…"
     return f"{kind} {shown}" if kind else shown
+
+
+def texts_of(given: Any, column: str) -> tuple[str, ...]:
+    """One place of a column as texts; blank ones are none.
+
+    Args:
+        given: A text, several, or None.
+        column: What messages call the column.
+
+    Raises:
+        ConfigError: It is something else.
+    """
+    if given is None:
+        return ()
+    several = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
+    texts = tuple(given) if several else (given,)
+    for text in texts:
+        if not isinstance(text, str):
+            raise ConfigError(
+                f"the column of {column} holds {text!r}: expected a text, or a list of texts"
+            )
+    return tuple(text for text in texts if text.strip())

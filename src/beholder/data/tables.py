@@ -14,7 +14,7 @@ from beholder.data.columns import as_number
 from beholder.data.lines import MAX_ROW_BYTES, Row, check_unpacking, lines, strict_json, too_long
 from beholder.data.row import ALIASES
 from beholder.errors import ConfigError, DataError
-from beholder.remote import file_system, is_url
+from beholder.files import file_system, is_url
 
 MAX_COLUMNS = 10_000
 """Columns of a table."""

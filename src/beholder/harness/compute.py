@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from beholder.data.given import texts_of
+from beholder.data.row import texts_of
 from beholder.errors import ConfigError
 from beholder.kinds.scores.door import score
 from beholder.metrics import Metric, metric

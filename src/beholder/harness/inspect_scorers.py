@@ -26,7 +26,7 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState
 
-from beholder.data.given import texts_of
+from beholder.data.row import texts_of
 from beholder.errors import ConfigError
 from beholder.metrics import METRICS
 from beholder.options import grouped

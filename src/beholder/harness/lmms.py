@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, Unpack
 
-from beholder.data.given import texts_of
+from beholder.data.row import texts_of
 from beholder.errors import RunError
 from beholder.kinds.scores.door import score
 from beholder.metrics import Metric, metric

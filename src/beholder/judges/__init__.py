@@ -10,7 +10,6 @@ from typing import Any
 from beholder.backends import BACKENDS, backend
 from beholder.backends.money import Budget
 from beholder.errors import ConfigError, UnknownNameError
-from beholder.given import check_types
 from beholder.judges.answer_file import AnswerFile
 from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.base import Draw, Judge
@@ -18,7 +17,7 @@ from beholder.judges.dry import Tally
 from beholder.judges.grades import Grade
 from beholder.judges.llm import LLMJudge
 from beholder.judges.panel import Panel
-from beholder.registry import Registry
+from beholder.registry import Registry, check_types
 from beholder.spec import Spec, tool
 
 __all__ = [

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from beholder.records import MetricResult
 from beholder.run import manifest
-from beholder.run.columns import read_columns
 from beholder.run.manifest import AskerLog, RunLog, ValueLog
 from beholder.run.store import Store
+from beholder.run.summary import read_columns
 
 
 @dataclass(frozen=True)

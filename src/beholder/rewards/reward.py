@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, Unpack
 
-from beholder.data.given import texts_of
+from beholder.data.row import texts_of
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Metric, ValueInfo, metric
 from beholder.metrics.asker import Outcome

@@ -1,18 +1,110 @@
-"""The answers of judges in a run: its own store, the shared cache behind it, and its budget."""
+"""The answers of judges in a run: its own store, the shared cache behind it, and its budget.
+
+``answers`` and ``costs`` read them without writing, also while the run is being made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from beholder.backends import Usage
+from beholder.backends import Answer, Usage
 from beholder.judges import AnswerFile, Answers, Budget
 from beholder.judges.answer_database import AnswerDatabase
 from beholder.judges.answers import FACTS_LAST, AnswerCache
 from beholder.judges.summary import Judging
 from beholder.postgres import Address
-from beholder.run.store_file import FILE_NAME
+from beholder.run.store_file import FILE_NAME, to_read
+
+
+@dataclass(frozen=True)
+class GivenAnswer:
+    """What a model said to one question.
+
+    Attributes:
+        operation: The judge's operation.
+        template: Prompt as ``name.vN@hash``.
+        backend: How the model was reached.
+        model: The model as the server named it.
+        said: What came back, a text per drawn sample.
+        cost: US dollars, or None when the price is not known.
+    """
+
+    operation: str
+    template: str
+    backend: str
+    model: str
+    said: tuple[str, ...]
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class CostRow:
+    """What the answers to one operation by one model cost.
+
+    Attributes:
+        operation: The judge's operation.
+        model: The model as the server named it.
+        n: Number of answers.
+        cost: US dollars, or None when the price of some is not known.
+    """
+
+    operation: str
+    model: str
+    n: int
+    cost: float | None
+
+
+def answers(folder: Path, keys: Sequence[str]) -> dict[str, GivenAnswer]:
+    """The answers that a run has, by key; none if no judge was asked.
+
+    Raises:
+        RunError: The store cannot be read.
+    """
+    found: dict[str, GivenAnswer] = {}
+    if not (folder / FILE_NAME).is_file():  # machines that share a cache keep their answers there
+        return found
+    with to_read(folder) as db:
+        for key in keys if _has_answers(db) else ():
+            row = db.execute(
+                "SELECT operation, template, backend, model, answer, cost FROM answers"
+                " WHERE key = ?",
+                (key,),
+            ).fetchone()
+            if row is not None:
+                operation, template, backend, model, answer, cost = row
+                said = tuple(sample.text for sample in Answer.from_json(answer).samples)
+                found[key] = GivenAnswer(operation, template, backend, model, said, cost)
+    return found
+
+
+def costs(folder: Path) -> list[CostRow]:
+    """What all answers of a run cost, by operation and model.
+
+    Raises:
+        RunError: The store cannot be read.
+    """
+    if not (folder / FILE_NAME).is_file():
+        return []
+    with to_read(folder) as db:
+        if not _has_answers(db):
+            return []
+        rows = db.execute(
+            "SELECT operation, model, count(*), total(cost), count(cost) FROM answers"
+            " GROUP BY operation, model ORDER BY operation, model"
+        ).fetchall()
+    return [
+        CostRow(operation, model, n, cost if priced == n else None)
+        for operation, model, n, cost, priced in rows
+    ]
+
+
+def _has_answers(db: sqlite3.Connection) -> bool:
+    found = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'answers'")
+    return found.fetchone() is not None
 
 
 @contextmanager

@@ -17,10 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beholder.files import replacing
-from beholder.run.columns import OutcomeColumns, read_columns
-from beholder.run.scheduled import ScheduledAsker
 from beholder.run.store import Store
-from beholder.run.subjects import SubjectKind
+from beholder.run.subjects import ScheduledAsker, SubjectKind
+from beholder.run.summary import OutcomeColumns, read_columns
 
 _SUBJECTS_AT_ONCE = 8192
 """Subjects whose scores make a row group."""

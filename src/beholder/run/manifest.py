@@ -23,7 +23,7 @@ from beholder.errors import RunError
 from beholder.metrics.asker import ValueInfo
 from beholder.records import Estimate, Interval, MetricResult
 from beholder.run import SCORES as SCORES
-from beholder.run.scheduled import ScheduledAsker
+from beholder.run.subjects import ScheduledAsker
 
 FILE_NAME = "run.json"
 FORMAT = 1

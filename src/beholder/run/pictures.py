@@ -16,8 +16,8 @@ from beholder.media import file_of, inside
 from beholder.media.regular import regular
 from beholder.media.video import MAX_BYTES
 from beholder.records import ItemScore
-from beholder.run.scheduled import ScheduledAsker
 from beholder.run.store import Store
+from beholder.run.subjects import ScheduledAsker
 
 WHOLE = 64 * 2**20
 """Bytes up to which a file is hashed whole: nearly every picture. Of a larger one, a film, the size

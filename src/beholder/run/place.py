@@ -14,7 +14,7 @@ import pyarrow.fs as fs
 import pyarrow.parquet as pq
 
 from beholder.errors import RunError
-from beholder.remote import file_system, is_url
+from beholder.files import file_system, is_url
 
 _ONCE_A_COLUMN = ("asker", "status", "signature", "error", "reason")
 """Columns that hold few different texts; bytes of outcomes are compressed already."""

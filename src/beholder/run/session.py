@@ -36,9 +36,8 @@ from beholder.run.execute import Work, execute
 from beholder.run.export import export, tables_stand
 from beholder.run.inputs import Input
 from beholder.run.pictures import check_pictures
-from beholder.run.scheduled import ScheduledAsker
 from beholder.run.store import Store
-from beholder.run.subjects import SubjectKind
+from beholder.run.subjects import ScheduledAsker, SubjectKind
 from beholder.run.summary import summarise
 from beholder.threads import one_blas_thread
 

@@ -24,10 +24,9 @@ from beholder.embed.base import FloatArray
 from beholder.errors import RunError
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.run import codec
-from beholder.run.codec import Encoded
+from beholder.run.codec import MOST, SCORE_COLUMNS, Encoded, StoredAsker, SubjectRow
 from beholder.run.store_file import FILE_NAME, PARTS_NAME, locked, to_read, to_write
 from beholder.run.subjects import ITEM, KINDS, SubjectKind
-from beholder.run.tables import MOST, SCORE_COLUMNS, StoredAsker, SubjectRow
 from beholder.run.tables_parquet import ParquetTables
 from beholder.run.tables_sqlite import SqliteTables
 

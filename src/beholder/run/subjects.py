@@ -1,11 +1,11 @@
-"""The kinds of things a run asks about, and how each lies in the store."""
+"""What a run asks of which things, and how each kind of thing lies in the store."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -20,8 +20,44 @@ from beholder.data import (
     storyline_row,
     to_row,
 )
+from beholder.metrics.asker import Asker
 from beholder.optional import load
 from beholder.records import Frame, Item, Reviews, Storyline
+
+
+@dataclass(frozen=True)
+class ScheduledAsker:
+    """What a run asks of its subjects.
+
+    Attributes:
+        asker: What is asked, knowing what it must of the data.
+        kind: The kind of subject.
+        n: Of how many of them, from the first.
+        signature: How its outcomes are made.
+        jobs: Of how many of these it is asked; which ones may be known only later.
+        renew: Whether to delete and make again outcomes that were made in another way.
+    """
+
+    asker: Asker[Any]
+    kind: SubjectKind[Any]
+    n: int
+    signature: str
+    jobs: int
+    renew: bool = False
+
+    @property
+    def name(self) -> str:
+        """Canonical name of the asker."""
+        return self.asker.name
+
+    def with_state(self, **found: Any) -> ScheduledAsker:
+        """The same, its asker knowing what came out of what was asked before.
+
+        Args:
+            found: Fields of the asker that are no parameters of it.
+        """
+        return replace(self, asker=replace(self.asker, **found))
+
 
 S = TypeVar("S")
 

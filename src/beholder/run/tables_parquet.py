@@ -33,10 +33,9 @@ from numpy.typing import NDArray
 from beholder import files
 from beholder.errors import RunError
 from beholder.run.batch import OUTCOMES, SCORED, outcome_rows
-from beholder.run.codec import Encoded
+from beholder.run.codec import MOST, Encoded, StoredAsker, SubjectRow
 from beholder.run.place import PartsPlace
 from beholder.run.store_file import PARTS_NAME
-from beholder.run.tables import MOST, StoredAsker, SubjectRow
 
 FORMAT = 1
 SUBJECTS, PARTS, PREPARED = "subjects", "outcomes", "prepared"

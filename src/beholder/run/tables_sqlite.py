@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from beholder.errors import RunError
-from beholder.run.codec import Encoded
+from beholder.run.codec import FAILURE_COLUMNS, Encoded, StoredAsker, SubjectRow
 from beholder.run.store_file import FILE_NAME
-from beholder.run.tables import FAILURE_COLUMNS, StoredAsker, SubjectRow
 
 
 class SqliteTables:

@@ -26,13 +26,13 @@ from beholder.errors import BeholderError, RunError
 from beholder.optional import load
 from beholder.records import ItemScore, MetricResult
 from beholder.run import manifest
-from beholder.run.columns import read_columns
 from beholder.run.export import UNITS
 from beholder.run.kind import kinds
 from beholder.run.manifest import ValueLog
 from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
 from beholder.run.subjects import ITEM, KINDS, SubjectKind
+from beholder.run.summary import read_columns
 from beholder.run.tables_parquet import PARTS
 
 T = TypeVar("T")

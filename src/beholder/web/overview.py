@@ -11,7 +11,7 @@ import numpy as np
 from beholder.records import Estimate
 from beholder.report import charts
 from beholder.report.tones import Tone, by_tone, tone
-from beholder.run.answered import costs
+from beholder.run.answers import costs
 from beholder.run.manifest import ValueLog
 from beholder.web.items import AskedColumns, RunView, Snapshot
 from beholder.web.lists import verdict_counts

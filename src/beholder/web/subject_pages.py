@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from beholder.errors import RunError
 from beholder.optional import load
 from beholder.records import Frame, Item, ItemFailure, ItemScore, Reviews, Storyline
-from beholder.run.answered import GivenAnswer, answers
+from beholder.run.answers import GivenAnswer, answers
 from beholder.run.kind import kind_named
 from beholder.run.store import Store
 from beholder.web.items import RunView

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from beholder.errors import ConfigError
-from beholder.run.answered import costs
-from beholder.run.answers import run_judging
+from beholder.run.answers import costs, run_judging
 from beholder.run.store import Store
 from beholder.stats.sizes import scatter
 

@@ -21,9 +21,8 @@ from beholder.metrics.asker import Asker
 from beholder.records import Frame
 from beholder.run import manifest
 from beholder.run.plan import PlannedAsker, RunPlan, plan
-from beholder.run.scheduled import ScheduledAsker
 from beholder.run.session import Progress, Session
-from beholder.run.subjects import FRAME, STORYLINE
+from beholder.run.subjects import FRAME, STORYLINE, ScheduledAsker
 
 
 def run_narratives(

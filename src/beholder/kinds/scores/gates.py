@@ -16,8 +16,8 @@ from beholder.records import MetricResult
 from beholder.rounding import fixed
 from beholder.run import manifest
 from beholder.run.compare import compare
+from beholder.run.scores import Until, reached
 from beholder.run.store import Store
-from beholder.run.until import Until, reached
 from beholder.spec import with_value
 from beholder.tables import Column, Table
 
