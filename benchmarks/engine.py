@@ -39,8 +39,8 @@ from beholder.metrics import Metric, Tools, metric
 from beholder.metrics.asker import Asker
 from beholder.records import Item
 from beholder.run import SCORES, execute, session
-from beholder.run.batch import Scorer, Task
 from beholder.run.codec import Encoded
+from beholder.run.execute import Scorer, Task
 from beholder.run.kind import run
 from beholder.run.session import Quiet
 from beholder.run.store import Store

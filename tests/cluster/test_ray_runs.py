@@ -23,8 +23,8 @@ from beholder.ray import RayEngine
 from beholder.ray import score as score_on_ray
 from beholder.ray.engine import RayPlan, Worker
 from beholder.records import Item, ItemFailure
-from beholder.run.batch import Scorer, Task
 from beholder.run.codec import Encoded
+from beholder.run.execute import Scorer, Task
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.run.tables_parquet import ParquetTables

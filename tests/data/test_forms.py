@@ -19,7 +19,7 @@ from beholder import DataError, Item
 from beholder.data import read_items
 from beholder.data.folders import sidecar_rows
 from beholder.data.lines import MAX_ROW_BYTES
-from beholder.data.subtitles import Cue, cues
+from beholder.data.sources import Cue, cues
 from beholder.errors import ConfigError
 from beholder.options import DataOptions
 

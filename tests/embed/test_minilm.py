@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from training.packing import pack
 
 from beholder.embed import FloatArray, embedder, minilm
 from beholder.embed.contextual import token_encoder
-from beholder.embed.minilm import FOLDER
-from beholder.embed.packed import GROUP, pack
+from beholder.embed.minilm import FOLDER, GROUP
 from beholder.errors import ConfigError
 from beholder.metrics import metric
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from beholder.embed.base import FloatArray
-from beholder.embed.hf_entailment import classes_of
+from beholder.embed.entailment import classes_of
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import judge, nli
 from beholder.judges.operations import (

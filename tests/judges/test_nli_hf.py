@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from beholder.embed.hf_entailment import HFEntailment
+from beholder.embed.entailment import HFEntailment
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import judge
 from beholder.judges.operations import CheckCriteria, Verify

@@ -12,7 +12,7 @@ import pytest
 from safetensors import safe_open
 
 from beholder.embed import minilm
-from beholder.embed.packed import Norm, Packed
+from beholder.embed.minilm import Norm, Packed
 from beholder.language import model
 from beholder.language.network import (
     FAR,

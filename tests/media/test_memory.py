@@ -14,7 +14,7 @@ import pytest
 from PIL import Image, ImageOps
 
 from beholder.media import load_image, pixels
-from beholder.media.room import Room
+from beholder.media.limits import Room
 
 SIDE = 5_000
 MEGABYTES = 4 * SIDE * SIDE / 2**20  # of one copy, as Pillow holds RGB

@@ -9,14 +9,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from beholder.metrics import Tools
 from beholder.records import Item
 from beholder.run import codec
-from beholder.run.batch import OUTCOMES, ROWS, Scorer
-from beholder.run.execute import Work
+from beholder.run.execute import Scorer, Task, Work
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from toy.metric import WordCount
@@ -25,45 +23,48 @@ ITEMS = [Item("a", "one two"), Item("b", "FAIL"), Item("c", "LATER"), Item("d", 
 COUNTS = (WordCount(), WordCount(factor=10))
 
 
-def test_a_table_of_rows_gives_a_row_per_subject_and_asker() -> None:
-    scorer = Scorer(COUNTS, ITEM)
-    found = scorer.table(scorer.rows(enumerate(ITEMS)))
-    assert found.schema == OUTCOMES
-    kept = found.select(["position", "id", "asker", "status", "numbers", "reason", "transient"])
-    assert [tuple(row.values()) for row in kept.to_pylist()] == [
-        (0, "a", "word_count", "scored", '{"words": 2.0}', None, None),
-        (0, "a", "word_count(factor=10)", "scored", '{"words": 20}', None, None),
-        (1, "b", "word_count", "failed", None, "the candidate says FAIL", False),
-        (1, "b", "word_count(factor=10)", "failed", None, "the candidate says FAIL", False),
-        (2, "c", "word_count", "failed", None, "the candidate says LATER", True),
-        (2, "c", "word_count(factor=10)", "failed", None, "the candidate says LATER", True),
-        (3, "d", "word_count", "scored", '{"words": 1.0}', None, None),
-        (3, "d", "word_count(factor=10)", "scored", '{"words": 10}', None, None),
+def _tasks() -> list[Task]:
+    return [(position, item, (0, 1)) for position, item in enumerate(ITEMS)]
+
+
+def test_a_block_gives_a_row_per_subject_and_asker() -> None:
+    found = Scorer(COUNTS, ITEM)(_tasks())
+    assert [(asker, position, numbers) for asker, position, _, numbers, *_ in found.scores] == [
+        ("word_count", 0, '{"words": 2.0}'),
+        ("word_count(factor=10)", 0, '{"words": 20}'),
+        ("word_count", 3, '{"words": 1.0}'),
+        ("word_count(factor=10)", 3, '{"words": 10}'),
     ]
-    first = found.to_pylist()[0]
-    assert codec.decode_detail(first["detail"]) == {"n": 2}
-    assert codec.decode_units(first["units"])[0].text == "o"
-    assert first["signature"] == WordCount().signature()
-    assert [row["error"] for row in found.to_pylist()[2:5:2]] == ["ItemError", "TransientError"]
+    assert [row[:-1] for row in found.failures] == [
+        ("word_count", 1, "ItemError", "the candidate says FAIL", False),
+        ("word_count(factor=10)", 1, "ItemError", "the candidate says FAIL", False),
+        ("word_count", 2, "TransientError", "the candidate says LATER", True),
+        ("word_count(factor=10)", 2, "TransientError", "the candidate says LATER", True),
+    ]
+    _, _, signature, _, units, detail, unfinished = found.scores[0]
+    assert codec.decode_detail(detail) == {"n": 2}
+    assert codec.decode_units(units)[0].text == "o"
+    assert signature == WordCount().signature()
+    assert not unfinished
 
 
 def test_only_open_askers_are_asked() -> None:
     scorer = Scorer(COUNTS, ITEM)
-    rows = pa.table([[7, 9], [ITEM.row(ITEMS[0]), ITEM.row(ITEMS[3])], [[1], None]], schema=ROWS)
-    found = scorer.table(rows)
-    assert found["position"].to_pylist() == [7, 9, 9]
-    assert found["asker"].to_pylist()[0] == "word_count(factor=10)"
-    assert len(scorer.table(rows.slice(0, 0))) == 0
-    assert len(scorer.table(rows.drop_columns(["askers"]))) == 4
+    found = scorer([(7, ITEMS[0], (1,)), (9, ITEMS[3], (0, 1))])
+    assert [row[:2] for row in found.scores] == [
+        ("word_count(factor=10)", 7),
+        ("word_count", 9),
+        ("word_count(factor=10)", 9),
+    ]
+    assert len(scorer([])) == 0
 
 
 def test_a_pickle_gives_the_same_outcomes_and_holds_no_tools() -> None:
     scorer = Scorer(COUNTS, ITEM)
-    rows = scorer.rows(enumerate(ITEMS))
     before = len(pickle.dumps(scorer))
-    first = scorer.table(rows)
+    first = scorer(_tasks())
     assert len(pickle.dumps(scorer)) == before
-    assert pickle.loads(pickle.dumps(scorer)).table(rows).equals(first)
+    assert pickle.loads(pickle.dumps(scorer))(_tasks()) == first
 
 
 def test_tools_are_made_once() -> None:
@@ -75,8 +76,8 @@ def test_tools_are_made_once() -> None:
 
     scorer = Scorer(COUNTS, ITEM, make)
     assert not made
-    scorer.table(scorer.rows(enumerate(ITEMS)))
-    scorer.table(scorer.rows(enumerate(ITEMS)))
+    scorer(_tasks())
+    scorer(_tasks())
     assert made == [1]
 
 
@@ -101,14 +102,14 @@ def test_blocks_grow_with_the_run_and_hold_what_is_open(
 WARM = """
 if __name__ == "__main__":  # a worker imports this file, too, and finds nothing outside this block
     from concurrent.futures import ProcessPoolExecutor
-    from beholder.run.batch import Scorer
+    from beholder.run.execute import Scorer
     from beholder.run.execute import _context
     from beholder.run.subjects import ITEM
     from toy.metric import WordCount
 
     context = _context(Scorer((WordCount(),), ITEM))
     with ProcessPoolExecutor(1, mp_context=context) as pool:
-        print(pool.submit(eval, "'beholder.run.batch' in __import__('sys').modules").result())
+        print(pool.submit(eval, "'beholder.run.execute' in __import__('sys').modules").result())
 """
 
 

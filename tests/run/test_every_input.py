@@ -32,7 +32,7 @@ from beholder.kinds.ranking.rankers import ByMetric, RankConfig, Response
 from beholder.metrics import metric
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.run.rows.askers import CaptionRow, RowColumns
-from beholder.run.rows.rows import RowsConfig, run_rows
+from beholder.run.rows.engine import RowsConfig, run_rows
 from beholder.run.scores import ScoreConfig, Until, run_scores
 from beholder.run.session import Quiet
 from toy.films import write_film

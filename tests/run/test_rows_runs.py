@@ -23,8 +23,8 @@ from beholder.records import Frame, Item
 from beholder.run import manifest
 from beholder.run.compare import compare
 from beholder.run.rows.askers import CaptionRow, ClassifyRow, RowAsker, RowColumns, TranslateRow
+from beholder.run.rows.engine import RowsConfig, plan_rows, run_rows
 from beholder.run.rows.generators import GeneratedText
-from beholder.run.rows.rows import RowsConfig, plan_rows, run_rows
 from beholder.run.session import Quiet
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind

@@ -37,7 +37,7 @@ from beholder.report.comparison import write_comparison
 from beholder.report.drawing import draw
 from beholder.run.compare import compare
 from beholder.run.rows.askers import CaptionRow
-from beholder.run.rows.rows import RowsConfig, run_rows
+from beholder.run.rows.engine import RowsConfig, run_rows
 from beholder.run.session import Quiet
 from beholder.run.store import Store
 from toy.bothways import Reader, make_world

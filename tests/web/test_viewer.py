@@ -26,7 +26,7 @@ from beholder.options import DataOptions
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.run import answers as answered
 from beholder.run.rows.askers import CaptionRow
-from beholder.run.rows.rows import RowsConfig, run_rows
+from beholder.run.rows.engine import RowsConfig, run_rows
 from beholder.run.session import Quiet
 from beholder.run.store import Store
 from beholder.web import Settings

@@ -10,9 +10,9 @@ import torch
 from safetensors.numpy import save_file
 from torch import Tensor, nn
 
-from beholder.embed import packed
 from beholder.language.network import N_HEADS, WIDTH
 from training.english.nets import Trainable
+from training.packing import pack
 
 BITS = 8
 
@@ -22,7 +22,7 @@ def export(net: Trainable, labels: dict[str, object], path: Path) -> None:
     stored: dict[str, np.ndarray] = {}
 
     def matrix(name: str, weight: Tensor) -> None:
-        found = packed.pack(weight.detach().numpy().astype(np.float32), BITS)
+        found = pack(weight.detach().numpy().astype(np.float32), BITS)
         stored[f"{name}.planes"], stored[f"{name}.scales"] = found.planes, found.scales
 
     def linear(name: str, layer: nn.Linear, scale: Tensor | float = 1.0) -> None:

@@ -30,7 +30,8 @@ from torch.nn import functional
 
 from beholder.embed import minilm
 from beholder.embed.entailment import FILE
-from beholder.embed.packed import Packed, pack
+from beholder.embed.minilm import Packed
+from training.packing import pack
 
 SHARED = Path(__file__).parents[3] / "shared/data/nli"
 PEOPLE = ("snli", "counterfactual", "one_word", "monotonicity")

@@ -1,6 +1,5 @@
 """What the Python functions of the package share: ``Run``, printed results, ``judge``."""
 
-from beholder.api.judging import judge
-from beholder.api.run import Run
+from beholder.api.run import Run, judge
 
 __all__ = ["Run", "judge"]

@@ -52,7 +52,7 @@ _COMMANDS = (
     Command("lint", "beholder.lint.command:lint", place=14),
     Command("metrics", "beholder.cli.tools:metrics", place=15),
     Command("show", "beholder.cli.tools:show", place=16),
-    Command("doctor", "beholder.cli.doctor:doctor", place=17),
+    Command("doctor", "beholder.cli.tools:doctor", place=17),
     Command("graph", "beholder.cli.tools:graph", place=18),
     Command("cache", "beholder.cli.cache:app", is_group=True),
 )

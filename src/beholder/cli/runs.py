@@ -198,8 +198,7 @@ def _corrected(
 ) -> tuple[list[Table], list[str]]:
     """The means of systems and their differences, corrected by labels; and what is missing."""
     from beholder.run import manifest
-    from beholder.run.corrected import corrected_table
-    from beholder.run.labels import targets
+    from beholder.run.corrected import corrected_table, targets
 
     logs = [manifest.read(run.folder) for run in runs]
     scored = {

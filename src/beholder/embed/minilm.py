@@ -24,7 +24,59 @@ from safetensors.numpy import load_file
 from tokenizers import Encoding, Tokenizer
 
 from beholder.embed.base import Embedder, FloatArray
-from beholder.embed.packed import Norm, Packed
+
+GROUP = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Packed:
+    """A matrix (n, m) with few bits a number; ``training/packing.py`` makes it.
+
+    A number is ``scale * (code - 2**(bits - 1))``; each ``GROUP`` numbers of a row share a scale.
+    Codes are stored as planes of bits, the lowest first.
+
+    Attributes:
+        planes: (n, bits, m / 8), uint8; bit k of the codes of a row in ``planes[row, k]``.
+        scales: (n, m / GROUP), float16.
+    """
+
+    planes: npt.NDArray[np.uint8]
+    scales: npt.NDArray[np.float16]
+
+    def rows(self, which: npt.NDArray[np.integer] | slice) -> FloatArray:
+        """Some rows of the matrix, (k, m), float32."""
+        planes, scales = self.planes[which], self.scales[which].astype(np.float32)
+        n_bits = planes.shape[1]
+        codes = np.unpackbits(planes[:, 0], axis=1)
+        for bit in range(1, n_bits):
+            codes |= np.unpackbits(planes[:, bit], axis=1) << bit
+        rows = codes.astype(np.float32).reshape(*scales.shape, GROUP)
+        rows -= 2.0 ** (n_bits - 1)
+        rows *= scales[..., None]
+        return rows.reshape(codes.shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Norm:
+    """Rows brought to mean 0 and variance 1, then scaled and shifted (Ba et al. 2016).
+
+    Attributes:
+        weight, bias: (D,) scale and shift.
+        epsilon: Added to the variance.
+    """
+
+    weight: FloatArray
+    bias: FloatArray
+    epsilon: float
+
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        """(..., D) to (..., D)."""
+        rows = rows - rows.mean(axis=-1, keepdims=True)
+        rows /= np.sqrt((rows * rows).mean(axis=-1, keepdims=True) + np.float32(self.epsilon))
+        rows *= self.weight
+        rows += self.bias
+        return rows
+
 
 FOLDER = Path(__file__).parent / "minilm_model"
 N_LAYERS = 6
@@ -121,9 +173,11 @@ def is_known(ids: Sequence[int]) -> bool:
     return any(token != _load().unknown for token in ids[1:-1])
 
 
+@cache
 def identity() -> str:
     """``minilm@REVISION``: a hash of the model's files."""
-    return f"minilm@{_revision()}"
+    config = json.loads((FOLDER / "minilm.json").read_text(encoding="utf-8"))
+    return f"minilm@{config['revision']}"
 
 
 class MiniLMEmbedder(Embedder):
@@ -244,12 +298,6 @@ def _gelu(x: FloatArray) -> FloatArray:
         out *= size
         np.subtract(np.maximum(rows, 0, out=size), out, out=out)
     return gelu
-
-
-@cache
-def _revision() -> str:
-    config = json.loads((FOLDER / "minilm.json").read_text(encoding="utf-8"))
-    return str(config["revision"])
 
 
 def _load() -> _EncoderModel:

@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
-from beholder.embed.entailment import ENTAILMENT
-from beholder.embed.hf_entailment import HFEntailment
+from beholder.embed.entailment import ENTAILMENT, HFEntailment
 from beholder.judges.base import FIRST, Draw
 from beholder.judges.builtin import BuiltinJudge
 from beholder.judges.builtin.analysed import AnalysedText

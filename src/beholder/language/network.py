@@ -28,7 +28,7 @@ from tokenizers import Tokenizer
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import exp, on_grid
-from beholder.embed.packed import Norm, Packed
+from beholder.embed.minilm import Norm, Packed
 
 WIDTH = 192
 N_BLOCKS = 3

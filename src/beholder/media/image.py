@@ -18,9 +18,8 @@ from PIL import ExifTags, Image, UnidentifiedImageError
 
 from beholder.errors import ItemError
 from beholder.media import video
+from beholder.media.limits import regular, room_for
 from beholder.media.pixels import fit, upright_rgb
-from beholder.media.regular import regular
-from beholder.media.room import room_for
 
 MAX_PIXELS = 100_000_000
 """Largest picture that is decoded: 400 MB as Pillow holds it. Small files can claim more."""

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from PIL import Image
 
 from beholder.errors import ItemError
-from beholder.media.regular import regular
-from beholder.media.room import room_for
+from beholder.media.limits import regular, room_for
 from beholder.optional import require
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ blocks of subjects, and repeats the work of a lost machine.
 
 from __future__ import annotations
 
-from beholder.ray.engine import RayEngine
-from beholder.ray.scoring import score
+from beholder.ray.engine import RayEngine, score
 
 __all__ = ["RayEngine", "score"]

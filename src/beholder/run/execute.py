@@ -4,18 +4,20 @@ Two ways, one rule: in worker processes when every tool is cheap to make in each
 analysis and embeddings), in coroutines of this process otherwise (remote or big models). Outcomes
 are the same either way and do not depend on their order.
 
-A worker is handed positions, reads the subjects from the store and hands back rows for it, so that
-the one process that writes has little to do for many that work.
+``Scorer`` is what a worker holds, whoever started it: a process of ours, an actor of a cluster. A
+worker is handed positions, reads the subjects from the store and hands back encoded rows for it, so
+that the one process that writes has little to do for many that work.
 """
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
@@ -30,12 +32,78 @@ from numpy.typing import NDArray
 from beholder.aio import bounded, run_sync
 from beholder.errors import RunError
 from beholder.metrics import Tools
-from beholder.metrics.asker import Asker, attempt
+from beholder.metrics.asker import Asker, Outcome, attempt
 from beholder.registry import Registry
-from beholder.run.batch import Scorer, Task
 from beholder.run.codec import Encoded
 from beholder.run.store import Store
+from beholder.run.subjects import KINDS, SubjectKind
 from beholder.threads import one_blas_thread
+
+Task: TypeAlias = tuple[int, Any, Sequence[int]]
+"""Position of a subject, the subject, and which askers it is put to, by their place."""
+
+
+class Scorer:
+    """Puts askers to blocks of subjects; picklable, and warm from the first block on.
+
+    Tools are made on first use and are no part of the pickle. One BLAS thread is held while a block
+    is worked on: a sum's rounding may depend on their number.
+
+    Args:
+        askers: What is asked, prepared on the data.
+        kind: The kind of subject.
+        make_tools: Makes the tools; picklable.
+
+    Attributes:
+        askers: What is asked, in order.
+        kind: The kind of subject.
+    """
+
+    def __init__(
+        self,
+        askers: Iterable[Asker[Any]],
+        kind: SubjectKind[Any],
+        make_tools: Callable[[], Tools] = Tools,
+    ) -> None:
+        self.askers = tuple(askers)
+        self.kind = kind
+        self._make_tools = make_tools
+        self._names = [asker.name for asker in self.askers]
+        self._tools: Tools | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _scorer, (self.askers, self.kind.name, self._make_tools)
+
+    def __call__(self, tasks: Iterable[Task]) -> Encoded:
+        """The outcomes of a block, encoded.
+
+        Raises:
+            ConfigError: A tool does not support the operation.
+            RunError: The run cannot continue.
+        """
+        jobs = [(position, subject, place) for position, subject, open_ in tasks for place in open_]
+        found = Encoded()
+        for (position, _, place), outcome in zip(jobs, self.outcomes(jobs), strict=True):
+            found.add(self._names[place], position, outcome)
+        return found
+
+    def outcomes(self, jobs: Sequence[tuple[int, Any, int]]) -> list[Outcome]:
+        """The outcomes of jobs (position, subject, place of the asker), as records."""
+
+        async def each() -> list[Outcome]:
+            if self._tools is None:
+                self._tools = self._make_tools()
+            tools = self._tools
+            asked = (attempt(self.askers[place], subject, tools) for _, subject, place in jobs)
+            return list(await asyncio.gather(*asked))
+
+        with one_blas_thread():
+            return run_sync(each())
+
+
+def _scorer(askers: tuple[Asker[Any], ...], kind: str, make_tools: Callable[[], Tools]) -> Scorer:
+    return Scorer(askers, KINDS[kind], make_tools)  # kinds hold functions that cannot be pickled
+
 
 Put: TypeAlias = Callable[[Encoded], None]
 """Stores the outcomes of some jobs."""

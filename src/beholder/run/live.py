@@ -27,8 +27,7 @@ from beholder.metrics import Metric, Tools
 from beholder.metrics.asker import Outcome, attempt
 from beholder.records import Item, ItemFailure
 from beholder.run.answers import run_answers
-from beholder.run.batch import Scorer
-from beholder.run.execute import end_with_parent, remedy, starting
+from beholder.run.execute import Scorer, end_with_parent, remedy, starting
 from beholder.run.session import RunContext
 from beholder.run.subjects import ITEM
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -166,19 +166,18 @@ def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
         versions=versions(),
         data=DataLog(log.source, log.digest, log.n_items, log.n_bad_rows),
         settings=log.settings,
-        metrics=tuple(_asker(one) for one in asked),
-    )
-
-
-def _asker(asked: ScheduledAsker) -> AskerLog:
-    return AskerLog(
-        name=asked.name,
-        subject=asked.kind.name,
-        n=asked.n,
-        config=asked.asker.config(),
-        signature=asked.signature,
-        values=_values(asked.asker.values),
-        corpus_values=_values(asked.asker.corpus_values),
+        metrics=tuple(
+            AskerLog(
+                name=one.name,
+                subject=one.kind.name,
+                n=one.n,
+                config=one.asker.config(),
+                signature=one.signature,
+                values=_values(one.asker.values),
+                corpus_values=_values(one.asker.corpus_values),
+            )
+            for one in asked
+        ),
     )
 
 
@@ -190,13 +189,8 @@ def summary_rows(summary: Mapping[str, MetricResult]) -> tuple[ResultLog, ...]:
     """The summary as ``run.json`` contains it."""
     return tuple(
         ResultLog(
-            metric=result.metric,
-            signature=result.signature,
-            n_scored=result.n_scored,
-            n_failed=result.n_failed,
-            failures=result.failures,
-            cautions=result.cautions,
-            values={name: _estimate(value) for name, value in result.values.items()},
+            **{one.name: getattr(result, one.name) for one in fields(result)}
+            | {"values": {name: _estimate(value) for name, value in result.values.items()}}
         )
         for result in summary.values()
     )
@@ -213,13 +207,8 @@ def results(log: RunLog) -> dict[str, MetricResult]:
     """The summary of a run log as records, by metric name."""
     return {
         row.metric: MetricResult(
-            metric=row.metric,
-            values={name: _read_estimate(value) for name, value in row.values.items()},
-            n_scored=row.n_scored,
-            n_failed=row.n_failed,
-            signature=row.signature,
-            failures=row.failures,
-            cautions=row.cautions,
+            **structs.asdict(row)
+            | {"values": {name: _read_estimate(value) for name, value in row.values.items()}}
         )
         for row in log.summary
     }

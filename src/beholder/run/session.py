@@ -30,12 +30,10 @@ from beholder.records import MetricResult
 from beholder.releases import EARLIER, written_by
 from beholder.run import manifest
 from beholder.run.answers import run_answers, run_judging
-from beholder.run.batch import Scorer
 from beholder.run.codec import Encoded
-from beholder.run.execute import Work, execute
+from beholder.run.execute import Scorer, Work, execute
 from beholder.run.export import export, tables_stand
-from beholder.run.inputs import Input
-from beholder.run.pictures import check_pictures
+from beholder.run.inputs import Input, check_pictures
 from beholder.run.store import Store
 from beholder.run.subjects import ScheduledAsker, SubjectKind
 from beholder.run.summary import summarise
@@ -74,17 +72,8 @@ class Progress(Protocol):
         """A judge has answered now, for so many tokens; answers that were kept do not count."""
 
 
-class Quiet:
+class Quiet(Progress):
     """Progress that is ignored."""
-
-    def start(self, total: int, reused: int) -> None:
-        """See ``Progress``."""
-
-    def advance(self, n_scored: int, n_failed: int) -> None:
-        """See ``Progress``."""
-
-    def answered(self, usage: Usage) -> None:
-        """See ``Progress``."""
 
 
 @dataclass(frozen=True)
@@ -225,8 +214,7 @@ class Session:
                 )
             tools = Tools(store, means.judging.for_tools(), answers, budget, folder=means.folder)
             session = cls(kind, store, tools, means, progress)
-            session._engine = working
-            session.answers = answers
+            session._engine, session.answers = working, answers
             stack.enter_context(one_blas_thread())  # sums depend on the number of threads
             try:
                 yield session
@@ -262,12 +250,13 @@ class Session:
             RunError: The run holds other data.
         """
         key = source.key() if source is not None else None
-        known = self.store.input(key) if key is not None else None
-        if known is not None:
+        if source is None or key is None:
+            return self.take(kind, subjects)
+        if (known := self.store.input(key)) is not None:
             self._taken[kind.name] = known
             return known
         taken = self.take(kind, subjects)  # hash again: the file may have changed while it was read
-        if source is not None and key is not None and not bad and key == source.key():
+        if not bad and key == source.key():
             self.store.add_input(key, *taken)
         return taken
 

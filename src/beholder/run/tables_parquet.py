@@ -32,7 +32,6 @@ from numpy.typing import NDArray
 
 from beholder import files
 from beholder.errors import RunError
-from beholder.run.batch import OUTCOMES, SCORED, outcome_rows
 from beholder.run.codec import MOST, Encoded, StoredAsker, SubjectRow
 from beholder.run.place import PartsPlace
 from beholder.run.store_file import PARTS_NAME
@@ -53,7 +52,24 @@ _SUBJECT = pa.schema(
         ("source", pa.binary()),
     ]
 )
-_OUTCOME = OUTCOMES.remove(OUTCOMES.get_field_index("id"))  # subjects hold it
+_OUTCOME = pa.schema(
+    [
+        ("position", pa.int64()),
+        ("asker", pa.string()),
+        ("status", pa.string()),
+        ("signature", pa.string()),
+        ("numbers", pa.string()),
+        ("units", pa.binary()),
+        ("detail", pa.binary()),
+        ("unfinished", pa.bool_()),
+        ("error", pa.string()),
+        ("reason", pa.string()),
+        ("transient", pa.bool_()),
+    ]
+)
+"""What became of a subject; null are ``error``, ``reason`` and ``transient`` of what is scored, and
+``signature``, ``numbers``, ``units`` and ``unfinished`` of what failed."""
+_SCORED, _FAILED = "scored", "failed"
 _FAILURE = ("error", "reason", "transient", "detail")
 _STATES = ("position", "asker", "status", "unfinished", "transient")
 _NONE, _WHOLE, _HALF, _LOST, _LATER = range(5)
@@ -271,7 +287,15 @@ class ParquetTables:
 
     def put(self, found: Encoded) -> None:
         """See ``SqliteTables``."""
-        rows = sorted(outcome_rows(found), key=lambda row: row[:2])
+        scored: list[tuple[Any, ...]] = [
+            (position, asker, _SCORED, *rest, None, None, None)
+            for asker, position, *rest in found.scores
+        ]
+        failed: list[tuple[Any, ...]] = [
+            (position, asker, _FAILED, *[None] * 3, detail, None, *reason)
+            for asker, position, *reason, detail in found.failures
+        ]
+        rows = sorted(scored + failed, key=lambda row: row[:2])
         columns = [list(column) for column in zip(*rows, strict=True)]
         name = self.part_name((row[0], row[1]) for row in rows)
         self.parts.write(name, pa.table(columns, schema=_OUTCOME))
@@ -279,7 +303,7 @@ class ParquetTables:
     def counts(self, part: str) -> tuple[int, int]:
         """How many of the outcomes in a part are scores, and how many failures."""
         states = self.parts.read(part, ("status",))["status"]
-        n_scored = pc.sum(pc.equal(states, SCORED)).as_py()
+        n_scored = pc.sum(pc.equal(states, _SCORED)).as_py()
         return n_scored, len(states) - n_scored
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:
@@ -341,7 +365,7 @@ class ParquetTables:
         """Learn what is in a part; what it holds is newer than what is known."""
         table = self.parts.read(f"{PARTS}/{name}", _STATES)
         self._names.append(name)
-        scored = pc.equal(table["status"], SCORED).to_numpy()
+        scored = pc.equal(table["status"], _SCORED).to_numpy()
         again = pc.coalesce(table["unfinished"], table["transient"]).to_numpy()
         states = np.where(scored, np.where(again, _HALF, _WHOLE), np.where(again, _LATER, _LOST))
         positions, askers = table["position"].to_numpy(), table["asker"].to_numpy()

@@ -16,7 +16,7 @@ from beholder.kinds.agreement.sets import SETS, HumanSet
 from beholder.optional import require
 from beholder.options import DataOptions
 from beholder.records import Item
-from beholder.run.labels import with_labels
+from beholder.run.corrected import with_labels
 
 LONG_SETS = ("iiw400_sxs", "docci_test_sxs")
 """JudgedSet together under the name ``long_sxs``: each alone is small."""

@@ -293,7 +293,7 @@ def _make_rows(
     """Run the systems over the rows and print what came out; returns the exit code."""
     from beholder.kinds.generation.kind import ROWS
     from beholder.run import kind
-    from beholder.run.rows.rows import RowsConfig
+    from beholder.run.rows.engine import RowsConfig
     from beholder.terminal.progress import TerminalProgress
 
     config = RowsConfig(data, out, systems, columns, run.rows, run.judging, run.work.found())

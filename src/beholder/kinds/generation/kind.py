@@ -8,16 +8,15 @@ from beholder.run import ROWS as ROWS_NAME
 from beholder.run.kind import Command, RunKind
 
 if TYPE_CHECKING:
-    from beholder.run.rows.engine import Written
-    from beholder.run.rows.rows import RowsConfig
+    from beholder.run.rows.engine import RowsConfig, Written
 
 _PAGE = "beholder.kinds.generation.page:write_made"
 _SUBJECT = "beholder.kinds.generation.page:draw_made"
 
 ROWS: RunKind[RowsConfig, None, Written] = RunKind(
     name=ROWS_NAME,
-    run="beholder.run.rows.rows:run_rows",
-    plan="beholder.run.rows.rows:plan_rows",
+    run="beholder.run.rows.engine:run_rows",
+    plan="beholder.run.rows.engine:plan_rows",
     engines=True,
     page=_PAGE,
     templates="beholder.kinds.generation",

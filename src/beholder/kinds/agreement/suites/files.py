@@ -17,7 +17,7 @@ from beholder.records import Item
 from beholder.run import ROWS, SCORES
 from beholder.run.kind import run
 from beholder.run.rows.askers import VaryRow
-from beholder.run.rows.rows import RowsConfig
+from beholder.run.rows.engine import RowsConfig
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
 
