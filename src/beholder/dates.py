@@ -74,12 +74,8 @@ class PartialDate:
     def __str__(self) -> str:
         if self.edtf is not None:
             return self.edtf
-        text = f"{self.year:04d}"
-        if self.month is not None:
-            text += f"-{self.month:02d}"
-        if self.day is not None:
-            text += f"-{self.day:02d}"
-        return text
+        rest = (part for part in (self.month, self.day) if part is not None)
+        return "-".join([f"{self.year:04d}", *(f"{part:02d}" for part in rest)])
 
     @property
     def first(self) -> dt.date:
@@ -208,7 +204,5 @@ _ORDINAL = ("st", "nd", "rd", "th", "of")
 
 
 def _month(word: str) -> int | None:
-    for number, name in enumerate(_MONTHS, start=1):
-        if word == name or word == name[:3] or (number == 9 and word == "sept"):
-            return number
-    return None
+    known = [name for name in _MONTHS if word in (name, name[:3])]
+    return 9 if word == "sept" else 1 + _MONTHS.index(known[0]) if known else None

@@ -17,6 +17,7 @@ Catch ``BeholderError`` to catch them all. Messages name the value, the place an
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 
@@ -53,13 +54,9 @@ class DataError(BeholderError, ValueError):
         super().__init__(": ".join(part for part in (place, field, reason) if part))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_data_error, (self.path, self.reason, self.line, self.field)
-
-
-def _rebuild_data_error(
-    path: str, reason: str, line: int | None, field: str | None
-) -> DataError:  # keyword-only arguments do not survive the default pickling of exceptions
-    return DataError(path, reason, line=line, field=field)
+        # Keyword-only arguments do not survive the default pickling of exceptions.
+        made = partial(DataError, line=self.line, field=self.field)
+        return made, (self.path, self.reason)
 
 
 class MissingExtraError(BeholderError, ImportError):

@@ -155,20 +155,17 @@ class JudgeOptions:
 
     def keywords(self) -> dict[str, object]:
         """Those that were given, as keyword options of ``judges.judge``."""
-        named = {
-            "base_url": self.base_url,
-            "key_env": self.key_env,
-            "temperature": self.temperature,
-            "prompts": self.prompts,
-            "batch": self.batch or None,
+        named = {name: getattr(self, name) for name in _OWN}
+        return {
+            **self.extra,
+            **{k: v for k, v in named.items() if v is not None and v is not False},
         }
-        return {**self.extra, **{name: v for name, v in named.items() if v is not None}}
 
     def for_tools(self) -> dict[str, dict[str, object]]:
         """Options per kind of tool, for ``metrics.Tools``."""
-        named = {"base_url": self.base_url, "key_env": self.key_env}
-        address: dict[str, object] = {name: v for name, v in named.items() if v is not None}
-        return {"judge": self.keywords(), "embedder": address}
+        given = self.keywords()
+        address = {name: given[name] for name in ("base_url", "key_env") if name in given}
+        return {"judge": given, "embedder": address}
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,14 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from beholder.backends import Answer
 from beholder.backends.money import Budget, SampleSeries
 from beholder.judges import AnswerStore
-from beholder.judges.answers import Record
 from beholder.optional import require
 from beholder.options import WorkOptions
 from beholder.run.answers import run_answers
@@ -47,7 +45,7 @@ class Desk:
 
     def answers(self) -> AnswerStore:
         """The run's answers, for this process."""
-        return _SharedAnswers(self.actor)
+        return cast(AnswerStore, _SharedAnswers(self.actor))
 
     def budget(self) -> Budget:
         """The run's budget, for this process."""
@@ -196,47 +194,9 @@ class _SharedAnswers(_Caller):
         super().__init__(actor)
         self._ray = require("ray", extra="ray", purpose="the engine ray")
 
-    def _ask(self, method: str, *arguments: Any) -> Any:
-        return self._ray.get(self._actor.ask.remote(method, arguments))
-
-    def get_answer(self, key: str) -> Answer | None:
-        """See ``AnswerStore``."""
-        found: Answer | None = self._ask("get_answer", key)
-        return found
-
-    def put_answer(self, record: Record) -> None:
-        """See ``AnswerStore``."""
-        self._ask("put_answer", record)
-
-    def put_whole(self, record: Record, draws: Sequence[str]) -> None:
-        """See ``AnswerStore``."""
-        self._ask("put_whole", record, tuple(draws))
-
-    def put_charge(self, cost: float) -> None:
-        """See ``AnswerStore``."""
-        self._ask("put_charge", cost)
-
-    def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
-        """See ``AnswerStore``."""
-        self._ask("put_rating", operation, question, judge, value)
-
-    def get_fact(self, name: str) -> str | None:
-        """See ``ServerFacts``."""
-        found: str | None = self._ask("get_fact", name)
-        return found
-
-    def put_fact(self, name: str, text: str) -> None:
-        """See ``ServerFacts``."""
-        self._ask("put_fact", name, text)
-
-    def doubt_fact(self, name: str) -> None:
-        """See ``ServerFacts``."""
-        self._ask("doubt_fact", name)
-
-    def facts(self, prefix: str) -> dict[str, str]:
-        """See ``ServerFacts``."""
-        found: dict[str, str] = self._ask("facts", prefix)
-        return found
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        """A method of ``AnswerStore``, which the desk is asked for."""
+        return lambda *arguments: self._ray.get(self._actor.ask.remote(method, arguments))
 
     def claim(self, name: str) -> bool:
         """See ``ServerFacts``."""

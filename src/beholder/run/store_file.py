@@ -7,15 +7,17 @@ can be read from a disk that cannot be written.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from filelock import FileLock, Timeout
 
 from beholder.errors import RunError
 from beholder.sqlite_file import PatientConnection, connect
+
+T = TypeVar("T")
 
 FORMAT = 2
 FILE_NAME = "store.sqlite"
@@ -69,32 +71,23 @@ class _Cursor(sqlite3.Cursor):
     """Whose errors say of which connection they are, as several stores may be open at once."""
 
     def execute(self, *given: Any) -> Self:
-        with self._owned():
-            return super().execute(*given)
+        return self._owned(super().execute, *given)
 
     def executemany(self, *given: Any) -> Self:
-        with self._owned():
-            return super().executemany(*given)
+        return self._owned(super().executemany, *given)
 
     def fetchone(self) -> Any:
-        with self._owned():
-            return super().fetchone()
+        return self._owned(super().fetchone)
 
     def fetchall(self) -> list[Any]:
-        with self._owned():
-            return super().fetchall()
+        return self._owned(super().fetchall)
 
     def __next__(self) -> Any:
-        try:  # once a row, so without the cost of a context
-            return super().__next__()
-        except _DAMAGE as error:
-            error.connection = self.connection  # type: ignore[union-attr]
-            raise
+        return self._owned(super().__next__)
 
-    @contextmanager
-    def _owned(self) -> Iterator[None]:
+    def _owned(self, work: Callable[..., T], *given: Any) -> T:
         try:
-            yield
+            return work(*given)
         except _DAMAGE as error:
             error.connection = self.connection  # type: ignore[union-attr]
             raise
@@ -102,10 +95,6 @@ class _Cursor(sqlite3.Cursor):
 
 class _StoreConnection(PatientConnection):
     cursors = _Cursor
-
-
-def _is_of_another(error: Exception, connection: sqlite3.Connection) -> bool:
-    return getattr(error, "connection", connection) is not connection
 
 
 @contextmanager
@@ -129,7 +118,7 @@ def to_write(folder: Path) -> Iterator[sqlite3.Connection]:
             connection.execute(f"PRAGMA user_version = {FORMAT}")
             yield connection
         except _DAMAGE as error:
-            if _is_of_another(error, connection):
+            if getattr(error, "connection", connection) is not connection:
                 raise
             raise _unusable(folder, error) from error
         finally:
@@ -158,7 +147,7 @@ def to_read(folder: Path) -> Iterator[sqlite3.Connection]:
         connection.execute("PRAGMA query_only = ON")
         yield connection
     except _DAMAGE as error:
-        if _is_of_another(error, connection):
+        if getattr(error, "connection", connection) is not connection:
             raise
         raise _unusable(folder, error) from error
     finally:
