@@ -8,7 +8,14 @@ from difflib import get_close_matches
 from typing import Any
 
 from beholder.data.published import from_published
-from beholder.data.row import ALIASES, RowError, columns_of, reference_texts, resolve_aliases
+from beholder.data.row import (
+    ALIASES,
+    RowError,
+    columns_of,
+    given_field,
+    reference_texts,
+    resolve_aliases,
+)
 from beholder.errors import ConfigError, DataError
 from beholder.records import ROW_FIELDS, Item
 
@@ -202,7 +209,7 @@ def with_references(
             continue
         try:
             named = resolve_aliases(row)
-            own = _own(named)
+            own = given_field(named, "references", reference_texts) or ()
         except RowError as error:
             yield number, DataError(name, error.reason, line=number, field=error.field)
             continue
@@ -217,14 +224,6 @@ def _key(row: Mapping[str, Any]) -> str | None:
         if row.get(name) is not None:
             return str(row[name])
     return None
-
-
-def _own(named: Mapping[str, Any]) -> tuple[str, ...]:
-    given = named.get("references")
-    try:
-        return () if given is None else reference_texts(given)
-    except RowError as error:
-        raise RowError(error.reason, f"references{error.field or ''}") from None
 
 
 def _texts(row: Mapping[str, Any]) -> list[str]:

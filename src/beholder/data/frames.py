@@ -13,6 +13,7 @@ from beholder.data.read import records
 from beholder.data.row import (
     RowError,
     checked_field,
+    given_field,
     identifier,
     labels,
     media_path,
@@ -185,9 +186,7 @@ def _frame(row: object, *, year: int | None, media_root: Path | None) -> Frame:
         for name in (field, *aliases):
             if name in rest and field not in found:
                 found[field] = rest.pop(name)
-    image = None
-    if "image" in found:
-        image = checked_field("image", lambda value: media_path(value, media_root), found["image"])
+    image = given_field(found, "image", lambda value: media_path(value, media_root))
     if "id" not in found and image is None:
         raise RowError("is missing, and there is no image to take it from", "id")
     frame_id = found.get("id", None if image is None else PurePosixPath(image).stem)
@@ -195,9 +194,9 @@ def _frame(row: object, *, year: int | None, media_root: Path | None) -> Frame:
     return Frame(
         id=checked_field("id", identifier, frame_id),
         image=image,
-        caption=_text(found, "caption"),
-        date=_date(found.get("date"), year),
-        place=_text(found, "place"),
+        caption=given_field(found, "caption", plain_text),
+        date=given_field(found, "date", lambda value: _date(value, year)),
+        place=given_field(found, "place", plain_text),
         labels={**labels(extra), **checked_field("labels", labels, found.get("labels", {}))},
     )
 
@@ -223,7 +222,7 @@ def _storyline(
     return Storyline(
         id=checked_field("id", identifier, storyline_id),
         frames=tuple(frames),
-        source=_text(row, "source") or "given",
+        source=given_field(row, "source", plain_text) or "given",
         group=checked_field("group", labels, row.get("group") or {}),
     )
 
@@ -237,17 +236,10 @@ def _member(element: object, known: Mapping[str, Frame], media_root: Path | None
     return known.get(frame_id, Frame(id=frame_id))
 
 
-def _text(row: Mapping[str, Any], field: str) -> str | None:
-    value = row.get(field)
-    return None if value is None else checked_field(field, plain_text, value)
-
-
-def _date(value: object, year: int | None) -> PartialDate | None:
-    if value is None:
-        return None
+def _date(value: object, year: int | None) -> PartialDate:
     if not isinstance(value, str | int) or isinstance(value, bool):
-        raise RowError(f"expected a date as text, got {shorten(value)}", "date")
+        raise RowError(f"expected a date as text, got {shorten(value)}")
     try:
         return PartialDate.parse(str(value), year=year)
     except ValueError as error:
-        raise RowError(str(error), "date") from None
+        raise RowError(str(error)) from None

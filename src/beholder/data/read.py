@@ -12,7 +12,7 @@ from beholder.data.columns import check_mapped, field_of, references_by_id, rena
 from beholder.data.folders import folder_of
 from beholder.data.lines import Row
 from beholder.data.published import from_published
-from beholder.data.row import ALIASES, RowError, check_text, from_row
+from beholder.data.row import ALIASES, RowError, checked_field, from_row, plain_text
 from beholder.data.sources import read_rows, with_frames
 from beholder.errors import DataError
 from beholder.options import DataOptions
@@ -78,10 +78,10 @@ def items_of(
     def build(row: object, number: str) -> Item:
         if isinstance(row, Item):
             item = row
-            for name, text in (("id", row.id), ("candidate", row.candidate)):
-                check_text(text, name)
-            for reference in row.references:
-                check_text(reference, "references")
+            ours = {"id": [row.id], "candidate": [row.candidate], "references": row.references}
+            for field, texts in ours.items():
+                for text in texts:
+                    checked_field(field, plain_text, text)
         else:
             given = from_published(row)
             given = _with_candidate(given) if textless else given

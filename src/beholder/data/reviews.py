@@ -17,7 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from beholder.data.read import records
-from beholder.data.row import RowError, checked_field, identifier, media_path, plain_text, shorten
+from beholder.data.row import (
+    RowError,
+    checked_field,
+    filled_text,
+    given_field,
+    identifier,
+    media_path,
+    plain_text,
+    shorten,
+)
 from beholder.data.sources import read_rows
 from beholder.errors import DataError
 from beholder.files import make_folder, write_bytes
@@ -95,25 +104,18 @@ def reviews_from_row(
         fields = _published(fields)
     if "id" not in fields and default_id is None:
         raise RowError("is missing", "id")
-    texts = _texts(fields["texts"], "texts")
+    texts = checked_field("texts", _texts, fields["texts"])
     if len(texts) < 2:
         raise RowError(f"expected two texts or more to rank, got {len(texts)}", "texts")
-    image = fields.get("image")
     return Reviews(
         id=checked_field("id", identifier, fields.get("id", default_id)),
         texts=texts,
         ranks=_ranks(fields.get("ranks", {}), len(texts)),
-        image=None
-        if image is None
-        else checked_field("image", lambda v: media_path(v, media_root), image),
+        image=given_field(fields, "image", lambda value: media_path(value, media_root)),
         language=_word(fields, "language") or language,
         category=_word(fields, "category"),
-        prompt_ranks=(
-            _ranking(fields["prompt_ranks"], len(texts), "prompt_ranks")
-            if "prompt_ranks" in fields
-            else None
-        ),
-        references=_texts(fields.get("references", ()), "references"),
+        prompt_ranks=given_field(fields, "prompt_ranks", lambda v: _ranking(v, len(texts))),
+        references=checked_field("references", _texts, fields.get("references", ())),
     )
 
 
@@ -179,13 +181,10 @@ def _with_picture(row: object, unpack: Path | None) -> object:
     return row
 
 
-def _texts(value: object, field: str) -> tuple[str, ...]:
+def _texts(value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise RowError(f"expected a list of texts, got {shorten(value)}", field)
-    for place, text in enumerate(value):
-        if not checked_field(f"{field}[{place}]", plain_text, text).strip():
-            raise RowError("is empty", f"{field}[{place}]")
-    return tuple(value)
+        raise RowError(f"expected a list of texts, got {shorten(value)}")
+    return tuple(checked_field(f"[{n}]", filled_text, text) for n, text in enumerate(value))
 
 
 def _ranks(value: object, n: int) -> dict[str, tuple[float | None, ...]]:
@@ -195,22 +194,28 @@ def _ranks(value: object, n: int) -> dict[str, tuple[float | None, ...]]:
         named = {str(number): ranks for number, ranks in enumerate(value, start=1)}
     else:
         raise RowError(f"expected the ranks of each annotator, got {shorten(value)}", "ranks")
-    return {name: _ranking(ranks, n, f"ranks.{name}") for name, ranks in named.items()}
+    return {
+        name: checked_field(f"ranks.{name}", lambda one: _ranking(one, n), ranks)
+        for name, ranks in named.items()
+    }
 
 
-def _ranking(value: object, n: int, field: str) -> tuple[float | None, ...]:
+def _ranking(value: object, n: int) -> tuple[float | None, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise RowError(f"expected a list of {n} ranks, got {shorten(value)}", field)
+        raise RowError(f"expected a list of {n} ranks, got {shorten(value)}")
     if len(value) != n:
-        raise RowError(f"expected {n} ranks, one per text, got {len(value)}", field)
-    return tuple(_rank(rank, n, f"{field}[{place}]") for place, rank in enumerate(value))
+        raise RowError(f"expected {n} ranks, one per text, got {len(value)}")
+    return tuple(
+        checked_field(f"[{place}]", lambda one: _rank(one, n), rank)
+        for place, rank in enumerate(value)
+    )
 
 
-def _rank(value: object, n: int, field: str) -> float | None:
+def _rank(value: object, n: int) -> float | None:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= n:
-        raise RowError(f"expected a rank from 1 to {n}, or null, got {shorten(value)}", field)
+        raise RowError(f"expected a rank from 1 to {n}, or null, got {shorten(value)}")
     return float(value)
 
 

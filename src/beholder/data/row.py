@@ -58,14 +58,9 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
     def image_path(value: object) -> str:
         return media_path(value, media_root)
 
-    def take(field: str, check: Callable[[object], Any], default: Any = None) -> Any:
+    def take(field: str, check: Callable[[Any], Any], default: Any = None) -> Any:
         value = rest.pop(field, None)
-        if value is None:
-            return default
-        try:
-            return check(value)
-        except RowError as error:
-            raise RowError(error.reason, field + (error.field or "")) from None
+        return default if value is None else checked_field(field, check, value)
 
     item_id = take("id", identifier, default_id)
     if item_id is None:
@@ -87,7 +82,7 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
         judgments=take("judgments", _mapping, {}),
         meta={
             **take("meta", _mapping, {}),
-            **{plain_text(key): _clean(value, key) for key, value in rest.items()},
+            **{plain_text(key): checked_field(key, _clean, v) for key, v in rest.items()},
         },
     )
 
@@ -131,6 +126,12 @@ def resolve_aliases(row: Mapping[Any, Any]) -> dict[str, object]:
     return named
 
 
+def given_field(row: Mapping[str, Any], field: str, check: Callable[[Any], Any]) -> Any:
+    """The value of a field after its check; None if the row has none. RowError names the field."""
+    value = row.get(field)
+    return None if value is None else checked_field(field, check, value)
+
+
 def checked_field(field: str, check: Callable[[Any], Any], value: object) -> Any:
     """The value of a field after its check, whose errors name the field.
 
@@ -164,15 +165,8 @@ def plain_text(value: object) -> str:
     return value
 
 
-def check_text(value: object, field: str) -> None:
-    """Refuse what is no text that can be written as UTF-8; RowError names the field."""
-    try:
-        plain_text(value)
-    except RowError as error:
-        raise RowError(error.reason, field) from None
-
-
-def _filled(value: object) -> str:
+def filled_text(value: object) -> str:
+    """A text that is not blank; RowError otherwise."""
     text = plain_text(value)
     if not text.strip():
         raise RowError("is empty")
@@ -181,7 +175,7 @@ def _filled(value: object) -> str:
 
 def reference_texts(value: object) -> tuple[str, ...]:
     """One reference or a list of them; RowError otherwise."""
-    return _texts(value, _filled)
+    return _texts(value, filled_text)
 
 
 def _texts(value: object, check: Callable[[object], str]) -> tuple[str, ...]:
@@ -193,13 +187,7 @@ def _texts(value: object, check: Callable[[object], str]) -> tuple[str, ...]:
         value = [value]
     if not isinstance(value, list | tuple):
         raise RowError(f"expected a list of texts, got {shorten(value)}")
-    texts = []
-    for index, element in enumerate(value):
-        try:
-            texts.append(check(element))
-        except RowError as error:
-            raise RowError(error.reason, f"[{index}]") from None
-    return tuple(texts)
+    return tuple(checked_field(f"[{n}]", check, element) for n, element in enumerate(value))
 
 
 def _is_list_as_text(value: str) -> bool:
@@ -214,7 +202,7 @@ def media_path(value: object, media_root: Path | None) -> str:
     Links of an absolute path are followed here, those of a relative one where it is opened
     (``media.inside``): only then its folder is known.
     """
-    text = _filled(value)
+    text = filled_text(value)
     if "://" in text or text.startswith("data:"):
         return text
     if media_root is not None and Path(text).is_absolute() and _leads_into(media_root, text):
@@ -243,14 +231,8 @@ def _mapping(value: object) -> dict[str, object]:
         raise RowError(
             f"expected an object of named values, got {shorten(value)}; map a column to FIELD.NAME"
         )
-    found = {}
-    for key, element in value.items():
-        name = plain_text(str(key))
-        try:
-            found[name] = _clean(element, name)
-        except RowError as error:
-            raise RowError(error.reason, f".{error.field}") from None
-    return found
+    named = {plain_text(str(key)): element for key, element in value.items()}
+    return {name: checked_field(f".{name}", _clean, element) for name, element in named.items()}
 
 
 def labels(value: object) -> dict[str, str]:
@@ -265,7 +247,7 @@ def labels(value: object) -> dict[str, str]:
     return found
 
 
-def _clean(value: Any, key: str) -> Any:
+def _clean(value: Any) -> Any:
     """A value of free form as JSON has it; dates become texts.
 
     Raises:
@@ -281,7 +263,7 @@ def _clean(value: Any, key: str) -> Any:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=plain)
         text.encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
-        raise RowError(f"cannot be kept ({error}); leave this column out", key) from None
+        raise RowError(f"cannot be kept ({error}); leave this column out") from None
     return json.loads(text) if changed else value
 
 
