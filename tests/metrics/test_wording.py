@@ -58,7 +58,7 @@ def test_a_word_is_the_mean_of_its_tokens() -> None:
     rows = np.eye(6, dtype=np.float32)
     spans = np.array([(0, 0), (0, 2), (2, 3), (3, 4), (5, 6), (0, 0)])
     special = np.array([True, False, False, False, False, True])
-    tokens = TokenVectors(np.arange(6), special, spans, rows, cut=False)
+    tokens = TokenVectors(np.arange(6), special, spans, cut=False, vectors=rows)
     found = read("AB-c d", tokens)
     assert found.words == ("ab-c", "d")
     third = 1 / math.sqrt(3)
@@ -71,7 +71,7 @@ def test_a_word_is_the_mean_of_its_tokens() -> None:
 
 
 def test_an_encoder_without_places_is_an_error() -> None:
-    tokens = TokenVectors(np.arange(1), np.zeros(1, bool), None, np.ones((1, 2)), cut=False)
+    tokens = TokenVectors(np.arange(1), np.zeros(1, bool), None, False, np.ones((1, 2)))
     with pytest.raises(ConfigError, match="minilm"):
         read("dog", tokens)
 

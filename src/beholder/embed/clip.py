@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.images import ImageEmbedder, frame_file, image_embedder, unit_rows
-from beholder.embed.sentence_transformers import folder_hash
+from beholder.embed.sentence_transformers import hub_identity
 from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ConfigError
 from beholder.media import load_image
@@ -47,24 +48,19 @@ class Clip(ImageEmbedder):
         self._torch: Any = require("torch", extra="hf", purpose=purpose)
         self._transformers: Any = require("transformers", extra="hf", purpose=purpose)
         self._device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
-        self._loaded: tuple[Any, Any] | None = None
-        self._tokenizer: Any = None
-        self._identity: str | None = None
         self._lock = threading.RLock()
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """``clip:NAME@REVISION``: the commit of a hub model, or a hash of a folder's files."""
         with self._lock:
-            if self._identity is None:
-                self._identity = self._find_identity()
-            return self._identity
+            return hub_identity("clip", self.name, lambda: self._model.config)
 
     @property
     def max_tokens(self) -> int:
         """Tokens of a text that the model reads, its two special ones included; 77 as published."""
-        model, _ = self._model()
-        return int(model.config.text_config.max_position_embeddings)
+        with self._lock:
+            return int(self._model.config.text_config.max_position_embeddings)
 
     def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:
         """See ``ImageEmbedder.embed``."""
@@ -78,14 +74,10 @@ class Clip(ImageEmbedder):
         """
         rows = []
         with self._lock:
-            model, processor = self._model()
+            model = self._model
             for start in range(0, len(paths), _BATCH):
-                pixels = self._torch.cat(  # one picture in memory at a time
-                    [
-                        processor(images=[load_image(path)], return_tensors="pt")["pixel_values"]
-                        for path in paths[start : start + _BATCH]
-                    ]
-                )
+                some = paths[start : start + _BATCH]
+                pixels = self._torch.cat([self._pixels(path) for path in some])
                 with self._torch.inference_mode():
                     seen = model.vision_model(pixel_values=pixels.to(self._device))
                     rows.append(self._array(model.visual_projection(seen.pooler_output)))
@@ -95,9 +87,9 @@ class Clip(ImageEmbedder):
         """Vectors (n, D) of length 1; what a text has beyond ``max_tokens`` is not read."""
         rows = []
         with self._lock:
-            model, _ = self._model()
+            model = self._model
             for start in range(0, len(texts), _BATCH):
-                tokens = self._tokens()(
+                tokens = self._tokenizer(
                     list(texts[start : start + _BATCH]),
                     padding=True,
                     truncation=True,
@@ -114,36 +106,30 @@ class Clip(ImageEmbedder):
     def is_cut(self, text: str) -> bool:
         """Whether a text is longer than the model reads."""
         with self._lock:
-            return len(self._tokens()(text, verbose=False)["input_ids"]) > self.max_tokens
+            return len(self._tokenizer(text, verbose=False)["input_ids"]) > self.max_tokens
+
+    def _pixels(self, path: Path) -> Any:
+        """One picture as the model takes it; only one is in memory at a time."""
+        return self._processor(images=[load_image(path)], return_tensors="pt")["pixel_values"]
 
     def _array(self, rows: Any) -> FloatArray:
         return np.asarray(rows.float().cpu().numpy(), dtype=np.float32)
 
-    def _find_identity(self) -> str:
-        folder = Path(self.name)
-        if folder.is_dir():
-            return f"clip:{folder.name}@{folder_hash(folder)}"
-        model, _ = self._model()
-        return f"clip:{self.name}@{getattr(model.config, '_commit_hash', None) or 'unversioned'}"
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return self._part("AutoTokenizer")
 
-    def _tokens(self) -> Any:
-        if self._tokenizer is None:
-            self._tokenizer = self._transformers.AutoTokenizer.from_pretrained(
-                self.name, revision=self._revision
-            )
-        return self._tokenizer
+    @cached_property
+    def _processor(self) -> Any:
+        return self._part("CLIPImageProcessor")
 
-    def _model(self) -> tuple[Any, Any]:
-        with self._lock:
-            if self._loaded is None:
-                model = self._transformers.CLIPModel.from_pretrained(
-                    self.name, revision=self._revision, use_safetensors=True
-                )
-                processor = self._transformers.CLIPImageProcessor.from_pretrained(
-                    self.name, revision=self._revision
-                )
-                self._loaded = model.to(self._device).eval(), processor
-            return self._loaded
+    @cached_property
+    def _model(self) -> Any:
+        return self._part("CLIPModel", use_safetensors=True).to(self._device).eval()
+
+    def _part(self, kind: str, **options: Any) -> Any:
+        made = getattr(self._transformers, kind)
+        return made.from_pretrained(self.name, revision=self._revision, **options)
 
 
 class ImageTextService:
@@ -169,8 +155,10 @@ class ImageTextService:
                 " clip:openai/clip-vit-base-patch32"
             )
         self._model = model
-        self._texts = EmbeddingService(_Texts(model), vectors)
-        self._pictures = EmbeddingService(_Pictures(model))
+        self._texts = EmbeddingService(_Side(model, "text", model.embed_texts), vectors)
+        self._pictures = EmbeddingService(
+            _Side(model, "pictures", lambda names: model.embed_pictures([*map(Path, names)]))
+        )
         self._warned = False
 
     @property
@@ -203,29 +191,19 @@ class ImageTextService:
         return cut
 
 
-class _Texts(Embedder):
+class _Side(Embedder):
+    """One of the two things that the model embeds, by text or by path."""
+
     batch_size: ClassVar[int] = 32
 
-    def __init__(self, model: Clip) -> None:
-        self._model = model
+    def __init__(
+        self, model: Clip, name: str, embed: Callable[[Sequence[str]], FloatArray]
+    ) -> None:
+        self._model, self._name, self._embed = model, name, embed
 
     @property
     def identity(self) -> str:
-        return f"{self._model.identity}/text"
+        return f"{self._model.identity}/{self._name}"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
-        return await asyncio.to_thread(self._model.embed_texts, texts)
-
-
-class _Pictures(Embedder):
-    batch_size: ClassVar[int] = 32
-
-    def __init__(self, model: Clip) -> None:
-        self._model = model
-
-    @property
-    def identity(self) -> str:
-        return f"{self._model.identity}/pictures"
-
-    async def embed(self, texts: Sequence[str]) -> FloatArray:
-        return await asyncio.to_thread(self._model.embed_pictures, [Path(text) for text in texts])
+        return await asyncio.to_thread(self._embed, texts)

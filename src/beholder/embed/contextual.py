@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 from weakref import WeakKeyDictionary
 
@@ -18,7 +18,7 @@ from beholder.backends.batching import Batcher
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
 from beholder.embed.images import unit_rows
-from beholder.embed.sentence_transformers import folder_hash
+from beholder.embed.sentence_transformers import hub_identity
 from beholder.embed.service import Recent
 from beholder.errors import ConfigError
 from beholder.optional import require
@@ -28,33 +28,32 @@ _MEMORY = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TokenVectors:
-    """A text as an encoder reads it.
+class Tokens:
+    """A text's tokens.
 
     Attributes:
         ids: (n,) token ids, special tokens included.
         special: (n,) True for the tokens that the tokenizer adds.
         spans: (n, 2) characters of the text that each token stands for, empty for special ones;
             None if the tokenizer does not report them.
-        vectors: (n, D), float32, rows of length 1.
         cut: Whether the text was longer than the encoder reads.
     """
 
     ids: npt.NDArray[np.int64]
     special: npt.NDArray[np.bool_]
     spans: npt.NDArray[np.int64] | None
-    vectors: FloatArray
     cut: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tokens:
-    """A text's tokens; attributes as of ``TokenVectors``."""
+class TokenVectors(Tokens):
+    """A text as an encoder reads it.
 
-    ids: npt.NDArray[np.int64]
-    special: npt.NDArray[np.bool_]
-    spans: npt.NDArray[np.int64] | None
-    cut: bool
+    Attributes:
+        vectors: (n, D), float32, rows of length 1.
+    """
+
+    vectors: FloatArray
 
 
 _ENGLISH = frozenset(
@@ -182,39 +181,28 @@ class TransformersEncoder:
         )
         self._device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
         self._lock = threading.RLock()
-        self._tokenizer: Any = None
-        self._model: Any = None
-        self._config: Any = None
-        self._identity: str | None = None
 
     @property
     def english_only(self) -> bool:
         """Of the well-known English encoders; of others it is not known."""
         return self.name.rpartition("/")[2] in _ENGLISH
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """``hf:NAME@REVISION``: the commit of a hub model, or a hash of a folder's files."""
         with self._lock:
-            if self._identity is None:
-                folder = Path(self.name)
-                if folder.is_dir():
-                    self._identity = f"hf:{folder.name}@{folder_hash(folder)}"
-                else:
-                    commit = getattr(self._configuration(), "_commit_hash", None)
-                    self._identity = f"hf:{self.name}@{commit or 'unversioned'}"
-            return self._identity
+            return hub_identity("hf", self.name, lambda: self._config)
 
     @property
     def n_layers(self) -> int:
         """Layers of the model."""
-        return int(self._configuration().num_hidden_layers)
+        return int(self._config.num_hidden_layers)
 
     @property
     def max_tokens(self) -> int:
         """Tokens of a text that the model reads, special ones included."""
-        config = self._configuration()
-        limit = int(self._reader().model_max_length)
+        config = self._config
+        limit = int(self._tokenizer.model_max_length)
         places = int(getattr(config, "max_position_embeddings", 0))
         if places <= 0:  # positions are relative
             return limit
@@ -224,12 +212,12 @@ class TransformersEncoder:
     def tokens(self, text: str) -> Tokens:
         """The tokens of a text, cut where the model stops reading."""
         with self._lock:
-            tells = bool(self._reader().is_fast)
+            tells = bool(self._tokenizer.is_fast)
             wanted = {"return_special_tokens_mask": True, "return_offsets_mapping": tells}
-            read = self._reader()(text, verbose=False, **wanted)
+            read = self._tokenizer(text, verbose=False, **wanted)
             cut = len(read["input_ids"]) > self.max_tokens
             if cut:
-                read = self._reader()(text, truncation=True, max_length=self.max_tokens, **wanted)
+                read = self._tokenizer(text, truncation=True, max_length=self.max_tokens, **wanted)
         return Tokens(
             np.array(read["input_ids"], dtype=np.int64),
             np.array(read["special_tokens_mask"], dtype=np.bool_),
@@ -241,7 +229,7 @@ class TransformersEncoder:
         """See ``TokenEncoder.encode``."""
         _check_layers(questions, self.name, self.n_layers)
         with self._lock:
-            tokens = self._reader()(
+            tokens = self._tokenizer(
                 [text for text, _ in questions],
                 padding=True,
                 truncation=True,
@@ -249,34 +237,28 @@ class TransformersEncoder:
                 return_tensors="pt",
             ).to(self._device)
             with self._torch.inference_mode():
-                states = self._weights()(**tokens, output_hidden_states=True).hidden_states
+                states = self._model(**tokens, output_hidden_states=True).hidden_states
         kept = tokens["attention_mask"].bool()
         return [
             unit_rows(states[layer][row][kept[row]].float().cpu().numpy())
             for row, (_, layer) in enumerate(questions)
         ]
 
-    def _configuration(self) -> Any:
-        if self._config is None:
-            self._config = self._transformers.AutoConfig.from_pretrained(
-                self.name, revision=self._revision
-            )
-        return self._config
+    @cached_property
+    def _config(self) -> Any:
+        return self._part("AutoConfig")
 
-    def _reader(self) -> Any:
-        if self._tokenizer is None:
-            self._tokenizer = self._transformers.AutoTokenizer.from_pretrained(
-                self.name, revision=self._revision
-            )
-        return self._tokenizer
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return self._part("AutoTokenizer")
 
-    def _weights(self) -> Any:
-        if self._model is None:
-            loaded = self._transformers.AutoModel.from_pretrained(
-                self.name, revision=self._revision, use_safetensors=True
-            )
-            self._model = loaded.to(self._device).eval()
-        return self._model
+    @cached_property
+    def _model(self) -> Any:
+        return self._part("AutoModel", use_safetensors=True).to(self._device).eval()
+
+    def _part(self, kind: str, **options: Any) -> Any:
+        made = getattr(self._transformers, kind)
+        return made.from_pretrained(self.name, revision=self._revision, **options)
 
 
 def _check_layers(questions: Sequence[tuple[str, int]], name: str, n_layers: int) -> None:
@@ -332,7 +314,7 @@ class TokenService:
         vectors = self._known.get(f"{layer} {text}")
         if vectors is None:
             vectors = await asyncio.shield(self._under_way(text, layer))
-        return TokenVectors(read.ids, read.special, read.spans, vectors, read.cut)
+        return TokenVectors(read.ids, read.special, read.spans, read.cut, vectors)
 
     def _under_way(self, text: str, layer: int) -> asyncio.Task[FloatArray]:
         flights = self._flights.setdefault(asyncio.get_running_loop(), {})

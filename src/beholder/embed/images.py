@@ -95,7 +95,8 @@ def usable_frames(
     kept: list[Frame] = []
     rows: list[FloatArray] = []
     reasons: list[str] = []
-    for batch in _batches(list(frames), 64):
+    given = list(frames)
+    for batch in (given[start : start + 64] for start in range(0, len(given), 64)):
         try:
             rows.append(embedder.embed(batch, root))
             kept.extend(batch)
@@ -131,11 +132,6 @@ def unit_rows(rows: FloatArray) -> FloatArray:
     wide = np.asarray(rows, dtype=np.float64)
     length = np.linalg.norm(wide, axis=1, keepdims=True)
     return (wide / np.where(length > 0, length, 1.0)).astype(np.float32)
-
-
-def _batches(frames: list[Frame], size: int) -> Iterable[list[Frame]]:
-    for start in range(0, len(frames), size):
-        yield frames[start : start + size]
 
 
 _SIDE = 128

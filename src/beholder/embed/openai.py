@@ -13,6 +13,7 @@ from beholder.backends.calls import CallFailed
 from beholder.backends.openai_http import HOSTED, Connection, is_official, public_address
 from beholder.backends.openai_probe import Refused
 from beholder.embed.base import Embedder, FloatArray
+from beholder.embed.images import unit_rows
 from beholder.errors import ConfigError, ItemError, TransientError
 
 _KEY = "OPENAI_API_KEY"
@@ -118,5 +119,4 @@ class OpenAIEmbedder(Embedder):
                 f" array of shape {rows.shape}"
             )
         self._length = length
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        return (rows / np.where(norms > 0, norms, 1.0)).astype(np.float32)
+        return unit_rows(rows)

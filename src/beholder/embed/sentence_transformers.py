@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -38,17 +39,17 @@ class SentenceTransformerEmbedder(Embedder):
         self._package = require(
             "sentence_transformers", extra="hf", purpose=f"the embedder 'st:{name}'"
         )
-        self._model: Any = None
-        self._identity: str | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """``st:NAME@REVISION``: the commit of a hub model, or a hash of a folder's files."""
+
+        def config() -> object:
+            return getattr(getattr(self._model[0], "auto_model", None), "config", None)
+
         with self._lock:
-            if self._identity is None:
-                self._identity = self._find_identity()
-            return self._identity
+            return hub_identity("st", self.name, config)
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """See ``Embedder.embed``."""
@@ -56,26 +57,31 @@ class SentenceTransformerEmbedder(Embedder):
 
     def _encode(self, texts: list[str]) -> FloatArray:
         with self._lock:
-            self._load()
             rows = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
         return np.asarray(rows, dtype=np.float32)
 
-    def _find_identity(self) -> str:
-        folder = Path(self.name)
-        if folder.is_dir():
-            return f"st:{folder.name}@{folder_hash(folder)}"
-        self._load()
-        config = getattr(getattr(self._model[0], "auto_model", None), "config", None)
-        return f"st:{self.name}@{getattr(config, '_commit_hash', None) or 'unversioned'}"
+    @cached_property
+    def _model(self) -> Any:
+        return self._package.SentenceTransformer(
+            self.name,
+            device=self.device,
+            revision=self._revision,
+            model_kwargs={"use_safetensors": True},
+        )
 
-    def _load(self) -> None:
-        if self._model is None:
-            self._model = self._package.SentenceTransformer(
-                self.name,
-                device=self.device,
-                revision=self._revision,
-                model_kwargs={"use_safetensors": True},
-            )
+
+def hub_identity(kind: str, name: str, config: Callable[[], object]) -> str:
+    """``KIND:NAME@REVISION``: the commit of a hub model, or a hash of a folder's files.
+
+    Args:
+        kind: What specs call models of this kind.
+        name: Name on the hub, or folder.
+        config: Gives the configuration of a model of the hub.
+    """
+    folder = Path(name)
+    if folder.is_dir():
+        return f"{kind}:{folder.name}@{folder_hash(folder)}"
+    return f"{kind}:{name}@{getattr(config(), '_commit_hash', None) or 'unversioned'}"
 
 
 def folder_hash(folder: Path) -> str:

@@ -117,7 +117,7 @@ NEIGHBOURS = (1.0, 0.5)
 """What the pair of a token and the next one counts, and that with the one after it."""
 
 
-class OrderedEmbedder(Embedder):
+class OrderedEmbedder(StaticEmbedder):
     """Built-in static token embedding with word order (spec ``ordered``): no download, no torch.
 
     The vector of a text has two parts. The one is that of ``static``. The other is the sum over
@@ -127,10 +127,6 @@ class OrderedEmbedder(Embedder):
     weighted 1 - ``ORDER`` to ``ORDER``, so that a cosine is the weighted mean of the two parts'
     cosines. It knows the same words as ``static`` and gives the same bits everywhere, too.
     """
-
-    batch_size: ClassVar[int] = 1024
-    per_process: ClassVar[bool] = True
-    english_only: ClassVar[bool] = True
 
     @property
     def identity(self) -> str:

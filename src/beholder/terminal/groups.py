@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from cyclopts import Group, Parameter
 
 from beholder.errors import ConfigError
+from beholder.files import check_folder
 from beholder.optional import load
-from beholder.options import DataOptions, Frames, JudgeOptions, WorkOptions
+from beholder.options import DataOptions, Frames, JudgeOptions, WorkOptions, cache_place
 
 if TYPE_CHECKING:
     from beholder.postgres import Address
@@ -53,8 +54,6 @@ OutFile: TypeAlias = Annotated[Path, Parameter(name=OUTPUT)]
 def _for_a_run(kind: Any, value: Path | None) -> None:
     """Refuse a place that cannot be a run directory, before data are read or judges are asked."""
     if value is not None:
-        from beholder.files import check_folder
-
         check_folder(value)
 
 
@@ -65,8 +64,6 @@ RunOut: TypeAlias = Annotated[Path | None, Parameter(name=OUTPUT, validator=_for
 def _for_a_file(kind: Any, value: str | None) -> None:
     """Refuse a file that cannot be written, before data are read or judges are asked."""
     if value is not None and value != "-":
-        from beholder.files import check_folder
-
         check_folder(Path(value).parent)
 
 
@@ -92,16 +89,6 @@ def _field_and_column(given: str) -> tuple[str, str]:
 
 @Parameter(name="*", group=ROWS)
 @dataclass(frozen=True)
-class DataGroup(DataOptions):
-    """Which rows of the data a command takes that reads no items."""
-
-    map: Annotated[Mapping[str, str], Parameter(parse=False)] = field(default_factory=dict)
-    references_from: Annotated[Path | None, Parameter(parse=False)] = None
-    frames: Annotated[Frames | None, Parameter(parse=False)] = None
-
-
-@Parameter(name="*", group=ROWS)
-@dataclass(frozen=True)
 class ItemDataGroup(DataOptions):
     """Which rows of the data a command takes, and where their fields lie."""
 
@@ -118,6 +105,16 @@ class ItemDataGroup(DataOptions):
                 if n > 1:
                     raise ConfigError(f"--map {name}: given {n} times; a field has one column")
             object.__setattr__(self, "map", dict(pairs))
+
+
+@Parameter(name="*", group=ROWS)
+@dataclass(frozen=True)
+class DataGroup(ItemDataGroup):
+    """Which rows of the data a command takes that reads no items."""
+
+    map: Annotated[tuple[str, ...], Parameter(parse=False)] = ()  # type: ignore[assignment]
+    references_from: Annotated[Path | None, Parameter(parse=False)] = None
+    frames: Annotated[Frames | None, Parameter(parse=False)] = None
 
 
 @Parameter(name="*", group=JUDGES)
@@ -161,8 +158,7 @@ class ToolGroup:
 
     def named(self) -> dict[str, str]:
         """Those that were given."""
-        given = {"judge": self.judge, "embedder": self.embedder}
-        return {kind: spec for kind, spec in given.items() if spec}
+        return {kind: spec for kind, spec in vars(self).items() if spec}
 
 
 @Parameter(name="*", group=WORK)
@@ -229,17 +225,6 @@ class FinishGroup(TellGroup):
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class RunGroup:
-    """What every command takes that makes a run."""
-
-    rows: DataGroup = field(default_factory=DataGroup)
-    judging: JudgeGroup = field(default_factory=JudgeGroup)
-    work: WorkGroup = field(default_factory=WorkGroup)
-    finish: FinishGroup = field(default_factory=FinishGroup)
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
 class ItemRunGroup:
     """What every command takes that makes a run over items."""
 
@@ -247,6 +232,14 @@ class ItemRunGroup:
     judging: JudgeGroup = field(default_factory=JudgeGroup)
     work: WorkGroup = field(default_factory=WorkGroup)
     finish: FinishGroup = field(default_factory=FinishGroup)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class RunGroup(ItemRunGroup):
+    """What every command takes that makes a run."""
+
+    rows: DataGroup = field(default_factory=DataGroup)
 
 
 @Parameter(name="*", group=JUDGES)
@@ -259,13 +252,10 @@ class VoteJudgeGroup(JudgeGroup):
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class StorylineRunGroup:
-    """Options of every run over storylines, as ``Run``."""
+class StorylineRunGroup(RunGroup):
+    """Options of every run over storylines."""
 
-    rows: DataGroup = field(default_factory=DataGroup)
     judging: VoteJudgeGroup = field(default_factory=VoteJudgeGroup)
-    work: WorkGroup = field(default_factory=WorkGroup)
-    finish: FinishGroup = field(default_factory=FinishGroup)
 
 
 @Parameter(name="*", group=SERVER)
@@ -343,8 +333,6 @@ def cache_at(place: str | None) -> Path | Address | None:
     Args:
         place: A folder, the address of a database, ``off`` for no cache, or None.
     """
-    from beholder.options import cache_place
-
     named = place or os.environ.get("BEHOLDER_CACHE") or str(_platform_folder())
     if named == "off":
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from beholder.api.run import Printed
+from beholder.api import Printed
 from beholder.judges import Judge
 from beholder.kinds.agreement.agree import MetricValue, Report, asked, default_out
 from beholder.kinds.agreement.agree import agree as hold_against

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from beholder.api.run import Run
+from beholder.api import Run
 from beholder.kinds.bidirectional.observe import observe
 from beholder.kinds.bidirectional.settings import Columns, StudySettings
 from beholder.kinds.bidirectional.study import Study, study

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
-from beholder.api.run import Run
+from beholder.api import Run
 from beholder.judges import Judge
 from beholder.kinds.narratives import results
 from beholder.kinds.narratives.config import (

@@ -8,7 +8,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Unpack
 
-from beholder.api.run import Run
+from beholder.api import Run
 from beholder.data import records, reviews_from_row
 from beholder.errors import DataError
 from beholder.judges import Judge

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Unpack
 
-from beholder.api.run import Run
+from beholder.api import Run
 from beholder.data.read import items_of
 from beholder.data.tables import check_columns
 from beholder.errors import ConfigError

@@ -1,4 +1,4 @@
-"""A run on disk as Python sees it, and ``beholder.judge``: a judge to ask in Python."""
+"""What the Python functions of the package share: ``Run``, printed results, ``judge``."""
 
 from __future__ import annotations
 
