@@ -245,7 +245,7 @@ class Registry(Generic[T]):
         cls = load(self._builtin[name]) if name in self._builtin else self._outside_class(name)
         self._check(name, cls)
         self._classes[name] = cls
-        return cls  # type: ignore[no-any-return]
+        return cls
 
     def build(self, given: str | Spec, /, **options: object) -> T:
         """Make an object from its spec.

@@ -137,24 +137,18 @@ def sample(
         out: JSONL file to write; the files of annotators are beside it, NAME.annotator-1.jsonl.
     """
     from collections import Counter
-    from dataclasses import replace
 
     from beholder.data import to_row
     from beholder.data.read import good_rows
     from beholder.data.sample import assign, draw
     from beholder.errors import ConfigError, DataError
     from beholder.files import write_jsonl
-    from beholder.run.rows.inputs import read_pictured, rebased, root_of
+    from beholder.run.rows.inputs import read_pictured
 
     if people.overlap is not None and not people.annotators:
         raise ConfigError("--overlap says how many annotators see a picture; give --annotators")
     bad: list[DataError] = []
-    read = read_pictured(data, rows)
-    root, folder = root_of(data), out.parent
-    items = [
-        replace(item, images=tuple(rebased(image, root, folder) for image in item.images))
-        for item in good_rows(read, rows, bad, name=data)
-    ]
+    items = list(good_rows(read_pictured(data, rows, out.parent), rows, bad, name=data))
     found = draw(items, design)
     shares = []
     if people.annotators:
@@ -164,7 +158,7 @@ def sample(
     say_left_out(bad)
     say(f"{len({item.source for item in found}):,} pictures, {len(found):,} rows: {out}")
     if any(Path(image).is_absolute() for item in found for image in item.images):
-        say_outside(folder)
+        say_outside(out.parent)
     counts = Counter({i.source: i.group.get(design.column, "") for i in found}.values())
     for name, count in counts.items():
         say(f"  {name or 'without category'}: {count:,} pictures")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import html
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -68,15 +68,6 @@ def cues(lines: Iterable[str], name: str) -> list[Cue]:
     if not found:
         raise DataError(name, "has no cues: expected lines START --> END with text below them")
     return found
-
-
-def subtitle_row(found: list[Cue], name: str) -> dict[str, object]:
-    """One row: the texts of all cues, and their times in ``meta``."""
-    return {
-        "id": name,
-        "candidate": " ".join(cue.text for cue in found),
-        "meta": {"cues": [[cue.start, cue.end, cue.text] for cue in found]},
-    }
 
 
 def _timed(lines: Iterable[str], name: str) -> list[tuple[re.Match[str], list[str]]]:
@@ -224,11 +215,14 @@ def _json(stream: IO[bytes], name: str) -> Iterator[Row]:
         found = strict_json(whole.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise DataError(name, f"is not JSON: {error}") from error
-    for is_one, rows_of in ((is_annotations, annotation_rows), (is_manifest, canvas_rows)):
-        if is_one(found):
-            yield from enumerate(rows_of(found, name), start=1)
-            return
-    rows = found.get("data") if isinstance(found, Mapping) else found
+    rows = found
+    if isinstance(found, Mapping):
+        if {"images", "annotations"} <= set(found):
+            rows = list(annotation_rows(found, name))
+        elif "iiif.io/api/presentation" in str(found.get("@context")):
+            rows = list(canvas_rows(found, name))
+        else:
+            rows = found.get("data")
     if not isinstance(rows, list):
         raise DataError(
             name,
@@ -244,9 +238,16 @@ def _subtitles(stream: IO[bytes], name: str) -> Iterator[Row]:
         if isinstance(line, DataError):
             raise line
         texts.append(line)
-    row = subtitle_row(cues(texts, name), Path(name).name.partition(".")[0])
-    beside = video_beside(Path(name))
-    yield 1, row if beside is None else {**row, "video": beside}
+    found, file = cues(texts, name), Path(name)
+    stem = file.name.partition(".")[0]
+    row = {
+        "id": stem,
+        "candidate": " ".join(cue.text for cue in found),
+        "meta": {"cues": [[cue.start, cue.end, cue.text] for cue in found]},
+    }
+    films = (f"{stem}{ending}" for ending in video.ENDINGS)
+    beside = [film for film in films if (file.parent / film).is_file()]  # film.mp4: film.en.vtt
+    yield 1, {**row, "video": beside[0]} if beside else row
 
 
 _TEXT_FORMATS: dict[str, Callable[[IO[bytes], str], Iterator[Row]]] = {
@@ -257,11 +258,6 @@ _TEXT_FORMATS: dict[str, Callable[[IO[bytes], str], Iterator[Row]]] = {
     ".srt": _subtitles,
 }
 _TABLES = {".csv": ",", ".tsv": "\t"}
-
-
-def is_annotations(found: object) -> bool:
-    """Whether a JSON value is a file of annotations."""
-    return isinstance(found, Mapping) and {"images", "annotations"} <= set(found)
 
 
 def annotation_rows(found: Mapping[str, Any], name: str) -> Iterator[dict[str, object]]:
@@ -285,11 +281,6 @@ def annotation_rows(found: Mapping[str, Any], name: str) -> Iterator[dict[str, o
         if texts:
             row = {"id": number, "references": texts}
             yield row if files[number] is None else {**row, "images": [files[number]]}
-
-
-def is_manifest(found: object) -> bool:
-    """Whether a JSON value is a manifest."""
-    return isinstance(found, Mapping) and "iiif.io/api/presentation" in str(found.get("@context"))
 
 
 def canvas_rows(found: Mapping[str, Any], name: str) -> Iterator[dict[str, object]]:
@@ -374,15 +365,5 @@ def with_frames(item: Item, frames: Frames, root: Path) -> Item:
         except ItemError as error:
             raise RowError(str(error), "video") from error
         times = [length * (2 * n + 1) / (2 * frames) for n in range(frames)]
-    return replace(item, images=_named(item.video, times))
-
-
-def _named(name: str, times: Sequence[float]) -> tuple[str, ...]:
-    return tuple(f"{name}#t={time:.3f}".rstrip("0").rstrip(".") for time in times)
-
-
-def video_beside(file: Path) -> str | None:
-    """The video of a timed text: ``film.mp4`` beside ``film.en.vtt``; None if there is none."""
-    stem = file.name.partition(".")[0]
-    names = (f"{stem}{ending}" for ending in video.ENDINGS)
-    return next((name for name in names if (file.parent / name).is_file()), None)
+    names = (f"{item.video}#t={time:.3f}".rstrip("0").rstrip(".") for time in times)
+    return replace(item, images=tuple(names))

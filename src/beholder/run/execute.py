@@ -256,25 +256,16 @@ def _context(scorer: Scorer) -> BaseContext:
     return context
 
 
-class _Worker:
-    """What a worker process holds: the scorer, and the run's store to read subjects from."""
-
-    def __init__(self, scorer: Scorer, folder: Path) -> None:
-        self._scorer = scorer
-        self._open = ExitStack()
-        self._store = self._open.enter_context(Store.read(folder))
-
-    def do(self, block: _Positions) -> Encoded:
-        return self._scorer(block.tasks(self._store, self._scorer))
-
-
-_worker: _Worker | None = None
+_held = ExitStack()
+"""What a worker process holds open."""
+_work: Callable[[_Positions], Encoded] | None = None
 
 
 def _start_worker(scorer: Scorer, folder: Path) -> None:
-    global _worker  # one worker process serves one run
+    global _work  # one worker process serves one run
     end_with_parent()
-    _worker = _Worker(scorer, folder)
+    store = _held.enter_context(Store.read(folder))
+    _work = lambda block: scorer(block.tasks(store, scorer))  # noqa: E731
 
 
 def end_with_parent() -> None:
@@ -291,8 +282,8 @@ def _die_with_parent() -> None:
 
 
 def _do(block: _Positions) -> Encoded:
-    assert _worker is not None
-    return _worker.do(block)
+    assert _work is not None
+    return _work(block)
 
 
 _SCRIPT = "__main__"

@@ -213,7 +213,7 @@ def unit_tables(
             "item": ids.take(pa.array(places, pa.int64())),
             "metric": pa.repeat(metric, len(units)),
             "spans": _spans(columns["spans"]),
-            "detail": pa.array(map(_detail, columns["detail"]), pa.string()),
+            "detail": pa.array(map(_JSON.encode, columns["detail"]), pa.string()),
         }
         yield pa.table([made[name] for name in UNIT_SCHEMA.names], schema=UNIT_SCHEMA)
 
@@ -240,10 +240,6 @@ def _spans(found: Sequence[Sequence[Sequence[int]]]) -> pa.Array:
     pairs = np.arange(0, len(numbers) + 1, 2, dtype=np.int32)
     inner = pa.ListArray.from_arrays(pa.array(pairs), pa.array(numbers, pa.int32()))
     return pa.ListArray.from_arrays(pa.array(ends), inner)
-
-
-def _detail(detail: Mapping[str, Any]) -> str:
-    return _JSON.encode(detail) if detail else "{}"
 
 
 def _write(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:

@@ -158,7 +158,10 @@ class Store:
     ) -> Iterator[tuple[int, S]]:
         """Subjects of a kind with their positions, in order; all, or those asked for."""
         for position, row in self.tables.subjects(kind.name, positions):
-            yield position, self._read(_subject(kind), row, kind.name, position)
+            yield (
+                position,
+                self._read(lambda row: kind.from_row(json.loads(row)), row, kind.name, position),
+            )
 
     def items(self, positions: Sequence[int] | None = None) -> Iterator[tuple[int, Item]]:
         """Items with their positions, in order; all of them, or those asked for."""
@@ -296,26 +299,25 @@ class Store:
             for position, detail in self.details(asker, n):
                 yield position, kind.measure(subjects[position], detail)
             return
-        for position, numbers in self._scores(asker, "numbers", n):
-            yield position, self._read(json.loads, numbers, asker, position)
+        yield from self._scores(asker, "numbers", json.loads, n)
 
     def units(self, asker: str, n: int | None = None) -> Iterator[tuple[int, tuple[Unit, ...]]]:
         """Units per scored subject, of all or of the first ``n`` subjects, in order."""
-        for position, units in self._scores(asker, "units", n):
-            yield position, self._read(codec.decode_units, units, asker, position)
+        return self._scores(asker, "units", codec.decode_units, n)
 
     def unit_fields(self, asker: str, n: int) -> Iterator[tuple[int, list[Mapping[str, Any]]]]:
         """The same as plain fields, for tables."""
-        for position, units in self._scores(asker, "units", n):
-            yield position, self._read(codec.unit_fields, units, asker, position)
+        return self._scores(asker, "units", codec.unit_fields, n)
 
     def details(self, asker: str, n: int | None = None) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Detail per scored subject, of all or of the first ``n`` subjects, in order."""
-        for position, detail in self._scores(asker, "detail", n):
-            yield position, self._read(codec.decode_detail, detail, asker, position)
+        return self._scores(asker, "detail", codec.decode_detail, n)
 
-    def _scores(self, asker: str, column: str, n: int | None = None) -> Iterator[tuple[Any, ...]]:
-        return self.tables.scores(asker, (column,), MOST if n is None else n)
+    def _scores(
+        self, asker: str, column: str, decode: Callable[[Any], T], n: int | None
+    ) -> Iterator[tuple[int, T]]:
+        for position, value in self.tables.scores(asker, (column,), MOST if n is None else n):
+            yield position, self._read(decode, value, asker, position)
 
     def score(self, asker: str, position: int) -> ItemScore | ItemFailure | None:
         """All that is known of one subject under an asker; None while it is not finished."""
@@ -329,13 +331,10 @@ class Store:
                 detail=self._read(codec.decode_detail, detail, asker, position),
                 unfinished=bool(unfinished),
             )
-        return dict(self._failures(asker, position)).get(position)
+        return dict(self.failures(asker, position)).get(position)
 
-    def failures(self, asker: str) -> Iterator[tuple[int, ItemFailure]]:
-        """Failures of an asker, in order."""
-        return self._failures(asker)
-
-    def _failures(self, asker: str, at: int | None = None) -> Iterator[tuple[int, ItemFailure]]:
+    def failures(self, asker: str, at: int | None = None) -> Iterator[tuple[int, ItemFailure]]:
+        """Failures of an asker, in order; of all subjects, or of one."""
         for position, error, message, transient, detail in self.tables.failures(asker, MOST, at):
             found = codec.decode_detail(detail) if detail else {}  # format 1 kept none
             yield position, ItemFailure(error, message, bool(transient), found)
@@ -378,10 +377,6 @@ class Store:
                 for text, vector in vectors.items()
             ),
         )
-
-
-def _subject(kind: SubjectKind[S]) -> Callable[[str], S]:
-    return lambda row: kind.from_row(json.loads(row))
 
 
 def _digest(text: str) -> bytes:

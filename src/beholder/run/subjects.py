@@ -111,11 +111,6 @@ class SubjectKind(Generic[S]):
         return hashlib.sha256(text.encode("utf-8")).digest()[:8]
 
 
-def _reviews_group(reviews: Reviews) -> dict[str, str]:
-    named = {"language": reviews.language, "category": reviews.category}
-    return {name: value for name, value in named.items() if value}
-
-
 def _correlation(reviews: Reviews, detail: Mapping[str, Any]) -> dict[str, float]:
     """How well a ranking follows people's, where they ranked the texts."""
     found: dict[str, float] = load("beholder.kinds.ranking.study:measured")(reviews, detail)
@@ -140,7 +135,9 @@ REVIEWS: SubjectKind[Reviews] = SubjectKind(
     from_row=partial(reviews_from_row, media_root=_ANYWHERE),
     source=lambda reviews: reviews.source,
     pictures=lambda reviews: filter(None, [reviews.image]),
-    group=_reviews_group,
+    group=lambda reviews: {
+        name: value for name in ("language", "category") if (value := getattr(reviews, name))
+    },
     measure=_correlation,
     loose=frozenset({"ranks", "prompt_ranks"}),
 )

@@ -112,7 +112,7 @@ class ItemDataGroup(DataOptions):
 class DataGroup(ItemDataGroup):
     """Which rows of the data a command takes that reads no items."""
 
-    map: Annotated[tuple[str, ...], Parameter(parse=False)] = ()  # type: ignore[assignment]
+    map: Annotated[tuple[str, ...], Parameter(parse=False)] = ()
     references_from: Annotated[Path | None, Parameter(parse=False)] = None
     frames: Annotated[Frames | None, Parameter(parse=False)] = None
 

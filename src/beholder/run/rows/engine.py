@@ -25,7 +25,7 @@ from beholder.run.inputs import Input
 from beholder.run.plan import RunPlan, plan
 from beholder.run.rows.askers import RowAsker, RowColumns
 from beholder.run.rows.generators import GeneratedText, TextGenerator, parts_of
-from beholder.run.rows.inputs import read_pictured, rebased, root_of
+from beholder.run.rows.inputs import read_pictured
 from beholder.run.session import Engine, Progress, RunContext, Session
 from beholder.run.subjects import ITEM, SubjectKind
 from beholder.run.thumbs import write_thumbs
@@ -261,7 +261,7 @@ def _making(config: RowsConfig) -> GenerationRun[Item]:
         rows=config.rows,
         means=RunContext(config.judging, usual(config.work), config.out.parent),
         subjects=ITEM,
-        read=lambda: _read(config),
+        read=lambda: read_pictured(config.data, config.rows, config.out.parent),
         source=_input(config),
         picture=lambda item: item.images[0] if item.images else None,
         systems=config.systems,
@@ -276,12 +276,3 @@ def _input(config: RowsConfig) -> Input | None:
         return None
     folders = (path.parent, config.out.parent)
     return Input(path, config.rows, tuple(str(folder.absolute()) for folder in folders))
-
-
-def _read(config: RowsConfig) -> Iterator[Item | DataError]:
-    """Rows with their images relative to the output's folder."""
-    root, folder = root_of(config.data), config.out.parent
-    for row in read_pictured(config.data, config.rows):
-        if isinstance(row, Item):
-            row = replace(row, images=tuple(rebased(image, root, folder) for image in row.images))
-        yield row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -18,13 +19,16 @@ from beholder.run.rows.askers import check_words
 from beholder.text import n_spoken
 
 
-def read_pictured(source: str, taken: DataOptions = EVERY_ROW) -> Iterator[Item | DataError]:
+def read_pictured(
+    source: str, taken: DataOptions = EVERY_ROW, folder: Path | None = None
+) -> Iterator[Item | DataError]:
     """Read items whose candidate may be missing.
 
     Args:
         source: A folder (each picture below it becomes an item, and where pictures are taken of
             videos, each video) or a data file.
         taken: Which column holds a field, where pictures may lie, and how many a video gives.
+        folder: What paths of images become relative to; None leaves them relative to the source.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one.
@@ -32,6 +36,14 @@ def read_pictured(source: str, taken: DataOptions = EVERY_ROW) -> Iterator[Item 
     Raises:
         DataError: The source as a whole cannot be read.
     """
+    for row in _pictured(source, taken):
+        if folder is not None and isinstance(row, Item):
+            images = (rebased(image, root_of(source), folder) for image in row.images)
+            row = replace(row, images=tuple(images))
+        yield row
+
+
+def _pictured(source: str, taken: DataOptions) -> Iterator[Item | DataError]:
     if not Path(source).is_dir():
         yield from read_items(source, taken, textless=True)
         return
