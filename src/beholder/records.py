@@ -260,3 +260,13 @@ class MetricResult:
     signature: str
     failures: Mapping[str, int] = field(default_factory=dict)
     cautions: tuple[str, ...] = ()
+
+    def numbers(self, mark: str) -> dict[str, float]:
+        """Each mean under the name of its value, its interval behind a mark and low or high."""
+        found: dict[str, float] = {}
+        for name, estimate in self.values.items():
+            found[name] = estimate.mean
+            if estimate.interval is not None:
+                found[f"{name}{mark}low"] = estimate.interval.low
+                found[f"{name}{mark}high"] = estimate.interval.high
+        return found

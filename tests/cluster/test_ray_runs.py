@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from beholder.judges import AnswerFile
 from beholder.metrics import METRICS
 from beholder.ray import RayEngine
 from beholder.ray import score as score_on_ray
-from beholder.ray.engine import RayPlan, Worker
+from beholder.ray.engine import Worker
 from beholder.records import Item, ItemFailure
 from beholder.run.codec import Encoded
 from beholder.run.execute import Scorer, Task
@@ -115,10 +114,10 @@ def test_a_block_that_was_written_is_not_done_again(tmp_path: Path) -> None:
         store.sync(ITEM, items)
         tables = store.tables
         assert isinstance(tables, ParquetTables)
-        plan = RayPlan(Scorer((WordCount(),), ITEM), tables.parts, tables.start)
+        places = tables.parts, tables.start
     block = [(0, [0]), (1, [0]), (2, [0])]
-    assert Worker(plan).work(block) == (2, 1)
-    idle = Worker(replace(plan, scorer=Idle((WordCount(),), ITEM)))
+    assert Worker(Scorer((WordCount(),), ITEM), *places).work(block) == (2, 1)
+    idle = Worker(Idle((WordCount(),), ITEM), *places)
     assert idle.work(block) == (2, 1)
     (part,) = (tmp_path / "outcomes").iterdir()
     part.unlink()

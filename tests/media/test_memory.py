@@ -24,13 +24,13 @@ import sys, threading
 from pathlib import Path
 from typing import Any
 from beholder.metrics.tools import for_model
-from beholder.media import room
+from beholder.media import limits
 
 def peak():
     line, = [x for x in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in x]
     return int(line.split()[1]) / 1024
 
-room._room = room.Room(25_000_000)
+limits._room = limits.Room(25_000_000)
 files = [Path(name) for name in sys.argv[1:]]
 small = files[0].with_name("small.png")
 for_model(small, 512)  # all that is loaded on first use

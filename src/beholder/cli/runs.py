@@ -19,7 +19,7 @@ from beholder.terminal.groups import (
     TablesGroup,
     ViewerGroup,
 )
-from beholder.terminal.printing import known_runs, say, tell, tell_summary
+from beholder.terminal.printing import known_runs, say, say_problems, tell, tell_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -188,9 +188,7 @@ def compare(
     tables.write(found)
     if html is not None:
         say(f"page: {html}")
-    for problem in problems:
-        say(problem)
-    return int(bool(problems))
+    return say_problems(problems)
 
 
 def _corrected(
@@ -254,6 +252,4 @@ def leaderboard(
         texts.write_text(latex, as_latex(systems_by_metric(boards)))
         say(f"table: {latex}")
     tables.write(found)
-    for problem in problems:
-        say(problem)
-    return int(bool(problems))
+    return say_problems(problems)

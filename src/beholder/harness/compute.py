@@ -81,13 +81,8 @@ class Computed:
             raise ConfigError("there is nothing to compute: give predictions, or add them before")
         run = score(items, [self._metric], **self._options)
         (result,) = run.summary.values()
-        found: dict[str, Any] = {}
-        for name, estimate in result.values.items():
-            found[name] = estimate.mean
-            if estimate.interval is not None:
-                found[f"{name}_low"] = estimate.interval.low
-                found[f"{name}_high"] = estimate.interval.high
-        return {**found, "n_failed": result.n_failed, "signature": result.signature}
+        failed = {"n_failed": result.n_failed, "signature": result.signature}
+        return {**result.numbers("_"), **failed}
 
 
 def load(of: str | Metric[Any], **options: Unpack[Options]) -> Computed:

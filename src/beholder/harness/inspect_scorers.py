@@ -103,32 +103,23 @@ def _images(state: TaskState) -> tuple[str, ...]:
 
 
 def _score(item: Item, outcome: ItemScore | ItemFailure | None, headline: str) -> Score:
+    if isinstance(outcome, ItemScore) and headline in outcome.values:
+        return Score(
+            value=outcome.values[headline],
+            answer=item.candidate,
+            explanation="\n".join(in_words(outcome.units)) or None,
+            metadata={
+                "values": dict(outcome.values),
+                "units": [_unit(unit) for unit in outcome.units],
+                "signature": outcome.signature,
+            },
+        )
+    reason, why = "not_applicable", f"{headline} is not defined for this text"
     if outcome is None:
-        return Score.unscored(
-            reason="not_applicable",
-            answer=item.candidate,
-            explanation="the sample has not all that the metric needs, such as a target",
-        )
-    if isinstance(outcome, ItemFailure):
-        return Score.unscored(
-            reason="scorer_error", answer=item.candidate, explanation=outcome.message
-        )
-    if headline not in outcome.values:
-        return Score.unscored(
-            reason="not_applicable",
-            answer=item.candidate,
-            explanation=f"{headline} is not defined for this text",
-        )
-    return Score(
-        value=outcome.values[headline],
-        answer=item.candidate,
-        explanation="\n".join(in_words(outcome.units)) or None,
-        metadata={
-            "values": dict(outcome.values),
-            "units": [_unit(unit) for unit in outcome.units],
-            "signature": outcome.signature,
-        },
-    )
+        why = "the sample has not all that the metric needs, such as a target"
+    elif isinstance(outcome, ItemFailure):
+        reason, why = "scorer_error", outcome.message
+    return Score.unscored(reason=reason, answer=item.candidate, explanation=why)
 
 
 def _unit(unit: Unit) -> dict[str, object]:

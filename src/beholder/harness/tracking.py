@@ -135,13 +135,8 @@ def _uncertainty(one: Estimate) -> dict[str, object]:
 
 def numbers(name: str, result: MetricResult) -> dict[str, float]:
     """The numbers of a result by name, as they are logged."""
-    found: dict[str, float] = {f"{name}.n_failed": float(result.n_failed)}
-    for value, estimate in result.values.items():
-        found[f"{name}.{value}"] = estimate.mean
-        if estimate.interval is not None:
-            found[f"{name}.{value}.low"] = estimate.interval.low
-            found[f"{name}.{value}.high"] = estimate.interval.high
-    return found
+    logged = {f"{name}.{key}": number for key, number in result.numbers(".").items()}
+    return {f"{name}.n_failed": float(result.n_failed), **logged}
 
 
 def _opened(run: Run | str | Path) -> Run:

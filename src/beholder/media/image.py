@@ -170,17 +170,21 @@ def inside(folder: Path, name: str) -> Path:
 
 @contextmanager
 def _opened(path: Path, max_pixels: int) -> Iterator[Image.Image]:
-    with regular(path, MAX_BYTES) as file, _decoded(path, file, max_pixels) as image:
+    with regular(path, MAX_BYTES) as file, _image(path, file) as image:
+        if image.width * image.height > max_pixels:
+            raise ItemError(
+                f"{path}: {image.width} x {image.height} pixels are more than the {max_pixels}"
+                " that are read; scale the picture down first"
+            )
         yield image
 
 
-@contextmanager
-def _decoded(path: Path, file: io.BufferedReader, max_pixels: int) -> Iterator[Image.Image]:
+def _image(path: Path, file: io.BufferedReader) -> Image.Image:
     try:
         with _FILTERS, warnings.catch_warnings():
             # Pillow warns of large pictures before we can; ours is the error that names the file.
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            image = Image.open(file, formats=FORMATS)
+            return Image.open(file, formats=FORMATS)
     except Image.DecompressionBombError as error:
         raise ItemError(f"{path}: too many pixels ({error})") from error
     except UnidentifiedImageError:
@@ -192,14 +196,6 @@ def _decoded(path: Path, file: io.BufferedReader, max_pixels: int) -> Iterator[I
         ) from None
     except Exception as error:  # header parsers of damaged files raise nearly anything
         raise ItemError(f"{path}: the picture is damaged ({error})") from error
-    with image:
-        n_pixels = image.width * image.height
-        if n_pixels > max_pixels:
-            raise ItemError(
-                f"{path}: {image.width} x {image.height} pixels are more than the {max_pixels}"
-                " that are read; scale the picture down first"
-            )
-        yield image
 
 
 def _describe(path: Path, image: Image.Image) -> Picture:

@@ -9,7 +9,7 @@ import logging
 import os
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -84,13 +84,12 @@ class RayEngine:
             if any(asker.asks_judge() for asker in scorer.askers):
                 desk = stack.enter_context(at_desk(ray, work.store.folder, means.work))
                 make_tools = partial(_tools, means, desk)
-            plan = RayPlan(
-                Scorer(scorer.askers, scorer.kind, make_tools),
-                work.store.tables.parts,
-                work.store.tables.start,
-            )
+            scorer = Scorer(scorer.askers, scorer.kind, make_tools)
+            make = ray.remote(Worker).options(num_cpus=1, num_gpus=self.num_gpus or None)
+            held, tables = ray.put(scorer), work.store.tables
+            start = partial(make.remote, held, tables.parts, tables.start)
             try:
-                self._map(ray, plan, deque(_blocks(work, size)), means.work.workers, done)
+                self._map(ray, start, deque(_blocks(work, size)), means.work.workers, done)
             except ray.exceptions.RayError as error:
                 raise RunError(
                     f"the cluster failed: {error}; what was finished is kept: run the"
@@ -98,11 +97,14 @@ class RayEngine:
                 ) from error
 
     def _map(
-        self, ray: Any, plan: RayPlan, blocks: deque[Block], workers: int | None, done: Done
+        self,
+        ray: Any,
+        make: Callable[[], Any],
+        blocks: deque[Block],
+        workers: int | None,
+        done: Done,
     ) -> None:
         """Give each block to a free actor; replace actors that are lost and repeat their blocks."""
-        make = ray.remote(Worker).options(num_cpus=1, num_gpus=self.num_gpus or None)
-        held = ray.put(plan)
         room = self._room(ray)
         most = min(workers or room, len(blocks))  # more than there is room for: a cluster may grow
         losses = 0
@@ -110,7 +112,7 @@ class RayEngine:
         busy: dict[Any, tuple[Any, Block | None]] = {}
 
         def start() -> None:
-            actor = make.remote(held)
+            actor = make()
             busy[actor.__ray_ready__.remote()] = actor, None
 
         for _ in range(most):
@@ -160,32 +162,19 @@ class RayEngine:
         return int(min(rooms))
 
 
-@dataclass(frozen=True)
-class RayPlan:
-    """What an actor needs to know.
+class Worker:
+    """Scores blocks and writes a part of each; its tools are made once.
 
-    Attributes:
+    Args:
         scorer: What is asked.
         parts: Where subjects and parts are.
         start: The number of this start of the run.
     """
 
-    scorer: Scorer
-    parts: PartsPlace
-    start: int
-
-
-class Worker:
-    """Scores blocks and writes a part of each; its tools are made once.
-
-    Args:
-        plan: What it needs to know.
-    """
-
-    def __init__(self, plan: RayPlan) -> None:
-        self._scorer = plan.scorer
-        self._tables = ParquetTables(plan.parts, start=plan.start)
-        self._store = Store(Path(plan.parts.url), self._tables)
+    def __init__(self, scorer: Scorer, parts: PartsPlace, start: int) -> None:
+        self._scorer = scorer
+        self._tables = ParquetTables(parts, start=start)
+        self._store = Store(Path(parts.url), self._tables)
 
     def work(self, block: Block) -> tuple[int, int] | BeholderError:
         """Do what is open of a block.

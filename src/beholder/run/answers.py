@@ -149,8 +149,5 @@ def run_judging(folder: Path) -> Judging:
     Raises:
         RunError: The file cannot be opened.
     """
-    own = AnswerFile(folder / FILE_NAME)
-    try:
+    with closing(AnswerFile(folder / FILE_NAME)) as own:
         return own.judging()
-    finally:
-        own.close()

@@ -93,20 +93,12 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
     for name in shared:
         _check_signatures(a, b, name, allow_different)
         differences += _differences(name, a, b, subjects[a.kind_of(name).name])
+    corrected = holm([one.paired.p_value for one in differences])  # many are tested at once
+    pairs = zip(differences, corrected, strict=True)
     return Comparison(
-        differences=tuple(_corrected(differences)),
-        counts=tuple(pairing.counts() for pairing in subjects.values()),
+        differences=tuple(replace(one, p_holm=p) for one, p in pairs if p is not None),
+        counts=tuple(pairing.counts for pairing in subjects.values()),
     )
-
-
-def _corrected(differences: list[Difference]) -> list[Difference]:
-    """With p corrected over all of them: many values are tested at once."""
-    corrected = holm([one.paired.p_value for one in differences])
-    return [
-        replace(one, p_holm=p)
-        for one, p in zip(differences, corrected, strict=True)
-        if p is not None
-    ]
 
 
 def shared_askers(a: Store, b: Store) -> list[str]:
@@ -120,18 +112,14 @@ class _Pairing:
     """The subjects of one kind that two runs share.
 
     Attributes:
-        plural: What the subjects are called.
+        counts: How many are in both runs, and in one alone.
         common: Position in the first and in the second run.
         sources: What each subject of the first run describes.
-        n_a: Subjects of the first run.
-        n_b: Subjects of the second.
     """
 
-    plural: str
+    counts: SubjectCounts
     common: list[tuple[int, int]]
     sources: list[bytes]
-    n_a: int
-    n_b: int
 
     @classmethod
     def of(cls, a: Store, b: Store, kind: SubjectKind[Any]) -> _Pairing:
@@ -145,12 +133,9 @@ class _Pairing:
                 f"{a.folder} and {b.folder} share no {kind.name} id; compare pairs them by id, so"
                 " that a picture needs the same id under both systems"
             )
-        return cls(kind.plural, common, a.sources(len(ids_a), kind), len(ids_a), len(ids_b))
-
-    def counts(self) -> SubjectCounts:
-        """How many are in both runs, and in one alone."""
-        n = len(self.common)
-        return SubjectCounts(self.plural, n, self.n_a - n, self.n_b - n)
+        n = len(common)
+        counts = SubjectCounts(kind.plural, n, len(ids_a) - n, len(ids_b) - n)
+        return cls(counts, common, a.sources(len(ids_a), kind))
 
 
 def _differences(name: str, a: Store, b: Store, pairing: _Pairing) -> Iterator[Difference]:

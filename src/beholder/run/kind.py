@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from beholder.errors import ConfigError, RunError
 from beholder.optional import load
@@ -173,36 +173,14 @@ def kind_of(folder: Path) -> RunKind[Any, Any, Any]:
     return kind_named(manifest.kind_of(folder))
 
 
-@overload
 def run(
-    kind: RunKind[C, G, R],
+    kind: RunKind[C, G, R] | str,
     config: C,
     progress: Progress,
     *,
     given: G | None = None,
     engine: Engine | None = None,
-) -> R: ...
-
-
-@overload
-def run(
-    kind: str,
-    config: object,
-    progress: Progress,
-    *,
-    given: object = None,
-    engine: Engine | None = None,
-) -> Any: ...
-
-
-def run(
-    kind: RunKind[Any, Any, Any] | str,
-    config: Any,
-    progress: Progress,
-    *,
-    given: Any = None,
-    engine: Engine | None = None,
-) -> Any:
+) -> R:
     """Make a run, or resume it.
 
     Args:
@@ -226,18 +204,11 @@ def run(
         raise ConfigError(
             f"runs of the kind {found.name!r} work on this machine only; leave the engine out"
         )
-    return _call(found, found.run, config, progress, given=given, engine=engine)
+    made: R = _call(found, found.run, config, progress, given=given, engine=engine)
+    return made
 
 
-@overload
-def plan(kind: RunKind[C, G, R], config: C, *, given: G | None = None) -> RunPlan: ...
-
-
-@overload
-def plan(kind: str, config: object, *, given: object = None) -> RunPlan: ...
-
-
-def plan(kind: RunKind[Any, Any, Any] | str, config: Any, *, given: Any = None) -> RunPlan:
+def plan(kind: RunKind[C, G, Any] | str, config: C, *, given: G | None = None) -> RunPlan:
     """Read all input and report what a run would ask, without asking or writing anything.
 
     Args:

@@ -14,13 +14,11 @@ from beholder.records import Interval
 from beholder.run import manifest
 from beholder.run.kind import kind_of
 from beholder.run.store import Store
+from beholder.run.summary import N_RESAMPLES, SEED
 from beholder.stats.bootstrap import percentile_interval
 from beholder.stats.checks import Floats
 from beholder.stats.paired import paired_difference
 from beholder.stats.significance import holm
-
-SEED = 12345
-N_RESAMPLES = 1000
 
 
 @dataclass(frozen=True)
@@ -128,18 +126,11 @@ def leaderboard(stores: Sequence[Store], *, seed: int = SEED) -> list[Board]:
         for store, of, described_by in zip(stores, systems, sources, strict=True):
             _count(store, name, value.name, of, described_by, tallies)
         common = _common(name, tallies)
-        higher_is_better = value.higher_is_better
-        boards.append(
-            Board(
-                name,
-                value.name,
-                higher_is_better,
-                _standings(tallies, common, higher_is_better, seed),
-                len(common),
-                len({source for of in sources for source in of}),
-                next(iter(made), ""),
-            )
-        )
+        better = value.higher_is_better
+        standings = _standings(tallies, common, better, seed)
+        n_all = len({source for of in sources for source in of})
+        signature = next(iter(made), "")
+        boards.append(Board(name, value.name, better, standings, len(common), n_all, signature))
     return boards
 
 
@@ -261,7 +252,5 @@ def _resampled(table: Floats, seed: int) -> Floats:
 
 def _ranks(means: Floats, higher_is_better: bool) -> np.ndarray:
     """Rank of each system per row, 1 the best; ties share the better rank."""
-    better = means[:, :, None] < means[:, None, :]
-    if not higher_is_better:
-        better = means[:, :, None] > means[:, None, :]
-    return np.asarray(1 + better.sum(axis=2))
+    signed = means if higher_is_better else -means
+    return np.asarray(1 + (signed[:, :, None] < signed[:, None, :]).sum(axis=2))

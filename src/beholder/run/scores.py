@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -170,7 +170,7 @@ def read(
     Raises:
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    with _source(config.data, config.rows) if rows is None else _given(rows) as source:
+    with _source(config.data, config.rows) if rows is None else nullcontext(rows) as source:
         yield from good_rows(source, config.rows, bad, name=config.data)
 
 
@@ -182,11 +182,6 @@ def _source(data: str, rows: DataOptions) -> Iterator[Iterable[Item | DataError]
             yield (item for _, item in other.items())
     else:
         yield read_items(data, rows)
-
-
-@contextmanager
-def _given(rows: Iterable[Item | DataError]) -> Iterator[Iterable[Item | DataError]]:
-    yield rows
 
 
 FIRST, GROWTH = 40, 1.25

@@ -72,8 +72,17 @@ class Progress(Protocol):
         """A judge has answered now, for so many tokens; answers that were kept do not count."""
 
 
-class Quiet(Progress):
+class Quiet:
     """Progress that is ignored."""
+
+    def start(self, total: int, reused: int) -> None:
+        """See ``Progress``."""
+
+    def advance(self, n_scored: int, n_failed: int) -> None:
+        """See ``Progress``."""
+
+    def answered(self, usage: Usage) -> None:
+        """See ``Progress``."""
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,13 @@ def say_left_out(what: Iterable[object]) -> None:
         say(f"left out: {one}")
 
 
+def say_problems(problems: Sequence[str]) -> int:
+    """Report what is missing; returns the exit code."""
+    for problem in problems:
+        say(problem)
+    return int(bool(problems))
+
+
 def say_outside(folder: Path) -> None:
     """Report that rows written to a folder name pictures elsewhere, and how such rows are read."""
     say(
