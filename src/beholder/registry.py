@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -17,17 +18,7 @@ from importlib import metadata
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import (
-    Any,
-    ClassVar,
-    Generic,
-    Literal,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, ClassVar, Generic, Literal, TypeVar, Union
 
 from beholder.errors import ConfigError, UnknownNameError
 from beholder.optional import load
@@ -67,7 +58,7 @@ def check_types(taker: Callable[..., Any], options: Mapping[str, object], place:
             continue
         try:
             own = type("Hints", (), {"__annotations__": {name: taken.annotation}})
-            hint = get_type_hints(own, where)[name]
+            hint = typing.get_type_hints(own, where)[name]
         except NameError:  # imported for type checkers alone
             continue
         if not _fits(options[name], hint):
@@ -77,22 +68,24 @@ def check_types(taker: Callable[..., Any], options: Mapping[str, object], place:
 
 
 def _fits(value: object, hint: Any) -> bool:
-    origin = get_origin(hint)
+    origin = typing.get_origin(hint)
     if origin in (Union, UnionType):
-        return any(_fits(value, one) for one in get_args(hint))
+        return any(_fits(value, one) for one in typing.get_args(hint))
     if origin is Literal:
-        return value in get_args(hint)
+        return value in typing.get_args(hint)
     allowed = [kind for hints, kind, _ in _TYPES if (origin or hint) in hints]
     fits = all(isinstance(value, kind) for kind in allowed)
     return fits and not (hint in (int, float) and isinstance(value, bool))
 
 
 def _words(hint: Any) -> list[str]:
-    origin = get_origin(hint)
+    origin = typing.get_origin(hint)
     if origin in (Union, UnionType):
-        return [word for one in get_args(hint) if one is not NoneType for word in _words(one)]
+        return [
+            word for one in typing.get_args(hint) if one is not NoneType for word in _words(one)
+        ]
     if origin is Literal:
-        return [f"one of {', '.join(map(repr, get_args(hint)))}"]
+        return [f"one of {', '.join(map(repr, typing.get_args(hint)))}"]
     words = [said for hints, _, said in _TYPES if (origin or hint) in hints]
     return words or [str(getattr(hint, "__name__", hint))]
 

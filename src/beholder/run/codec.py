@@ -93,7 +93,7 @@ class Encoded:
 
 def encode_units(units: tuple[Unit, ...]) -> bytes:
     """Units as bytes, in full precision."""
-    return _pack([{name: getattr(unit, name) for name in _FIELDS} for unit in units])
+    return encode_detail([{name: getattr(unit, name) for name in _FIELDS} for unit in units])
 
 
 def decode_units(data: bytes) -> tuple[Unit, ...]:
@@ -106,7 +106,7 @@ def decode_units(data: bytes) -> tuple[Unit, ...]:
 
 def unit_fields(data: bytes) -> list[Mapping[str, Any]]:
     """The units of ``encode_units`` as their fields."""
-    return _unpack(data)  # type: ignore[no-any-return]
+    return decode_detail(data)  # type: ignore[return-value]
 
 
 def encode_detail(detail: Any) -> bytes:
@@ -115,34 +115,25 @@ def encode_detail(detail: Any) -> bytes:
     Float arrays are kept in half precision: they are there to be drawn, and a million similarity
     matrices should fit a disk.
     """
-    return _pack(detail)
+    return zlib.compress(_JSON.encode(detail).encode("utf-8"), level=_LEVEL)
 
 
 def decode_detail(data: bytes) -> Mapping[str, Any]:
     """The detail of ``encode_detail``; arrays come back as float32."""
-    return _unpack(data)  # type: ignore[no-any-return]
-
-
-def encode_bounded(value: Any) -> bytes | None:
-    """As ``encode_detail``; None where it is larger than what is read back."""
-    text = _text(value)
-    return zlib.compress(text, level=1) if len(text) <= MAX_BYTES else None
-
-
-def _pack(value: Any) -> bytes:
-    return zlib.compress(_text(value), level=_LEVEL)
-
-
-def _text(value: Any) -> bytes:
-    return _JSON.encode(value).encode("utf-8")
-
-
-def _unpack(data: bytes) -> Any:
     reader = zlib.decompressobj()
     text = reader.decompress(data, MAX_BYTES)
     if reader.unconsumed_tail:
         raise ValueError(f"what is kept of one subject is larger than {MAX_BYTES >> 20} MiB")
-    return json.loads(text, object_hook=_decode_array if _MARK in text else None)
+    found: Mapping[str, Any] = json.loads(
+        text, object_hook=_decode_array if _MARK in text else None
+    )
+    return found
+
+
+def encode_bounded(value: Any) -> bytes | None:
+    """As ``encode_detail``; None where it is larger than what is read back."""
+    text = _JSON.encode(value).encode("utf-8")
+    return zlib.compress(text, level=1) if len(text) <= MAX_BYTES else None
 
 
 def _encode_array(value: object) -> Any:

@@ -38,11 +38,10 @@ class PartsPlace:
 
     @cached_property
     def _found(self) -> tuple[fs.FileSystem, str]:
-        with self._told(self.url):
-            if is_url(self.url):
-                files, root = file_system(self.url)
-                return files, root.rstrip("/")
-            return fs.LocalFileSystem(), self.url
+        if is_url(self.url):
+            files, root = file_system(self.url)
+            return files, root.rstrip("/")
+        return fs.LocalFileSystem(), self.url
 
     def __reduce__(self) -> tuple[type[PartsPlace], tuple[str]]:
         return PartsPlace, (self.url,)  # connections stay here
@@ -53,9 +52,8 @@ class PartsPlace:
         Raises:
             RunError: It cannot be looked at.
         """
-        files, root = self._found
-        with self._told(folder):
-            found = files.get_file_info(fs.FileSelector(f"{root}/{folder}", allow_not_found=True))
+        with self._at(folder) as (files, path):
+            found = files.get_file_info(fs.FileSelector(path, allow_not_found=True))
         return sorted(
             info.base_name
             for info in found
@@ -70,9 +68,8 @@ class PartsPlace:
         Raises:
             RunError: It cannot be looked at.
         """
-        files, root = self._found
-        with self._told(name):
-            return bool(files.get_file_info(f"{root}/{name}").is_file)
+        with self._at(name) as (files, path):
+            return bool(files.get_file_info(path).is_file)
 
     def write(self, name: str, table: pa.Table) -> None:
         """Write a file whole or not at all; one of that name is replaced.
@@ -80,16 +77,15 @@ class PartsPlace:
         Raises:
             RunError: It cannot be written.
         """
-        files, root = self._found
-        folder, _, last = name.rpartition("/")
-        unfinished = f"{root}/{folder}/.{last}.{uuid.uuid4().hex}"
         few = [column for column in _ONCE_A_COLUMN if column in table.column_names]
-        with self._told(name):
-            files.create_dir(f"{root}/{folder}", recursive=True)
+        with self._at(name) as (files, path):
+            folder, _, last = path.rpartition("/")
+            unfinished = f"{folder}/.{last}.{uuid.uuid4().hex}"
+            files.create_dir(folder, recursive=True)
             pq.write_table(
                 table, unfinished, filesystem=files, compression="zstd", use_dictionary=few
             )
-            files.move(unfinished, f"{root}/{name}")
+            files.move(unfinished, path)
 
     def read(self, name: str, columns: Sequence[str]) -> pa.Table:
         """Some columns of a file.
@@ -97,8 +93,7 @@ class PartsPlace:
         Raises:
             RunError: It cannot be read, or a column is missing.
         """
-        files, root = self._found
-        with self._told(name), pq.ParquetFile(f"{root}/{name}", filesystem=files) as file:
+        with self._at(name) as (files, path), pq.ParquetFile(path, filesystem=files) as file:
             lacking = set(columns) - set(file.schema_arrow.names)
             if lacking:
                 raise RunError(f"{self.url}/{name} is damaged: it has no column {lacking}")
@@ -110,14 +105,15 @@ class PartsPlace:
         Raises:
             RunError: It cannot be read.
         """
-        files, root = self._found
-        with self._told(name), pq.ParquetFile(f"{root}/{name}", filesystem=files) as file:
+        with self._at(name) as (files, path), pq.ParquetFile(path, filesystem=files) as file:
             return int(file.metadata.num_rows)
 
     @contextmanager
-    def _told(self, name: str) -> Iterator[None]:
+    def _at(self, name: str) -> Iterator[tuple[fs.FileSystem, str]]:
+        """The file system and the path of a name there."""
         try:
-            yield
+            files, root = self._found
+            yield files, f"{root}/{name}"
         except (OSError, pa.ArrowException) as error:
             raise RunError(
                 f"{name} of the run's parts at {self.url} cannot be used: {error}; every machine"

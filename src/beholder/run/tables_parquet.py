@@ -178,7 +178,7 @@ class ParquetTables:
         given = iter(subjects)
         while some := list(islice(given, _SUBJECTS_A_PART)):
             columns = [list(column) for column in zip(*some, strict=True)]
-            name = f"{SUBJECTS}/{kind}-{some[0][0]:012d}.parquet"
+            name = _subject_part(kind, some[0][0])
             self.parts.write(name, pa.table(columns, schema=_SUBJECT))
         self._n.clear()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -16,7 +15,7 @@ from beholder.metrics.asker import ValueInfo
 from beholder.metrics.params import param
 from beholder.records import Item
 from beholder.run.rows.askers import RowAsker, RowColumns, check_pictures
-from beholder.run.rows.generators import GeneratedText
+from beholder.run.rows.generators import GeneratedText, Parts
 from beholder.text.languages import language_named
 
 _MOST = 100
@@ -80,13 +79,11 @@ class CriteriaRow(AskedRow):
         found = await judge.ask(operations.WriteCriteria(n=self.n, kind=self.kind, **source))
         return tuple(GeneratedText(one.text, one.dimension) for one in found)
 
-    def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
+    def measure(self, parts: Parts) -> dict[str, float]:
         """How many were written."""
         return {"written": float(len(parts))}
 
-    def _row(
-        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
-    ) -> Item:
+    def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
         rows = [{"text": p.text, "dimension": p.label, "source": "judge"} for p in parts]
         return replace(item, meta={**item.meta, "criteria": rows})
 
@@ -155,7 +152,7 @@ class QuestionsRow(AskedRow):
             parts.append(GeneratedText(one.question, label, "\n".join(_options(one))))
         return tuple(parts)
 
-    def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
+    def measure(self, parts: Parts) -> dict[str, float]:
         """How many were written, kept and answered blind."""
         n = len(parts)
         values = {"written": float(n)}
@@ -164,9 +161,7 @@ class QuestionsRow(AskedRow):
             values["blind"] = sum(part.label == BLIND for part in parts) / n
         return values
 
-    def _row(
-        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
-    ) -> Item:
+    def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
         rows = [
             {"question": p.text, "options": options, "answer": options[0], "source": "judge"}
             for p in parts

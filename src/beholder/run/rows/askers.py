@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -19,7 +19,7 @@ from beholder.metrics import Tools
 from beholder.metrics.asker import ValueInfo
 from beholder.metrics.params import param
 from beholder.records import Item
-from beholder.run.rows.generators import CHARACTERS, WORDS, GeneratedText, TextGenerator
+from beholder.run.rows.generators import CHARACTERS, WORDS, GeneratedText, Parts, TextGenerator
 from beholder.text import n_spoken, without_marks
 from beholder.text.languages import has_blanks, language_named
 
@@ -50,14 +50,7 @@ class RowColumns:
 class RowAsker(TextGenerator[Item]):
     """Base of generators that take a row and return a row."""
 
-    def row(
-        self,
-        item: Item,
-        parts: Sequence[GeneratedText],
-        system: str,
-        judge: str,
-        columns: RowColumns,
-    ) -> Item:
+    def row(self, item: Item, parts: Parts, system: str, judge: str, columns: RowColumns) -> Item:
         """The new row; ``meta`` states how it was made, under the name of the generator.
 
         Args:
@@ -72,9 +65,7 @@ class RowAsker(TextGenerator[Item]):
         return replace(made, meta={**made.meta, self.registered_name: how})
 
     @abstractmethod
-    def _row(
-        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
-    ) -> Item: ...
+    def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item: ...
 
 
 @dataclass(frozen=True)
@@ -135,7 +126,7 @@ class CaptionRow(RowAsker):
         second = await judge.ask(again)
         return (GeneratedText(second, "" if self._fits(second) else OTHER_LENGTH, first),)
 
-    def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
+    def measure(self, parts: Parts) -> dict[str, float]:
         """Its length, and whether that is the one asked for."""
         (part,) = parts
         return super().measure(parts) | {
@@ -157,9 +148,7 @@ class CaptionRow(RowAsker):
         named = language_named(self.language)
         return (named is not None and not has_blanks(named)) or low <= n_spoken(text) <= high
 
-    def _row(
-        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
-    ) -> Item:
+    def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
         group = {columns.language: self.language} | dict(item.group) | {columns.system: system}
         dataset = [columns.named_dataset or group.get(columns.dataset, ""), parts[0].label]
         if any(dataset):
@@ -222,14 +211,12 @@ class ClassifyRow(RowAsker):
         found = await judge.ask(question)
         return tuple(GeneratedText(category.name, category.rating) for category in found)
 
-    def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
+    def measure(self, parts: Parts) -> dict[str, float]:
         """How many categories fit, and whether one clearly does."""
         clear = any(part.label == "High" for part in parts)
         return {"clear": float(clear), "categories": float(len(parts))}
 
-    def _row(
-        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
-    ) -> Item:
+    def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
         ratings = [{"name": part.text, "rating": part.label} for part in parts]
         return replace(
             item,
@@ -285,7 +272,7 @@ class TranslateRow(RowAsker):
         made = await asyncio.gather(*(clauses(label, text) for label, text in texts.items()))
         return tuple(part for parts in made for part in parts)
 
-    def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
+    def measure(self, parts: Parts) -> dict[str, float]:
         """Lengths of all texts of the row together."""
         return {
             WORDS.name: float(sum(len(part.text.split()) for part in parts)),
@@ -293,9 +280,7 @@ class TranslateRow(RowAsker):
             "clauses": float(len(parts)),
         }
 
-    def _row(
-        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
-    ) -> Item:
+    def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
         def whole(label: str, text: str) -> str:
             return " ".join(part.text for part in parts if part.label == label) or text
 
@@ -331,9 +316,7 @@ class VaryRow(RowAsker):
         """One text."""
         return (GeneratedText(await judge.ask(operations.Vary(subject.candidate, self.manner))),)
 
-    def _row(
-        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
-    ) -> Item:
+    def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
         return replace(
             item,
             id=f"{item.id}/{self.manner}",
@@ -342,7 +325,7 @@ class VaryRow(RowAsker):
         )
 
 
-def category_of(parts: Sequence[GeneratedText]) -> str:
+def category_of(parts: Parts) -> str:
     """The one category, or the value for none or several."""
     return parts[0].text if len(parts) == 1 else SEVERAL if parts else NONE
 

@@ -8,7 +8,7 @@ same bytes as one that was not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -24,7 +24,7 @@ from beholder.run import ROWS, manifest
 from beholder.run.inputs import Input
 from beholder.run.plan import RunPlan, plan
 from beholder.run.rows.askers import RowAsker, RowColumns
-from beholder.run.rows.generators import GeneratedText, TextGenerator, parts_of
+from beholder.run.rows.generators import Parts, TextGenerator, parts_of
 from beholder.run.rows.inputs import read_pictured
 from beholder.run.session import Engine, Progress, RunContext, Session
 from beholder.run.subjects import ITEM, SubjectKind
@@ -40,7 +40,7 @@ MAX_SHOWN = 200
 
 _THUMB_SIDE = 240
 
-Row: TypeAlias = Callable[[S, str, Sequence[GeneratedText], str], Mapping[str, Any]]
+Row: TypeAlias = Callable[[S, str, Parts, str], Mapping[str, Any]]
 """The row of a subject, a system's name, the texts it made, and its judge's identity."""
 
 
@@ -248,9 +248,7 @@ def plan_rows(config: RowsConfig) -> RunPlan:
 
 
 def _making(config: RowsConfig) -> GenerationRun[Item]:
-    def row(
-        item: Item, system: str, parts: Sequence[GeneratedText], judge: str
-    ) -> Mapping[str, Any]:
+    def row(item: Item, system: str, parts: Parts, judge: str) -> Mapping[str, Any]:
         return to_row(config.systems[system].row(item, parts, system, judge, config.columns))
 
     return GenerationRun(

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from beholder.judges import Judge
 from beholder.judges.operations import Operation
@@ -40,6 +40,10 @@ class GeneratedText:
     source: str = ""
 
 
+Parts: TypeAlias = Sequence[GeneratedText]
+"""The texts that were made of one subject."""
+
+
 @dataclass(frozen=True)
 class TextGenerator(Asker[S]):
     """Base of what has a judge make texts; they are the outcome's detail.
@@ -69,7 +73,7 @@ class TextGenerator(Asker[S]):
             ItemError: A required field is missing, or the answer cannot be used.
         """
 
-    def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
+    def measure(self, parts: Parts) -> dict[str, float]:
         """The values of what was made: here means over the texts."""
         return {
             WORDS.name: fmean(len(part.text.split()) for part in parts),
