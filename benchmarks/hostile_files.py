@@ -32,7 +32,7 @@ from typing import Any, TypeAlias
 from beholder.data import read_frames, read_items, read_reviews, read_storylines
 from beholder.errors import BeholderError
 from beholder.options import DataOptions
-from beholder.run.rows.inputs import read_pictured
+from beholder.run.rows.engine import read_pictured
 
 Mutation: TypeAlias = Callable[[random.Random, bytearray], bytearray]
 

@@ -15,7 +15,7 @@ from beholder.errors import ConfigError, DataError
 from beholder.kinds.bidirectional.observe import observe
 from beholder.kinds.bidirectional.study import study
 from beholder.records import Item
-from beholder.run.rows.inputs import rebased, word_limits
+from beholder.run.rows.engine import rebased, word_limits
 from toy.bothways import Reader, make_world
 from toy.command import Cli, runner
 from toy.judge import Storyteller

@@ -22,7 +22,7 @@ from beholder.options import DataOptions
 from beholder.records import Item
 from beholder.report.payload import picture_uri
 from beholder.run.rows.askers import CaptionRow
-from beholder.run.rows.inputs import read_pictured
+from beholder.run.rows.engine import read_pictured
 from beholder.web.pictures import SmallPictures
 from toy.without import without
 

@@ -143,7 +143,7 @@ def sample(
     from beholder.data.sample import assign, draw
     from beholder.errors import ConfigError, DataError
     from beholder.files import write_jsonl
-    from beholder.run.rows.inputs import read_pictured
+    from beholder.run.rows.engine import read_pictured
 
     if people.overlap is not None and not people.annotators:
         raise ConfigError("--overlap says how many annotators see a picture; give --annotators")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -124,15 +124,8 @@ def _exif_date(frame: Frame, root: Path) -> PartialDate | None:
 
 def frame_row(frame: Frame) -> dict[str, object]:
     """The row of a frame; ``read_frames`` gives the same frame back."""
-    fields = {
-        "id": frame.id,
-        "image": frame.image,
-        "caption": frame.caption,
-        "date": None if frame.date is None else str(frame.date),
-        "place": frame.place,
-        "labels": dict(frame.labels),
-    }
-    return {key: value for key, value in fields.items() if value}
+    row = {one.name: getattr(frame, one.name) for one in fields(frame)}
+    return {key: str(v) if key == "date" else v for key, v in row.items() if v}
 
 
 def frame_from_row(row: object, *, media_root: Path | None = None) -> Frame:

@@ -157,7 +157,6 @@ class TransformersEncoder:
 
     Args:
         text: The spec; ``revision='COMMIT'`` in it pins the version of a model of the hub.
-        device: As torch takes it; None uses a GPU if there is one.
 
     Raises:
         ConfigError: The spec is not of that form.
@@ -166,7 +165,7 @@ class TransformersEncoder:
 
     per_process: ClassVar[bool] = False
 
-    def __init__(self, text: str, *, device: str | None = None) -> None:
+    def __init__(self, text: str) -> None:
         parsed = spec.parse(text)
         if parsed.name != "hf" or parsed.argument is None:
             raise ConfigError(f"{text!r}: expected an encoder: minilm, or hf:NAME_OR_PATH")
@@ -175,11 +174,10 @@ class TransformersEncoder:
         if options:
             raise ConfigError(f"{text!r}: an encoder takes a revision and no other option")
         self.name = parsed.argument
-        self._torch: Any = require("torch", extra="hf", purpose=f"the encoder {text!r}")
-        self._transformers: Any = require(
-            "transformers", extra="hf", purpose=f"the encoder {text!r}"
-        )
-        self._device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
+        purpose = f"the encoder {text!r}"
+        self._torch: Any = require("torch", extra="hf", purpose=purpose)
+        self._transformers: Any = require("transformers", extra="hf", purpose=purpose)
+        self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
         self._lock = threading.RLock()
 
     @property
@@ -274,12 +272,11 @@ class TokenService:
 
     Args:
         text: Spec of the encoder.
-        memory: Bytes of vectors to keep; the least used go first.
     """
 
-    def __init__(self, text: str, *, memory: int = _MEMORY) -> None:
+    def __init__(self, text: str) -> None:
         self.encoder = token_encoder(text)
-        self._known = Recent(memory)
+        self._known = Recent(_MEMORY)
         self._batcher: Batcher[tuple[str, int], FloatArray] = Batcher(
             lambda questions, _: enumerate(self.encoder.encode(questions)),
             _BATCH,

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from beholder.data.marks import SIDES
 from beholder.data.read import good_rows, read_items
@@ -28,6 +28,8 @@ from beholder.text.tokenize import words
 if TYPE_CHECKING:
     from beholder.metrics import ValueInfo
     from beholder.run.manifest import ValueLog
+
+Value: TypeAlias = "ValueInfo | ValueLog"
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Target:
 def targets(
     paths: Sequence[Path],
     chosen: Sequence[str],
-    scored: Mapping[str, Sequence[ValueInfo] | Sequence[ValueLog]],
+    scored: Mapping[str, Sequence[Value]],
     problems: list[str] | None = None,
 ) -> list[Target]:
     """The values that labels correct, before anything is scored.
@@ -132,23 +134,21 @@ def targets(
     return made
 
 
-def _ends(value: ValueInfo | ValueLog) -> tuple[float, float]:
+def _ends(value: Value) -> tuple[float, float]:
     return (
         -math.inf if value.low is None else value.low,
         math.inf if value.high is None else value.high,
     )
 
 
-def _values(
-    named: str, scored: Mapping[str, Sequence[ValueInfo] | Sequence[ValueLog]]
-) -> list[tuple[str, ValueInfo | ValueLog]]:
+def _values(named: str, scored: Mapping[str, Sequence[Value]]) -> list[tuple[str, Value]]:
     """The values that ``METRIC.VALUE`` names; the first of each metric if it is empty."""
     if not named:
         return [(metric, values[0]) for metric, values in scored.items() if values]
     spec, wanted = with_value(named)
     fitting = [name for name in scored if name == str(spec)]
     fitting = fitting or [name for name in scored if parse(name).name == str(spec)]
-    found: list[tuple[str, ValueInfo | ValueLog]] = [
+    found: list[tuple[str, Value]] = [
         (metric, value)
         for metric in fitting
         for value in scored[metric]

@@ -82,7 +82,7 @@ class _Tally:
     n_failed: int = 0
 
 
-def leaderboard(stores: Sequence[Store], *, seed: int = SEED) -> list[Board]:
+def leaderboard(stores: Sequence[Store]) -> list[Board]:
     """Rank systems by every metric that all runs share.
 
     A system is the ``system`` of an item's group; items without one belong to the system named as
@@ -92,7 +92,6 @@ def leaderboard(stores: Sequence[Store], *, seed: int = SEED) -> list[Board]:
 
     Args:
         stores: The runs, all of one kind whose subjects are items.
-        seed: Seed of the resampling.
 
     Raises:
         ConfigError: The runs share no metric, or made one in different ways; a run is given twice;
@@ -127,7 +126,7 @@ def leaderboard(stores: Sequence[Store], *, seed: int = SEED) -> list[Board]:
             _count(store, name, value.name, of, described_by, tallies)
         common = _common(name, tallies)
         better = value.higher_is_better
-        standings = _standings(tallies, common, better, seed)
+        standings = _standings(tallies, common, better)
         n_all = len({source for of in sources for source in of})
         signature = next(iter(made), "")
         boards.append(Board(name, value.name, better, standings, len(common), n_all, signature))
@@ -193,19 +192,19 @@ def _common(metric: str, tallies: Mapping[str, _Tally]) -> list[bytes]:
 
 
 def _standings(
-    tallies: Mapping[str, _Tally], common: Sequence[bytes], higher_is_better: bool | None, seed: int
+    tallies: Mapping[str, _Tally], common: Sequence[bytes], higher_is_better: bool | None
 ) -> tuple[Standing, ...]:
     scored = {system: tally for system, tally in tallies.items() if tally.scores}
     table = np.array(
         [[np.mean(tally.scores[source]) for source in common] for tally in scored.values()]
     ).reshape(len(scored), len(common))
-    resampled = _resampled(table, seed)
+    resampled = _resampled(table)
     means = table.mean(axis=1) if scored else np.zeros(0)
     ranks = _ranks(means[None, :], higher_is_better is not False)[0]
     all_ranks = _ranks(resampled, higher_is_better is not False)
     below = {}
     if scored and higher_is_better is not None:
-        below = _chances(table, int(np.argmin(ranks)), seed)
+        below = _chances(table, int(np.argmin(ranks)))
     standings = []
     for row, (system, tally) in enumerate(scored.items()):
         best = worst = None
@@ -233,19 +232,19 @@ def _standings(
     return (*standings, *failed)
 
 
-def _chances(table: Floats, best: int, seed: int) -> dict[int, float | None]:
+def _chances(table: Floats, best: int) -> dict[int, float | None]:
     """By row, the corrected p of its difference from the best row."""
     others = [row for row in range(len(table)) if row != best and table.shape[1] > 1]
-    found = [paired_difference(table[row], table[best], seed=seed).p_value for row in others]
+    found = [paired_difference(table[row], table[best], seed=SEED).p_value for row in others]
     return dict(zip(others, holm(found), strict=True))
 
 
-def _resampled(table: Floats, seed: int) -> Floats:
+def _resampled(table: Floats) -> Floats:
     """(resamples, systems) means over drawn sources; no resample with fewer than two sources."""
     n = table.shape[1]
     if n < 2:
         return np.zeros((0, len(table)))
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     drawn = np.array([rng.multinomial(n, np.full(n, 1 / n)) for _ in range(N_RESAMPLES)])
     return np.asarray(drawn @ table.T / n)
 

@@ -14,7 +14,7 @@ from beholder.metrics import metric
 from beholder.options import Options, grouped
 from beholder.records import ItemScore
 from beholder.run import SCORES, kind
-from beholder.run.rows.inputs import rebased
+from beholder.run.rows.engine import rebased
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress, Quiet
 from beholder.run.store import Store

@@ -72,7 +72,7 @@ def caption(
     """
     from beholder.data.read import good_rows
     from beholder.run.rows.askers import CaptionRow, RowColumns
-    from beholder.run.rows.inputs import read_pictured, word_limits
+    from beholder.run.rows.engine import read_pictured, word_limits
 
     if data == "-" and writing.words == "median":
         raise ConfigError("--words median reads the data twice; name a file instead of -")

@@ -21,9 +21,8 @@ from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_disti
 from beholder.records import Frame, Reviews
 from beholder.run.inputs import Input
 from beholder.run.plan import RunPlan
-from beholder.run.rows.engine import GenerationRun, Written, plan_making, run_making, usual
+from beholder.run.rows.engine import GenerationRun, Written, plan_making, root_of, run_making, usual
 from beholder.run.rows.generators import GeneratedText, TextGenerator
-from beholder.run.rows.inputs import root_of
 from beholder.run.session import Engine, Progress, RunContext
 from beholder.run.subjects import FRAME
 from beholder.text.languages import language_named

@@ -370,7 +370,7 @@ class NarrateConfig:
     @property
     def folder(self) -> Path:
         """What image paths are relative to: ``rows.media_root``, else where the pictures lie."""
-        from beholder.run.rows.inputs import root_of  # help reads the options of this module
+        from beholder.run.rows.engine import root_of  # help reads the options of this module
 
         return self.rows.media_root or root_of(self.collection.source or self.sequences)
 

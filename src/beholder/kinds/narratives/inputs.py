@@ -19,7 +19,7 @@ from beholder.kinds.narratives.config import (
 from beholder.kinds.narratives.storylines.extract import Extracted, ExtractionTask, extract
 from beholder.options import DataOptions
 from beholder.records import Frame, Storyline
-from beholder.run.rows.inputs import root_of
+from beholder.run.rows.engine import root_of
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_count
 from beholder.records import Item, ItemScore, Reviews
-from beholder.run.rows.inputs import root_of
+from beholder.run.rows.engine import root_of
 from beholder.run.session import RunContext
 from beholder.spec import Spec, parse
 from beholder.stats.annotator_pairs import ranks_of

@@ -32,7 +32,7 @@ from beholder.run import ROWS, SCORES, manifest
 from beholder.run.rows.askers import RowAsker, RowColumns
 from beholder.run.rows.engine import GenerationRun, usual
 from beholder.run.rows.generators import CHARACTERS, WORDS, GeneratedText
-from beholder.run.rows.inputs import rebased
+from beholder.run.rows.engine import rebased
 from beholder.run.session import RunContext
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
