@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -35,20 +37,14 @@ def stats(*, place: Place = None) -> None:
 
     from beholder.report.tables import cell
 
-    file = _opened(place)
     table = Table("model", "operation", "answers", "prompt tokens", "answer tokens", "USD")
-    for row in file.stats():
-        table.add_row(
-            cell(row.model),
-            row.operation,
-            f"{row.n_answers:,}",
-            f"{row.prompt_tokens or 0:,}",
-            f"{row.completion_tokens or 0:,}",
-            f"{row.cost:.4f}",
-        )
-    tell_tables(table)
-    tell(f"{file.name}: {file.size() / 1e6:.1f} MB")
-    file.close()
+    with _opened(place) as file:
+        for row in file.stats():
+            counts = (row.n_answers, row.prompt_tokens or 0, row.completion_tokens or 0)
+            shown = (f"{n:,}" for n in counts)
+            table.add_row(cell(row.model), row.operation, *shown, f"{row.cost:.4f}")
+        tell_tables(table)
+        tell(f"{file.name}: {file.size() / 1e6:.1f} MB")
 
 
 @app.command
@@ -67,9 +63,8 @@ def export(out: Path, /, *, place: Place = None, run: Path | None = None) -> Non
 
     if run is not None and not (run / FILE_NAME).is_file():
         raise ConfigError(f"{run} is not a run directory: it has no {FILE_NAME}")
-    file: AnswerCache = _opened(place) if run is None else AnswerFile(run / FILE_NAME)
-    tell(f"{export_answers(file, out)} answers written to {out}")
-    file.close()
+    with _opened(place) if run is None else closing(AnswerFile(run / FILE_NAME)) as file:
+        tell(f"{export_answers(file, out)} answers written to {out}")
 
 
 @app.command
@@ -81,9 +76,8 @@ def prune(*, days: float, place: Place = None) -> None:
     Args:
         days: Remove answers that are older than so many days.
     """
-    file = _opened(place)
-    tell(f"{file.prune(older_than=days * 86400)} answers removed from {file.name}")
-    file.close()
+    with _opened(place) as file:
+        tell(f"{file.prune(older_than=days * 86400)} answers removed from {file.name}")
 
 
 @app.command
@@ -92,14 +86,14 @@ def verify(*, place: Place = None) -> None:
 
     Example: `beholder cache verify`
     """
-    file = _opened(place)
-    n_before = sum(row.n_answers for row in file.stats())
-    n_read = sum(1 for _ in file.records())
-    tell(f"{n_read} answers of {file.name} can be read, {n_before - n_read} were removed")
-    file.close()
+    with _opened(place) as file:
+        n_before = sum(row.n_answers for row in file.stats())
+        n_read = sum(1 for _ in file.records())
+        tell(f"{n_read} answers of {file.name} can be read, {n_before - n_read} were removed")
 
 
-def _opened(place: str | None) -> AnswerCache:
+@contextmanager
+def _opened(place: str | None) -> Iterator[AnswerCache]:
     from beholder.run.answers import open_cache
 
     found = cache_at(place)
@@ -107,4 +101,5 @@ def _opened(place: str | None) -> AnswerCache:
         raise ConfigError("the cache is off; name its folder with --cache")
     if isinstance(found, Path) and not found.is_file():
         raise ConfigError(f"there is no cache at {found}; runs make it")
-    return open_cache(found)
+    with closing(open_cache(found)) as file:
+        yield file

@@ -40,7 +40,8 @@ def metrics() -> None:
     table = Table("metric", "what", "values")
     for name in METRICS.names():
         cls = METRICS.get(name)
-        table.add_row(name, first_line(cls), ", ".join(value.name for value in cls.values))
+        about = (inspect.getdoc(cls) or "").partition("\n")[0]
+        table.add_row(name, about, ", ".join(value.name for value in cls.values))
     tell_tables(table)
 
 
@@ -168,11 +169,6 @@ def sample(
         write_jsonl(path, map(to_row, share))
         say(f"  {path.name}: {len({item.source for item in share}):,} pictures")
     return 0
-
-
-def first_line(cls: type[Metric[Any]]) -> str:
-    """The first line of a metric's docstring."""
-    return (inspect.getdoc(cls) or "").partition("\n")[0]
 
 
 def describe(cls: type[Metric[Any]]) -> str:

@@ -180,7 +180,8 @@ def reference_texts(value: object) -> tuple[str, ...]:
 
 def _texts(value: object, check: Callable[[object], str]) -> tuple[str, ...]:
     if isinstance(value, str):
-        if _is_list_as_text(value):
+        # Scored as one odd reference, a list written as text gives a wrong number in silence.
+        if value.strip().startswith(('["', "['")) and value.strip().endswith(('"]', "']")):
             raise RowError(
                 f"expected a list of texts, got a list written as text: {shorten(value)}"
             )
@@ -188,12 +189,6 @@ def _texts(value: object, check: Callable[[object], str]) -> tuple[str, ...]:
     if not isinstance(value, list | tuple):
         raise RowError(f"expected a list of texts, got {shorten(value)}")
     return tuple(checked_field(f"[{n}]", check, element) for n, element in enumerate(value))
-
-
-def _is_list_as_text(value: str) -> bool:
-    # '["a", "b"]' or "['a', 'b']": scored as one odd reference it gives a wrong number in silence
-    text = value.strip()
-    return text.startswith(('["', "['")) and text.endswith(('"]', "']"))
 
 
 def media_path(value: object, media_root: Path | None) -> str:

@@ -149,7 +149,11 @@ def read_parquet(source: str | Path, name: str) -> Iterator[Row]:
             files, path = pyarrow.fs.LocalFileSystem(), str(source)
         with pyarrow.parquet.ParquetFile(path, filesystem=files) as file:
             check_columns(file.schema_arrow.names, name)
-            _check_parquet(file.metadata, files.get_file_info(path).size, name)
+            # What a row group says of its columns is not asked: where that is damaged, the library
+            # ends the process.
+            groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+            whole = sum(group.total_byte_size for group in groups)
+            check_unpacking(whole, files.get_file_info(path).size, name)
             for batch in file.iter_batches(batch_size=_PARQUET_ROWS):
                 for row in _rows_of(batch):
                     number += 1
@@ -159,16 +163,6 @@ def read_parquet(source: str | Path, name: str) -> Iterator[Row]:
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
         # ValueError: a text that is not UTF-8, times in nanoseconds; OverflowError: the year 300000
         raise DataError(name, f"cannot be read as Parquet: {error}") from error
-
-
-def _check_parquet(file: Any, size: int, name: str) -> None:
-    """Refuse what is small as a file and large in memory, as far as it says so itself.
-
-    What a row group says of its columns is not asked: where that is damaged, the library ends the
-    process.
-    """
-    whole = sum(file.row_group(number).total_byte_size for number in range(file.num_row_groups))
-    check_unpacking(whole, size, name)
 
 
 def _rows_of(batch: Any) -> Iterator[dict[str, object] | None]:

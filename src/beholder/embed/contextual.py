@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -61,73 +61,17 @@ _ENGLISH = frozenset(
 )
 
 
-class TokenEncoder(Protocol):
-    """What reads a text token by token and gives each a vector.
-
-    Attributes:
-        per_process: Whether every worker process may make its own.
-    """
-
-    per_process: ClassVar[bool]
-
-    @property
-    def english_only(self) -> bool:
-        """Whether it is known to read English alone."""
-
-    @property
-    def identity(self) -> str:
-        """What fixes the vectors: name and revision or hash."""
-
-    @property
-    def n_layers(self) -> int:
-        """Layers of the model."""
-
-    def tokens(self, text: str) -> Tokens:
-        """The tokens of a text."""
-
-    def encode(self, questions: Sequence[tuple[str, int]]) -> list[FloatArray]:
-        """Vectors (n, D) of length 1 of the tokens of texts, each at a layer.
-
-        Args:
-            questions: Texts with the layer whose output is taken, 0 for what the first layer gets.
-
-        Raises:
-            ConfigError: The model has no such layer.
-        """
-
-
-def token_encoder(text: str) -> TokenEncoder:
-    """The encoder of a spec: ``minilm``, built in, or ``hf:NAME_OR_PATH``.
-
-    Raises:
-        ConfigError: The spec is of neither form.
-        MissingExtraError: It needs a package that is not installed.
-    """
-    parsed = spec.parse(text)
-    if parsed.name == "minilm" and parsed.argument is None and not parsed.options:
-        return MiniLMTokens()
-    return TransformersEncoder(text)
-
-
 class MiniLMTokens:
     """The built-in encoder (spec ``minilm``); nothing is cut, see ``beholder.embed.minilm``."""
 
     per_process: ClassVar[bool] = True
-
-    @property
-    def english_only(self) -> bool:
-        """It does."""
-        return True
+    english_only: ClassVar[bool] = True
+    n_layers: ClassVar[int] = minilm.N_LAYERS
 
     @property
     def identity(self) -> str:
         """``minilm@REVISION``: a hash of the model's files."""
         return minilm.identity()
-
-    @property
-    def n_layers(self) -> int:
-        """Layers of the model."""
-        return minilm.N_LAYERS
 
     def tokens(self, text: str) -> Tokens:
         """The tokens of a text, all of them."""
@@ -140,7 +84,16 @@ class MiniLMTokens:
         )
 
     def encode(self, questions: Sequence[tuple[str, int]]) -> list[FloatArray]:
-        """See ``TokenEncoder.encode``; each text has the same bits in any batch."""
+        """Vectors (n, D) of length 1 of the tokens of texts, each at a layer.
+
+        A text has the same bits in any batch.
+
+        Args:
+            questions: Texts with the layer whose output is taken, 0 for what the first layer gets.
+
+        Raises:
+            ConfigError: The model has no such layer.
+        """
         _check_layers(questions, "minilm", self.n_layers)
         states: dict[tuple[str, int], FloatArray] = {}
         for layer in {layer for _, layer in questions}:
@@ -224,7 +177,7 @@ class TransformersEncoder:
         )
 
     def encode(self, questions: Sequence[tuple[str, int]]) -> list[FloatArray]:
-        """See ``TokenEncoder.encode``."""
+        """See ``MiniLMTokens.encode``."""
         _check_layers(questions, self.name, self.n_layers)
         with self._lock:
             tokens = self._tokenizer(
@@ -257,6 +210,23 @@ class TransformersEncoder:
     def _part(self, kind: str, **options: Any) -> Any:
         made = getattr(self._transformers, kind)
         return made.from_pretrained(self.name, revision=self._revision, **options)
+
+
+TokenEncoder: TypeAlias = MiniLMTokens | TransformersEncoder
+"""What reads a text token by token and gives each a vector."""
+
+
+def token_encoder(text: str) -> TokenEncoder:
+    """The encoder of a spec: ``minilm``, built in, or ``hf:NAME_OR_PATH``.
+
+    Raises:
+        ConfigError: The spec is of neither form.
+        MissingExtraError: It needs a package that is not installed.
+    """
+    parsed = spec.parse(text)
+    if parsed.name == "minilm" and parsed.argument is None and not parsed.options:
+        return MiniLMTokens()
+    return TransformersEncoder(text)
 
 
 def _check_layers(questions: Sequence[tuple[str, int]], name: str, n_layers: int) -> None:

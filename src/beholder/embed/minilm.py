@@ -168,11 +168,6 @@ def token_states(texts: Sequence[Sequence[int]], layer: int = N_LAYERS) -> list[
     return found
 
 
-def is_known(ids: Sequence[int]) -> bool:
-    """Whether a text, with the markers of its ends, has any token that the model knows."""
-    return any(token != _load().unknown for token in ids[1:-1])
-
-
 @cache
 def identity() -> str:
     """``minilm@REVISION``: a hash of the model's files."""
@@ -201,9 +196,10 @@ class MiniLMEmbedder(Embedder):
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """See ``Embedder.embed``."""
         read = [read_tokens(text).ids for text in texts]
-        rows = np.zeros((len(texts), _load().places.shape[1]), dtype=np.float32)
+        model = _load()
+        rows = np.zeros((len(texts), model.places.shape[1]), dtype=np.float32)
         for row, ids, states in zip(rows, read, token_states(read), strict=True):
-            if is_known(ids):
+            if any(token != model.unknown for token in ids[1:-1]):
                 total = states.sum(axis=0, dtype=np.float64)
                 row[:] = total / np.sqrt((total * total).sum())
         return rows

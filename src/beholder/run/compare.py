@@ -91,7 +91,12 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
     subjects = {kind.name: _Pairing.of(a, b, kind) for kind in map(a.kind_of, shared)}
     differences: list[Difference] = []
     for name in shared:
-        _check_signatures(a, b, name, allow_different)
+        made_a, made_b = a.signatures(name), b.signatures(name)
+        if made_a and made_b and made_a != made_b and not allow_different:
+            raise ConfigError(
+                f"{name} was made in different ways: {' ; '.join(made_a)} in {a.folder},"
+                f" {' ; '.join(made_b)} in {b.folder}; compare anyway with --allow-different"
+            )
         differences += _differences(name, a, b, subjects[a.kind_of(name).name])
     corrected = holm([one.paired.p_value for one in differences])  # many are tested at once
     pairs = zip(differences, corrected, strict=True)
@@ -151,12 +156,3 @@ def _differences(name: str, a: Store, b: Store, pairing: _Pairing) -> Iterator[D
         paired = stats.paired_difference(second, first, clusters=clusters, seed=SEED)
         mean_a, mean_b = (math.fsum(numbers) / len(numbers) for numbers in (first, second))
         yield Difference(name, value, mean_a, mean_b, paired)
-
-
-def _check_signatures(a: Store, b: Store, name: str, allow_different: bool) -> None:
-    made_a, made_b = a.signatures(name), b.signatures(name)
-    if made_a and made_b and made_a != made_b and not allow_different:
-        raise ConfigError(
-            f"{name} was made in different ways: {' ; '.join(made_a)} in {a.folder},"
-            f" {' ; '.join(made_b)} in {b.folder}; compare anyway with --allow-different"
-        )

@@ -90,14 +90,10 @@ class TextGenerator(Asker[S]):
         self.check(subject)
         parts = await self.make(subject, tools.judge(self.judge), tools)
         signature = self.signature(self.identities(tools))
-        detail = {"parts": [_short(part) for part in parts]}
-        return ItemScore(self.measure(parts), (), signature, detail)
+        filled = [{k: v for k, v in asdict(part).items() if v or k == "text"} for part in parts]
+        return ItemScore(self.measure(parts), (), signature, {"parts": filled})
 
 
 def parts_of(detail: Mapping[str, Any]) -> tuple[GeneratedText, ...]:
     """The texts that an outcome's detail holds."""
     return tuple(GeneratedText(**part) for part in detail["parts"])
-
-
-def _short(part: GeneratedText) -> dict[str, str]:
-    return {name: value for name, value in asdict(part).items() if value or name == "text"}
