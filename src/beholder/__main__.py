@@ -34,12 +34,10 @@ def commands() -> str:
     for line in (files("beholder") / "commands.txt").read_text("utf-8").splitlines():
         name, tab, about = line.partition("\t")
         indent = f"  {name:21}"
-        rest = " " * len(indent)
-        lines.append(
-            textwrap.fill(about, width, initial_indent=indent, subsequent_indent=rest)
-            if tab
-            else line
-        )
+        if tab:
+            rest = " " * len(indent)
+            line = textwrap.fill(about, width, initial_indent=indent, subsequent_indent=rest)
+        lines.append(line)
     return "\n".join(lines) + "\n"
 
 

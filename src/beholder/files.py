@@ -194,14 +194,23 @@ def safe_name(text: str) -> str:
     return f"{name[: _LONGEST_NAME - 9]}-{digest}"
 
 
+def open_regular(path: Path) -> io.FileIO:
+    """A file open for reading, if it is one: a pipe would be waited for, and a device has no end.
+
+    Raises:
+        OSError: It is missing, no regular file, or cannot be read.
+    """
+    file = io.FileIO(path, opener=lambda name, flags: os.open(name, flags | _NO_WAITING))
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError("it is no regular file")
+    return file
+
+
 def _regular(path: Path, most: int) -> bytes:
-    """The bytes of a regular file: a pipe would be waited for, and a device has no end."""
-    with io.FileIO(path, opener=lambda name, flags: os.open(name, flags | _NO_WAITING)) as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError("it is no regular file")
-        if found.st_size > most:
-            raise OSError(f"{found.st_size} bytes are more than the {most} that are read")
+    with open_regular(path) as file:
+        if (size := os.fstat(file.fileno()).st_size) > most:
+            raise OSError(f"{size} bytes are more than the {most} that are read")
         return file.readall()
 
 

@@ -164,7 +164,7 @@ class JudgeOptions:
     def for_tools(self) -> dict[str, dict[str, object]]:
         """Options per kind of tool, for ``metrics.Tools``."""
         given = self.keywords()
-        address = {name: given[name] for name in ("base_url", "key_env") if name in given}
+        address: dict[str, object] = {n: given[n] for n in ("base_url", "key_env") if n in given}
         return {"judge": given, "embedder": address}
 
 
@@ -254,9 +254,8 @@ def check_count(name: str, value: int | None, otherwise: str) -> None:
     Raises:
         ConfigError: Names option and value.
     """
-    if value is None or (type(value) is int and value >= 1):
-        return
-    raise ConfigError(f"{name}={value!r}: expected a whole number from 1; {otherwise}")
+    if value is not None and not (type(value) is int and value >= 1):
+        raise ConfigError(f"{name}={value!r}: expected a whole number from 1; {otherwise}")
 
 
 def check_amount(name: str, value: float | None, otherwise: str) -> None:
@@ -268,6 +267,5 @@ def check_amount(name: str, value: float | None, otherwise: str) -> None:
     if value is None:
         return
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if number and 0 <= float(value) < math.inf:
-        return
-    raise ConfigError(f"{name}={value!r}: expected a number from 0; {otherwise}")
+    if not (number and 0 <= float(value) < math.inf):
+        raise ConfigError(f"{name}={value!r}: expected a number from 0; {otherwise}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from importlib.resources import as_file, files
@@ -22,8 +23,6 @@ from beholder.terminal.groups import (
 from beholder.terminal.printing import known_runs, say, say_problems, tell, tell_summary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from beholder.run.store import Store
     from beholder.tables import Table
 
@@ -204,8 +203,7 @@ def _corrected(
         for name, asker in logs[0].askers.items()
         if all(name in log.askers for log in logs)
     }
-    wanted = targets(people.labels, people.label, scored)
-    if not wanted:
+    if not (wanted := targets(people.labels, people.label, scored)):
         return [], []
     table, problems = corrected_table(runs, systems, wanted)
     return [table] if table.rows else [], problems

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import stat
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -12,8 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from beholder.errors import ItemError
-
-_NO_WAITING = getattr(os, "O_NONBLOCK", 0)
+from beholder.files import open_regular
 
 
 @contextmanager
@@ -24,13 +22,9 @@ def regular(path: Path, max_bytes: int) -> Iterator[io.BufferedReader]:
         ItemError: It is missing, no regular file, has more than ``max_bytes``, or cannot be read.
     """
     try:
-        # Without O_NONBLOCK the opening of a pipe would wait for a writer.
-        with io.FileIO(path, opener=lambda name, flags: os.open(name, flags | _NO_WAITING)) as raw:
-            found = os.fstat(raw.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                raise ItemError(f"{path}: cannot be read (it is no regular file)")
-            if found.st_size > max_bytes:
-                raise ItemError(f"{path}: {found.st_size} bytes are more than the {max_bytes} read")
+        with open_regular(path) as raw:
+            if (size := os.fstat(raw.fileno()).st_size) > max_bytes:
+                raise ItemError(f"{path}: {size} bytes are more than the {max_bytes} read")
             yield io.BufferedReader(raw)
     except FileNotFoundError:
         raise ItemError(f"{path}: there is no such file") from None

@@ -8,13 +8,15 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from beholder.data.marks import SIDES
 from beholder.data.read import good_rows, read_items
 from beholder.errors import ConfigError
+from beholder.metrics import ValueInfo
 from beholder.options import DataOptions
 from beholder.records import Item, Span
+from beholder.run.manifest import ValueLog
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.spec import Spec, parse, tool, with_value
@@ -25,11 +27,8 @@ from beholder.tables import Column, Table, interval_cells
 from beholder.text.rules import RuleSplitter
 from beholder.text.tokenize import words
 
-if TYPE_CHECKING:
-    from beholder.metrics import ValueInfo
-    from beholder.run.manifest import ValueLog
-
-Value: TypeAlias = "ValueInfo | ValueLog"
+Value: TypeAlias = ValueInfo | ValueLog
+"""A value of a metric, as the metric states it or as a run does."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,8 @@ def targets(
                 f" {LEAST_PICTURES} are needed"
             )
         for metric, value in _values(named, scored):
-            low, high = _ends(value)
+            low = -math.inf if value.low is None else value.low
+            high = math.inf if value.high is None else value.high
             off = next((v for v in labels.numbers.values() if not low <= v <= high), None)
             if off is None:
                 made.append(Target(metric, value.name, labels))
@@ -132,13 +132,6 @@ def targets(
                 raise ConfigError(reason)
             problems.append(reason)
     return made
-
-
-def _ends(value: Value) -> tuple[float, float]:
-    return (
-        -math.inf if value.low is None else value.low,
-        math.inf if value.high is None else value.high,
-    )
 
 
 def _values(named: str, scored: Mapping[str, Sequence[Value]]) -> list[tuple[str, Value]]:

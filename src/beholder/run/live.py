@@ -60,14 +60,20 @@ class LiveScorer:
         self.metric = metric
         self._means = means
         self._resources = ExitStack()
-        self._tools = self._open()
+        options, work = means.judging.for_tools(), means.work
+        answers, budget = None, None
+        if metric.asks_judge():  # what is said in a long training is nothing to hold in memory
+            folder = self._resources.enter_context(tempfile.TemporaryDirectory())
+            kept = run_answers(Path(folder), work.cache, work.max_cost)
+            answers, budget = self._resources.enter_context(kept)
+        self._tools = Tools(None, options, answers, budget, folder=means.folder)
         # Questions of models are typical answers here: it costs nothing to try another text.
-        self._trying = Tools(options=means.judging.for_tools(), tally=Tally(), folder=means.folder)
+        self._trying = Tools(options=options, tally=Tally(), folder=means.folder)
         metric.identities(self._tools)  # a tool that cannot be made stops here
         self._closed = False
         self._cheap = self._tools.are_per_process(metric.tool_specs())
         self._workers = _Workers(
-            means.work.workers or min(WORKERS, os.cpu_count() or 1),
+            work.workers or min(WORKERS, os.cpu_count() or 1),
             Scorer([metric], ITEM, means.tools),
         )
         self._end = weakref.finalize(self, _close, os.getpid(), self._workers, self._resources)
@@ -103,16 +109,6 @@ class LiveScorer:
         """End the worker processes and close what is open."""
         self._closed = True
         self._end()
-
-    def _open(self) -> Tools:
-        work = self._means.work
-        answers, budget = None, None
-        if self.metric.asks_judge():  # what is said in a long training is nothing to hold in memory
-            folder = self._resources.enter_context(tempfile.TemporaryDirectory())
-            kept = run_answers(Path(folder), work.cache, work.max_cost)
-            answers, budget = self._resources.enter_context(kept)
-        options = self._means.judging.for_tools()
-        return Tools(None, options, answers, budget, folder=self._means.folder)
 
     async def _in_coroutines(self, items: Sequence[Item]) -> list[Outcome]:
         async def one(place: int) -> Outcome:
