@@ -117,19 +117,20 @@ class Clip(ImageEmbedder):
 
     @cached_property
     def _tokenizer(self) -> Any:
-        return self._part("AutoTokenizer")
+        return self._transformers.AutoTokenizer.from_pretrained(self.name, revision=self._revision)
 
     @cached_property
     def _processor(self) -> Any:
-        return self._part("CLIPImageProcessor")
+        return self._transformers.CLIPImageProcessor.from_pretrained(
+            self.name, revision=self._revision
+        )
 
     @cached_property
     def _model(self) -> Any:
-        return self._part("CLIPModel", use_safetensors=True).to(self._device).eval()
-
-    def _part(self, kind: str, **options: Any) -> Any:
-        made = getattr(self._transformers, kind)
-        return made.from_pretrained(self.name, revision=self._revision, **options)
+        model = self._transformers.CLIPModel.from_pretrained(
+            self.name, revision=self._revision, use_safetensors=True
+        )
+        return model.to(self._device).eval()
 
 
 class ImageTextService:

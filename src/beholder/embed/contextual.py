@@ -197,19 +197,18 @@ class TransformersEncoder:
 
     @cached_property
     def _config(self) -> Any:
-        return self._part("AutoConfig")
+        return self._transformers.AutoConfig.from_pretrained(self.name, revision=self._revision)
 
     @cached_property
     def _tokenizer(self) -> Any:
-        return self._part("AutoTokenizer")
+        return self._transformers.AutoTokenizer.from_pretrained(self.name, revision=self._revision)
 
     @cached_property
     def _model(self) -> Any:
-        return self._part("AutoModel", use_safetensors=True).to(self._device).eval()
-
-    def _part(self, kind: str, **options: Any) -> Any:
-        made = getattr(self._transformers, kind)
-        return made.from_pretrained(self.name, revision=self._revision, **options)
+        model = self._transformers.AutoModel.from_pretrained(
+            self.name, revision=self._revision, use_safetensors=True
+        )
+        return model.to(self._device).eval()
 
 
 TokenEncoder: TypeAlias = MiniLMTokens | TransformersEncoder
