@@ -125,7 +125,7 @@ def _forget(module: str) -> None:
         for name in [one for one in known._classes if "/" in one]:
             del known._classes[name]
     registry._ORIGINS.clear()
-    registry._distributions.cache_clear()
+    registry.distributions.cache_clear()
 
 
 ITEMS = [Item("a", "a red car"), Item("b", "a dog")]
