@@ -86,9 +86,9 @@ class RayEngine:
                 make_tools = partial(_tools, means, desk)
             scorer = Scorer(scorer.askers, scorer.kind, make_tools)
             make = ray.remote(Worker).options(num_cpus=1, num_gpus=self.num_gpus or None)
-            held, tables = ray.put(scorer), work.store.tables
-            start = partial(make.remote, held, tables.parts, tables.start)
+            tables = work.store.tables
             try:
+                start = partial(make.remote, ray.put(scorer), tables.parts, tables.start)
                 self._map(ray, start, deque(_blocks(work, size)), means.work.workers, done)
             except ray.exceptions.RayError as error:
                 raise RunError(
