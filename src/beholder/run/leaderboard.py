@@ -15,9 +15,8 @@ from beholder.run import manifest
 from beholder.run.kind import kind_of
 from beholder.run.store import Store
 from beholder.run.summary import N_RESAMPLES, SEED
-from beholder.stats.bootstrap import percentile_interval
+from beholder.stats.bootstrap import paired_difference, percentile_interval
 from beholder.stats.checks import Floats
-from beholder.stats.paired import paired_difference
 from beholder.stats.significance import holm
 
 

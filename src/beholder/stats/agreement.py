@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 
 from beholder.records import Interval
 from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Ints, cluster_codes, resampling
+from beholder.stats.checks import Ints, Resampling, cluster_codes, resampling
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,9 @@ def bootstrapped(
     n_items: int,
     n_raters: int,
     undefined: str,
-    n_resamples: int,
-    level: float,
-    seed: int,
     p_value: float | None = None,
     clusters: Sequence[Hashable] | None = None,
+    **options: Unpack[Resampling],
 ) -> Agreement:
     """Agreement whose interval comes from resampling items, or clusters of them.
 
@@ -56,20 +55,16 @@ def bootstrapped(
         n_items: Items to resample.
         n_raters: Raters, for the result.
         undefined: Reason to state when the coefficient has no value on all items.
-        n_resamples: Bootstrap resamples.
-        level: Confidence level.
-        seed: Seed of the resampling.
         p_value: For the result.
         clusters: What each item belongs to; whole clusters are resampled.
+        options: See ``Resampling``.
     """
     codes = cluster_codes(clusters, n_items)
-    resampling(n_resamples, level)
+    resampling(**options)
     items = np.arange(n_items)
     value = statistic(items) if n_items else None
     if value is None:
         return Agreement(method, None, None, n_items, n_raters, None, undefined)
-    interval = cluster_bootstrap(
-        statistic, codes, n_resamples=n_resamples, level=level, seed=seed, centre=value
-    )
+    interval = cluster_bootstrap(statistic, codes, centre=value, **options)
     reason = None if interval else "too few items vary for a bootstrap interval"
     return Agreement(method, value, interval, n_items, n_raters, p_value, reason)

@@ -1,20 +1,29 @@
-"""Macro token F1 of a metric that raises alerts: tokens scored below a threshold are errors."""
+"""How well low scores find errors: macro F1 of alerts, and the area under the ROC curve."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Floats, Ints, at_least, cluster_codes, resampling
+from beholder.stats.bootstrap import cluster_bootstrap, cluster_replicates, replicate_interval
+from beholder.stats.checks import (
+    Floats,
+    Ints,
+    Resampling,
+    at_least,
+    cluster_codes,
+    n_clusters,
+    resampling,
+)
 
 Macro: TypeAlias = Literal["classes", "documents"]
+_FEW = "too few documents have marks for a bootstrap interval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +61,7 @@ def alert_f1(
     threshold: float | None = None,
     macro: Macro = "classes",
     clusters: Sequence[Hashable] | None = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
+    **options: Unpack[Resampling],
 ) -> AlertF1:
     """Macro token F1 at a given alert threshold, or the maximum over all thresholds.
 
@@ -70,9 +77,7 @@ def alert_f1(
         threshold: Alert threshold; None chooses the best on these documents.
         macro: What to average over.
         clusters: What each document belongs to (its picture); whole clusters are resampled.
-        n_resamples: Bootstrap resamples, at the threshold used.
-        level: Confidence level.
-        seed: Seed of the resampling.
+        options: See ``Resampling``; at the threshold used.
 
     Raises:
         ConfigError: No documents, scores and labels that do not pair, NaN, or labels other than
@@ -80,14 +85,14 @@ def alert_f1(
     """
     _check_macro(macro)
     s, g = documents(scores, labels)
-    resampling(n_resamples, level)
+    resampling(**options)
     if threshold is not None and not np.isfinite(threshold):
         raise ConfigError(f"threshold: expected a finite number, got {threshold}")
     used = best_threshold(s, g, macro) if threshold is None else threshold
     counts = np.array([_counts(x, y, used) for x, y in zip(s, g, strict=True)])
     chosen = "maximum" if threshold is None else "given"
     codes = cluster_codes(clusters, len(s))
-    return _result(counts, used, chosen, macro, codes, (n_resamples, level, seed))
+    return _result(counts, used, chosen, macro, codes, **options)
 
 
 def held_out_alert_f1(
@@ -121,20 +126,21 @@ def held_out_alert_f1(
     """
     _check_macro(macro)
     s, g = documents(scores, labels)
-    resampling(n_resamples, level)
+    options = Resampling(n_resamples=n_resamples, level=level, seed=seed)
+    resampling(**options)
     codes = cluster_codes(clusters, len(s))
-    n_clusters = int(codes.max()) + 1
-    if not 2 <= n_folds <= n_clusters:
+    most = n_clusters(codes)
+    if not 2 <= n_folds <= most:
         what = "documents" if clusters is None else "clusters"
-        raise ConfigError(f"n_folds: expected 2 to {n_clusters} (the {what}), got {n_folds}")
-    fold = (np.random.default_rng(seed).permutation(n_clusters) % n_folds)[codes]
+        raise ConfigError(f"n_folds: expected 2 to {most} (the {what}), got {n_folds}")
+    fold = (np.random.default_rng(seed).permutation(most) % n_folds)[codes]
     counts = np.zeros((len(s), 4))
     for i in range(n_folds):
         rest = np.flatnonzero(fold != i)
         used = best_threshold([s[j] for j in rest], [g[j] for j in rest], macro)
         for j in np.flatnonzero(fold == i):
             counts[j] = _counts(s[j], g[j], used)
-    return _result(counts, None, "held-out", macro, codes, (n_resamples, level, seed))
+    return _result(counts, None, "held-out", macro, codes, **options)
 
 
 def best_threshold(scores: Sequence[Floats], labels: Sequence[Ints], macro: str) -> float:
@@ -184,23 +190,13 @@ def _result(
     chosen: str,
     macro: str,
     codes: Ints,
-    resamples: tuple[int, float, int],
+    **options: Unpack[Resampling],
 ) -> AlertF1:
-    n_resamples, level, seed = resamples
-    f1 = _macro_f1(counts, macro)
-    reason = None
-    interval = None
-    if f1 is None:
-        reason = "gold marks no token, or every token: there are no two classes"
-    else:
-        interval = cluster_bootstrap(
-            lambda rows: _macro_f1(counts[rows], macro),
-            codes,
-            n_resamples=n_resamples,
-            level=level,
-            seed=seed,
-        )
-        reason = None if interval else "too few documents have marks for a bootstrap interval"
+    f1, interval = _macro_f1(counts, macro), None
+    reason: str | None = "gold marks no token, or every token: there are no two classes"
+    if f1 is not None:
+        interval = cluster_bootstrap(lambda rows: _macro_f1(counts[rows], macro), codes, **options)
+        reason = None if interval else _FEW
     n_gold = int(counts[:, 0].sum() + counts[:, 2].sum())
     return AlertF1(
         f1, interval, threshold, chosen, macro, len(counts), int(counts.sum()), n_gold, reason
@@ -234,3 +230,95 @@ def documents(
         if not bool(np.isin(y, (0, 1)).all()):
             raise ConfigError(f"document {i}: labels are 0 or 1")
     return s, [y.astype(np.int64) for y in g]
+
+
+@dataclass(frozen=True, slots=True)
+class AlertAUC:
+    """Area under the ROC curve of alerts.
+
+    Attributes:
+        auc: Chance that a marked part has a lower score than one that is not, ties counting half;
+            0.5 for scores that know nothing. None when gold marks no part, or all.
+        interval: Bootstrap interval over documents; None when it cannot be given.
+        replicates: The value of each resample, aligned between equal documents; None where it is
+            not defined.
+        n_documents: Documents.
+        n_parts: Parts (tokens, sentences) of all documents.
+        n_gold: Parts that gold marks.
+        reason: Why the area or its interval is None.
+    """
+
+    auc: float | None
+    interval: Interval | None
+    replicates: tuple[float | None, ...]
+    n_documents: int
+    n_parts: int
+    n_gold: int
+    reason: str | None = None
+
+
+def alert_auc(
+    scores: Sequence[ArrayLike],
+    labels: Sequence[ArrayLike],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
+) -> AlertAUC:
+    """Area under the ROC curve, the parts of all documents pooled.
+
+    Args:
+        scores: Per document, (n_parts,) scores, low meaning an error; infinity for a part that
+            never alerts.
+        labels: Per document, (n_parts,) 1 for a part that gold marks as an error, else 0.
+        clusters: What each document belongs to (its picture); whole clusters are resampled.
+        n_resamples: Bootstrap resamples; 0 for no interval.
+        level: Confidence level.
+        seed: Seed of the resampling.
+
+    Raises:
+        ConfigError: As :func:`beholder.stats.alert_f1`.
+    """
+    s, g = documents(scores, labels)
+    if n_resamples:
+        resampling(n_resamples, level)
+    pooled, gold = np.concatenate(s), np.concatenate(g)
+    levels = np.unique(pooled, return_inverse=True)[1]
+    document = np.repeat(np.arange(len(s)), [len(x) for x in s])
+    wrong = gold == 1
+    n_levels = int(levels.max()) + 1 if len(levels) else 0
+
+    def area(rows: Ints) -> float | None:
+        weight = np.bincount(rows, minlength=len(s)).astype(np.float64)[document]
+        marked, plain = (
+            np.bincount(levels[which], weights=weight[which], minlength=n_levels)
+            for which in (wrong, ~wrong)
+        )
+        return area_of_levels(marked.astype(np.float64), plain.astype(np.float64))
+
+    auc = area(np.arange(len(s)))
+    counts = (len(s), len(gold), int(wrong.sum()))
+    if auc is None:
+        reason = "gold marks no part, or every part: there are no two classes"
+        return AlertAUC(None, None, (), *counts, reason)
+    if not n_resamples:
+        return AlertAUC(auc, None, (), *counts)
+    codes = cluster_codes(clusters, len(s))
+    drawn = cluster_replicates(area, codes, n_resamples=n_resamples, seed=seed)
+    interval = replicate_interval(drawn, level)
+    return AlertAUC(auc, interval, tuple(drawn), *counts, None if interval else _FEW)
+
+
+def area_of_levels(wrong: Floats, right: Floats) -> float | None:
+    """The area under the ROC curve; None if one of the two has no weight.
+
+    Args:
+        wrong: (n_levels,) weight of what should have low scores, lowest level of the score first.
+        right: (n_levels,) weight of what should have high ones.
+    """
+    pairs = wrong.sum() * right.sum()
+    if pairs == 0:
+        return None
+    above = right.sum() - np.cumsum(right)
+    return float((wrong * (above + right / 2)).sum() / pairs)

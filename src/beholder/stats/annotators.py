@@ -94,7 +94,7 @@ def alternative_annotator(
         )
     p_values = {e: tuple(_p(one, e) for one in losses) for e in epsilons}
     return AlternativeAnnotator(
-        winning_rate={e: _rejected(p, level) / len(p) for e, p in p_values.items()},
+        winning_rate={e: float(np.mean(_corrected(p) <= level)) for e, p in p_values.items()},
         p_values=p_values,
         advantage=float(np.mean(wins)),
         n_people=len(losses),
@@ -119,9 +119,7 @@ def _p(differences: Floats, epsilon: float) -> float:
     return float(sps.ttest_1samp(differences, epsilon, alternative="less").pvalue)
 
 
-def _rejected(p_values: Sequence[float], level: float) -> int:
-    """Hypotheses that Benjamini and Yekutieli reject."""
-    m = len(p_values)
-    bound = level / (m * sum(1 / i for i in range(1, m + 1)))
-    passed = [i for i, p in enumerate(sorted(p_values), 1) if p <= i * bound]
-    return max(passed, default=0)
+def _corrected(p_values: Sequence[float]) -> Floats:
+    """Adjusted by Benjamini and Yekutieli."""
+    adjusted: Floats = sps.false_discovery_control(p_values, method="by")
+    return adjusted

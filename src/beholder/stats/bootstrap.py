@@ -1,4 +1,4 @@
-"""Seeded percentile bootstrap.
+"""Seeded percentile bootstrap, and the sign-flip test of paired samples.
 
 Many values are resampled in *blocks*: sorted, cut into about a thousand runs, and how often each
 run is drawn is one multinomial. Within a run the values are nearly equal; what they still differ
@@ -10,6 +10,7 @@ number of resamples, and a million values take a fraction of a second.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,17 @@ from beholder.stats.checks import (
     at_least,
     cluster_codes,
     cluster_sums,
+    n_clusters,
     resampling,
+    same_length,
     vector,
 )
 
 PLAIN_UP_TO = 4096
 _EDGE = 256
 _INNER = 512
+_EXACT_UP_TO = 13  # 2**13 sign patterns are fewer than the usual number of random ones
+_TIE = 1.0 - 1e-12  # a flip equal to the observed sum may differ in the last digits
 _CHUNK_CELLS = 1 << 20  # cells of working memory: 8 MB per float64 array
 
 
@@ -85,12 +90,13 @@ def percentile_interval(replicates: Floats, level: float) -> Interval:
     return Interval(float(low), float(high), level)
 
 
-def blocks(key: Floats) -> tuple[Ints, Ints]:
-    """Order that sorts more than ``PLAIN_UP_TO`` keys, and each block's start in that order."""
+def _blocks(key: Floats) -> tuple[Ints, Ints, Ints]:
+    """Order that sorts more than ``PLAIN_UP_TO`` keys; each block's start in it, and its size."""
     order = np.argsort(key, kind="stable")
     edges = np.arange(_EDGE)
     inner = np.linspace(_EDGE, len(key) - _EDGE, _INNER, endpoint=False).astype(np.int64)
-    return order, np.concatenate([edges, inner, len(key) - _EDGE + edges])
+    starts = np.concatenate([edges, inner, len(key) - _EDGE + edges])
+    return order, starts, np.diff(np.append(starts, len(key)))
 
 
 def _ratio_replicates(
@@ -103,14 +109,11 @@ def _ratio_replicates(
         return np.concatenate([sums[d].sum(axis=1) / sizes[d].sum(axis=1) for d in draws])
     # A unit moves the ratio by sums - ratio * sizes, to first order: sort by that.
     influence = sums - sums.sum() / sizes.sum() * sizes
-    order, starts = blocks(influence)
-    counts = np.diff(np.append(starts, n)).astype(np.float64)
+    order, starts, counts = _blocks(influence)
     mean_sum, mean_size, mean_influence = (
         np.add.reduceat(v[order], starts) / counts for v in (sums, sizes, influence)
     )
-    spread = np.add.reduceat(
-        (influence[order] - np.repeat(mean_influence, counts.astype(np.int64))) ** 2, starts
-    )
+    spread = np.add.reduceat((influence[order] - np.repeat(mean_influence, counts)) ** 2, starts)
     variance = spread / counts
     parts = []
     for size in _chunks(n_resamples, len(starts)):
@@ -146,12 +149,11 @@ def sum_replicates(
     if n <= PLAIN_UP_TO:
         chances = np.full(n, 1 / n)
         return np.stack([rng.multinomial(n, chances) @ sums for _ in range(n_resamples)])
-    order, starts = blocks(influence())
-    counts = np.diff(np.append(starts, n)).astype(np.float64)
+    order, starts, counts = _blocks(influence())
     means = np.add.reduceat(sums[order], starts) / counts[:, None]
     covariances = np.zeros((len(starts), k, k))
     for block in np.flatnonzero(counts > 1):
-        rows = sums[order[starts[block] : starts[block] + int(counts[block])]] - means[block]
+        rows = sums[order[starts[block] : starts[block] + counts[block]]] - means[block]
         covariances[block] = rows.T @ rows / counts[block]
     drawn = rng.multinomial(n, counts / n, size=n_resamples).astype(np.float64)
     spread = (drawn @ covariances.reshape(len(starts), -1)).reshape(n_resamples, k, k)
@@ -172,9 +174,9 @@ def cluster_bootstrap(
     statistic: Callable[[Ints], float | None],
     codes: Ints,
     *,
-    n_resamples: int,
-    level: float,
-    seed: int,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
     centre: float | None = None,
 ) -> Interval | None:
     """Percentile interval of any statistic of resampled rows.
@@ -193,30 +195,148 @@ def cluster_bootstrap(
         The interval over the resamples with a value, or None with fewer than two clusters or when
         fewer than nine in ten resamples have a value: an interval over the rest would be biased.
     """
-    n_clusters = int(codes.max()) + 1 if len(codes) else 0
-    if n_clusters < 2:
-        return None
-    size = n_clusters if centre is None else min(n_clusters, PLAIN_UP_TO)
+    size = n_clusters(codes)
+    if centre is not None:
+        size = min(size, PLAIN_UP_TO)
+    drawn = cluster_replicates(statistic, codes, size, n_resamples=n_resamples, seed=seed)
+    if centre is not None and size < n_clusters(codes):
+        scale = np.sqrt(size / n_clusters(codes))
+        drawn = [None if one is None else centre + scale * (one - centre) for one in drawn]
+    return replicate_interval(drawn, level)
+
+
+def cluster_replicates(
+    statistic: Callable[[Ints], float | None],
+    codes: Ints,
+    size: int | None = None,
+    *,
+    n_resamples: int = 1000,
+    seed: int = 12345,
+) -> list[float | None]:
+    """The statistic of each resample of clusters; empty with fewer than two clusters.
+
+    Args:
+        statistic: As for ``cluster_bootstrap``.
+        codes: (n,) cluster index of each row.
+        size: Clusters of a resample; all of them if None.
+        n_resamples: Bootstrap resamples.
+        seed: Seed of the resampling.
+    """
+    n = n_clusters(codes)
+    if n < 2:
+        return []
     rng = np.random.default_rng(seed)
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes)
     ends = np.cumsum(sizes)
-    own = n_clusters == len(codes)
-    values = []
-    for _ in range(n_resamples):
-        draw = rng.integers(0, n_clusters, size=size)
-        value = statistic(order[draw] if own else order[_runs(ends[draw], sizes[draw])])
-        if value is not None:
-            values.append(value)
-    if len(values) < 0.9 * n_resamples:
+    draws = (rng.integers(0, n, size=size or n) for _ in range(n_resamples))
+    if n == len(codes):
+        return [statistic(order[draw]) for draw in draws]
+    return [statistic(order[_runs(ends[draw], sizes[draw])]) for draw in draws]
+
+
+def replicate_interval(replicates: Sequence[float | None], level: float = 0.95) -> Interval | None:
+    """Percentile interval over the replicates with a value; None if these are under nine in ten."""
+    known = [one for one in replicates if one is not None]
+    if not known or len(known) < 0.9 * len(replicates):
         return None
-    replicates = np.array(values)
-    if centre is not None and size < n_clusters:
-        replicates = centre + np.sqrt(size / n_clusters) * (replicates - centre)
-    return percentile_interval(replicates, level)
+    return percentile_interval(np.array(known), level)
 
 
 def _runs(ends: Ints, sizes: Ints) -> Ints:
     """Concatenation of the ranges ``end - size .. end``."""
     stops = np.cumsum(sizes)
     return np.arange(stops[-1]) + np.repeat(ends - stops, sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """Mean of ``a - b`` over pairs.
+
+    Attributes:
+        mean: Mean difference; positive when ``a`` is higher.
+        interval: Bootstrap interval of the mean difference; None with fewer than two units.
+        p_value: Two-sided sign-flip permutation p; never 0.
+        n: Pairs.
+        n_units: Independent units (pairs, or clusters of pairs) that were resampled and flipped.
+        method: How interval and p were made.
+    """
+
+    mean: float
+    interval: Interval | None
+    p_value: float
+    n: int
+    n_units: int
+    method: str
+
+
+def paired_difference(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    clusters: Sequence[Any] | NDArray[Any] | None = None,
+    n_resamples: int = 10_000,
+    level: float = 0.95,
+    seed: int = 12345,
+) -> PairedDifference:
+    """Mean of ``a - b`` with a bootstrap interval and a sign-flip permutation test.
+
+    The null hypothesis is that each unit's difference is as likely to be negative as positive. Up
+    to 13 units all sign patterns are enumerated (smallest p: ``2 / 2**n``); beyond, ``n_resamples``
+    random patterns are drawn and the observed one counted among them (smallest p:
+    ``1 / (n_resamples + 1)``). Beyond 4096 units, flips are drawn per block of similar
+    differences, as in :mod:`beholder.stats.bootstrap`.
+
+    Args:
+        a: (n,) scores of the first system or metric.
+        b: (n,) scores of the second on the same items, in the same order.
+        clusters: One label per pair; whole clusters are resampled and flipped.
+        n_resamples: Bootstrap resamples and random sign patterns.
+        level: Confidence level of the interval.
+        seed: Seed of both.
+
+    Returns:
+        The difference. With all differences 0 the interval has zero width and p is 1.
+
+    Raises:
+        ConfigError: No pairs, different lengths, or a value that is not finite.
+    """
+    first, second = vector(a, "a"), vector(b, "b")
+    n = same_length(a=first, b=second)
+    at_least(n, 1, "the number of pairs")
+    difference = first - second
+    estimate = mean_interval(
+        difference, clusters=clusters, n_resamples=n_resamples, level=level, seed=seed
+    )
+    sums = cluster_sums(cluster_codes(clusters, n), difference)
+    exact = len(sums) <= _EXACT_UP_TO
+    p_value = _exact_p(sums) if exact else _random_p(sums, n_resamples, seed)
+    flips = f"all {2 ** len(sums)}" if exact else f"{n_resamples} random"
+    method = f"percentile bootstrap ({n_resamples} resamples), sign-flip test ({flips} patterns)"
+    return PairedDifference(estimate.mean, estimate.interval, p_value, n, len(sums), method)
+
+
+def _exact_p(sums: Floats) -> float:
+    flipped = np.zeros(1)
+    for value in sums:
+        flipped = np.concatenate([flipped + value, flipped - value])
+    return float(np.mean(np.abs(flipped) >= abs(sums.sum()) * _TIE))
+
+
+def _random_p(sums: Floats, n_resamples: int, seed: int) -> float:
+    rng = np.random.default_rng([seed, 1])  # independent of the bootstrap's draws
+    size = np.abs(sums)
+    if len(size) <= PLAIN_UP_TO:
+        counts, centre, spread = np.ones(len(size), np.int64), size, np.zeros(len(size))
+    else:
+        order, starts, counts = _blocks(size)
+        centre = np.add.reduceat(size[order], starts) / counts
+        spread = np.add.reduceat((size[order] - np.repeat(centre, counts)) ** 2, starts)
+    residual = float(np.sqrt(spread.sum()))
+    observed = abs(float(sums.sum())) * _TIE
+    as_extreme = 1
+    for rows in _chunks(n_resamples, len(counts)):
+        signs = 2.0 * rng.binomial(counts, 0.5, size=(rows, len(counts))) - counts
+        flipped = (signs * centre).sum(axis=1) + residual * rng.standard_normal(rows)
+        as_extreme += int(np.count_nonzero(np.abs(flipped) >= observed))
+    return as_extreme / (n_resamples + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,20 @@ from beholder.errors import ConfigError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+class Resampling(TypedDict, total=False):
+    """Keyword options of every statistic whose interval is a bootstrap.
+
+    Attributes:
+        n_resamples: Bootstrap resamples; 1000 if none is given.
+        level: Confidence level; 0.95 if none is given.
+        seed: Seed of the resampling; the same seed gives the same interval.
+    """
+
+    n_resamples: int
+    level: float
+    seed: int
 
 
 def vector(values: ArrayLike, name: str) -> Floats:
@@ -72,12 +86,17 @@ def cluster_codes(clusters: Sequence[Any] | NDArray[Any] | None, n: int) -> Ints
     return np.fromiter((seen.setdefault(label, len(seen)) for label in labels), np.int64, n)
 
 
+def n_clusters(codes: Ints) -> int:
+    """How many clusters these are the indices of."""
+    return int(codes.max(initial=-1)) + 1
+
+
 def cluster_sums(codes: Ints, values: Floats) -> Floats:
     """Sum of ``values`` per cluster, shape (C,)."""
     return np.asarray(np.bincount(codes, weights=values), dtype=np.float64)
 
 
-def resampling(n_resamples: int, level: float) -> None:
+def resampling(n_resamples: int = 1000, level: float = 0.95, seed: int = 0) -> None:
     """Refuse settings that give no interval.
 
     Raises:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -13,7 +12,15 @@ from scipy import stats as sps
 from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Floats, Ints, cluster_codes, resampling, same_length, vector
+from beholder.stats.checks import (
+    Floats,
+    Ints,
+    cluster_codes,
+    n_clusters,
+    resampling,
+    same_length,
+    vector,
+)
 from beholder.stats.correlation import (
     Clusters,
     Coefficient,
@@ -106,13 +113,11 @@ def compare_correlations(
     n = same_length(a=x, b=y, gold=z)
     function = coefficient(kind)
     codes = cluster_codes(clusters, n)
-    n_clusters = int(codes.max()) + 1 if n else 0
+    units = n_clusters(codes)
     r_a, r_b = function(x, z), function(y, z)
     if r_a is None or r_b is None or n < 3:
         reason = "fewer than three rows" if n < 3 else "a metric or gold is constant"
-        return CorrelationDifference(
-            kind, test, r_a, r_b, None, None, None, None, n, n_clusters, reason
-        )
+        return CorrelationDifference(kind, test, r_a, r_b, None, None, None, None, n, units, reason)
     difference = r_a - r_b
     of_x, of_y = on_resamples(kind, x, z), on_resamples(kind, y, z)
 
@@ -135,18 +140,9 @@ def compare_correlations(
     reasons = [] if interval else ["too few clusters vary for a bootstrap interval"]
     if p is None:
         reasons.append(f"{test}'s test is not defined for n={n} or a full correlation")
+    why = "; ".join(reasons) or None
     return CorrelationDifference(
-        kind,
-        test,
-        r_a,
-        r_b,
-        difference,
-        interval,
-        value,
-        p,
-        n,
-        n_clusters,
-        "; ".join(reasons) or None,
+        kind, test, r_a, r_b, difference, interval, value, p, n, units, why
     )
 
 
@@ -200,21 +196,13 @@ def _permutation_p(
     n_resamples: int,
     seed: int,
 ) -> float:
-    scale: Callable[[Floats], Floats] = _standard if kind == "pearson" else _standard_ranks
-    x, y, z = scale(data[0]), scale(data[1]), data[2]
+    x, y = (sps.zscore(v if kind == "pearson" else sps.rankdata(v)) for v in data[:2])
+    z = data[2]
     rng = np.random.default_rng([seed, 1])  # independent of the bootstrap's draws
     as_extreme = 1
     for _ in range(n_resamples):
-        swap = (rng.random(int(codes.max()) + 1) < 0.5)[codes]
+        swap = (rng.random(n_clusters(codes)) < 0.5)[codes]
         first, second = function(np.where(swap, y, x), z), function(np.where(swap, x, y), z)
         if first is None or second is None or abs(first - second) >= abs(observed) - 1e-12:
             as_extreme += 1  # a swap that leaves no correlation counts against a difference
     return as_extreme / (n_resamples + 1)
-
-
-def _standard(values: Floats) -> Floats:
-    return np.asarray((values - values.mean()) / values.std())
-
-
-def _standard_ranks(values: Floats) -> Floats:
-    return _standard(np.asarray(sps.rankdata(values)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from functools import partial as partial_of
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,11 +14,26 @@ from scipy import stats as sps
 from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Floats, Ints, cluster_codes, resampling, same_length, vector
+from beholder.stats.checks import (
+    Floats,
+    Ints,
+    Resampling,
+    cluster_codes,
+    n_clusters,
+    resampling,
+    same_length,
+    vector,
+)
 
 CorrelationKind: TypeAlias = Literal["pearson", "spearman", "tau-b", "tau-c"]
 Clusters: TypeAlias = Sequence[Any] | NDArray[Any] | None
 Coefficient: TypeAlias = Callable[[Floats, Floats], float | None]
+
+
+class ClusterResampling(Resampling, total=False):
+    """``Resampling`` of whole clusters: one label per row."""
+
+    clusters: Clusters
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +66,7 @@ def correlate(
     kind: CorrelationKind = "pearson",
     *,
     clusters: Clusters = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
+    **options: Unpack[Resampling],
 ) -> Correlation:
     """Correlation of two score vectors with p and a bootstrap interval.
 
@@ -66,10 +80,8 @@ def correlate(
         y: (n,) finite numbers, such as ratings.
         kind: Which coefficient.
         clusters: One label per pair; whole clusters (items, images) are resampled together.
-        n_resamples: Bootstrap resamples; 0 for no interval. Beyond 4096 clusters each resample
-            draws 4096 and its deviation is scaled by ``sqrt(4096 / n_clusters)``.
-        level: Confidence level.
-        seed: Seed of the resampling.
+        options: See ``Resampling``; no resamples give no interval. Beyond 4096 clusters each
+            resample draws 4096 and its deviation is scaled by ``sqrt(4096 / n_clusters)``.
 
     Returns:
         The correlation; value None with fewer than two pairs or a constant side, p and interval
@@ -86,47 +98,29 @@ def correlate(
     value = None if reason else function(a, b)
     if value is None:
         reason = reason or "a side is constant up to rounding"
-        return Correlation(kind, None, None, None, n, _count(codes), reason)
+        return Correlation(kind, None, None, None, n, n_clusters(codes), reason)
     if n == 2:
         reason = "any two pairs correlate fully: no p and no interval"
         p = 1.0 if kind.startswith("tau") else None
-        return Correlation(kind, value, None, p, n, _count(codes), reason)
-    p = _kendall_p(a, b) if kind.startswith("tau") else t_test_of_correlation(value, n - 2)
+        return Correlation(kind, value, None, p, n, n_clusters(codes), reason)
+    p = (
+        float(sps.kendalltau(a, b).pvalue)
+        if kind.startswith("tau")
+        else t_test_of_correlation(value, n - 2)
+    )
     resampled = on_resamples(kind, a, b)
-    interval, reason = _interval(
-        lambda rows: resampled(a[rows], b[rows]), value, codes, n_resamples, level, seed
-    )
-    return Correlation(kind, value, interval, p, n, _count(codes), reason)
+    interval, reason = _interval(lambda rows: resampled(a[rows], b[rows]), value, codes, **options)
+    return Correlation(kind, value, interval, p, n, n_clusters(codes), reason)
 
 
-def pearson(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    clusters: Clusters = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
-) -> Correlation:
+def pearson(x: ArrayLike, y: ArrayLike, **options: Unpack[ClusterResampling]) -> Correlation:
     """Pearson's r; arguments and result as :func:`correlate`."""
-    return correlate(
-        x, y, "pearson", clusters=clusters, n_resamples=n_resamples, level=level, seed=seed
-    )
+    return correlate(x, y, "pearson", **options)
 
 
-def spearman(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    clusters: Clusters = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
-) -> Correlation:
+def spearman(x: ArrayLike, y: ArrayLike, **options: Unpack[ClusterResampling]) -> Correlation:
     """Spearman's rho; arguments and result as :func:`correlate`."""
-    return correlate(
-        x, y, "spearman", clusters=clusters, n_resamples=n_resamples, level=level, seed=seed
-    )
+    return correlate(x, y, "spearman", **options)
 
 
 def kendall(
@@ -134,16 +128,12 @@ def kendall(
     y: ArrayLike,
     *,
     variant: Literal["b", "c"] = "b",
-    clusters: Clusters = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
+    **options: Unpack[ClusterResampling],
 ) -> Correlation:
     """Kendall's tau-b or tau-c; other arguments and result as :func:`correlate`."""
-    kind: CorrelationKind = "tau-c" if variant == "c" else "tau-b"
     if variant not in ("b", "c"):
         raise ConfigError(f"variant: expected 'b' or 'c', got {variant!r}")
-    return correlate(x, y, kind, clusters=clusters, n_resamples=n_resamples, level=level, seed=seed)
+    return correlate(x, y, "tau-c" if variant == "c" else "tau-b", **options)
 
 
 def partial(
@@ -153,9 +143,7 @@ def partial(
     kind: CorrelationKind = "pearson",
     *,
     clusters: Clusters = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
+    **options: Unpack[Resampling],
 ) -> Correlation:
     """Correlation of x and y with one covariate (such as text length) out.
 
@@ -169,9 +157,7 @@ def partial(
         control: (n,) the covariate.
         kind: Which coefficient.
         clusters: As in :func:`correlate`.
-        n_resamples: As in :func:`correlate`.
-        level: As in :func:`correlate`.
-        seed: As in :func:`correlate`.
+        options: See ``Resampling``.
 
     Returns:
         As :func:`correlate`; value None also with fewer than three pairs and where the covariate
@@ -187,21 +173,21 @@ def partial(
     name = f"partial {kind}"
 
     def statistic(rows: Ints) -> float | None:
-        return _partial(function, a[rows], b[rows], z[rows])
+        return partial_coefficient(function, a[rows], b[rows], z[rows])
 
     reason = _undefined(a, b) or ("fewer than three pairs" if n < 3 else None)
     value = None if reason else statistic(np.arange(n))
     if value is None:
         reason = reason or "the covariate determines x or y"
-        return Correlation(name, None, None, None, n, _count(codes), reason)
+        return Correlation(name, None, None, None, n, n_clusters(codes), reason)
     constant = z.min() == z.max()
     df = n - 2 if constant else n - 3
     p = None if kind.startswith("tau") else t_test_of_correlation(value, df)
-    interval, reason = _interval(statistic, value, codes, n_resamples, level, seed)
+    interval, reason = _interval(statistic, value, codes, **options)
     if p is None:
         why = "no test" if kind.startswith("tau") else "no degrees of freedom"
         reason = f"p: {why}" + (f"; {reason}" if reason else "")
-    return Correlation(name, value, interval, p, n, _count(codes), reason)
+    return Correlation(name, value, interval, p, n, n_clusters(codes), reason)
 
 
 def coefficient(kind: str) -> Coefficient:
@@ -266,14 +252,6 @@ def _mean_ranks(v: Floats) -> Floats:
     return ranks
 
 
-def _tau_b(x: Floats, y: Floats) -> float | None:
-    return _tau(x, y, "b")
-
-
-def _tau_c(x: Floats, y: Floats) -> float | None:
-    return _tau(x, y, "c")
-
-
 def _tau(x: Floats, y: Floats, variant: str) -> float | None:
     if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
         return None
@@ -281,19 +259,16 @@ def _tau(x: Floats, y: Floats, variant: str) -> float | None:
     return float(sps.kendalltau(x, y, method=method, variant=variant).statistic)
 
 
-def _kendall_p(x: Floats, y: Floats) -> float:
-    return float(sps.kendalltau(x, y).pvalue)
-
-
 _COEFFICIENTS: dict[str, Coefficient] = {
     "pearson": _pearson,
     "spearman": _spearman,
-    "tau-b": _tau_b,
-    "tau-c": _tau_c,
+    "tau-b": partial_of(_tau, variant="b"),
+    "tau-c": partial_of(_tau, variant="c"),
 }
 
 
-def _partial(function: Coefficient, x: Floats, y: Floats, z: Floats) -> float | None:
+def partial_coefficient(function: Coefficient, x: Floats, y: Floats, z: Floats) -> float | None:
+    """The coefficient of x and y with z partialled out; None where it is not defined."""
     r_xy = function(x, y)
     if r_xy is None:
         return None
@@ -315,25 +290,17 @@ def _undefined(x: Floats, y: Floats) -> str | None:
     return None
 
 
-def _count(codes: Ints) -> int:
-    return int(codes.max()) + 1 if len(codes) else 0
-
-
 def _interval(
     statistic: Callable[[Ints], float | None],
     value: float,
     codes: Ints,
-    n_resamples: int,
-    level: float,
-    seed: int,
+    **options: Unpack[Resampling],
 ) -> tuple[Interval | None, str | None]:
     """The interval, or None with the reason."""
-    if n_resamples == 0:
+    if options.get("n_resamples") == 0:
         return None, None
-    resampling(n_resamples, level)
-    interval = cluster_bootstrap(
-        statistic, codes, n_resamples=n_resamples, level=level, seed=seed, centre=value
-    )
+    resampling(**options)
+    interval = cluster_bootstrap(statistic, codes, **options, centre=value)
     if interval is None:
         return None, "too few clusters vary for a bootstrap interval"
     return interval, None
@@ -343,10 +310,7 @@ def ranking_correlation(
     gold: Mapping[str, float],
     predicted: Mapping[str, float],
     kind: CorrelationKind = "spearman",
-    *,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
+    **options: Unpack[Resampling],
 ) -> Correlation:
     """Correlation over systems of their gold and predicted scores.
 
@@ -354,9 +318,7 @@ def ranking_correlation(
         gold: Gold score per system, such as its Elo rating from human battles.
         predicted: Score per system by a metric; the same systems.
         kind: Which coefficient.
-        n_resamples: Bootstrap resamples of systems; 0 for no interval.
-        level: Confidence level.
-        seed: Seed of the resampling.
+        options: See ``Resampling``; systems are resampled.
 
     Returns:
         As :func:`beholder.stats.correlate`.
@@ -367,12 +329,4 @@ def ranking_correlation(
     if gold.keys() != predicted.keys():
         odd = sorted(gold.keys() ^ predicted.keys())
         raise ConfigError(f"systems: gold and predicted differ in {', '.join(odd)}")
-    names = list(gold)
-    return correlate(
-        [gold[s] for s in names],
-        [predicted[s] for s in names],
-        kind,
-        n_resamples=n_resamples,
-        level=level,
-        seed=seed,
-    )
+    return correlate(list(gold.values()), [predicted[s] for s in gold], kind, **options)

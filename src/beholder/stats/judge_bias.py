@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats as sps
 
 from beholder.records import Interval
-from beholder.stats.checks import Floats, cluster_codes, same_length, vector
+from beholder.stats.checks import Floats, cluster_codes, n_clusters, same_length, vector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -233,7 +233,7 @@ def _slope(
         scores, df, factor = design * (errors / (1 - _leverage(design)))[:, None], n - k, 1.0
     else:
         codes = cluster_codes(list(pictures), n)
-        groups = int(codes.max()) + 1
+        groups = n_clusters(codes)
         scores = np.zeros((groups, k))
         np.add.at(scores, codes, design * errors[:, None])
         df, factor = groups - 1, groups / (groups - 1)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import ConfigError
 from beholder.stats.agreement import Agreement, bootstrapped
-from beholder.stats.checks import Floats, Ints, matrix
+from beholder.stats.checks import Floats, Ints, Resampling, matrix
 
 Weighting: TypeAlias = Literal["none", "linear", "quadratic"]
 
@@ -22,9 +22,7 @@ def cohen_kappa(
     weights: Weighting = "none",
     categories: Sequence[Any] | None = None,
     clusters: Sequence[Hashable] | None = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
+    **options: Unpack[Resampling],
 ) -> Agreement:
     """Cohen's kappa of two raters, plain or weighted.
 
@@ -39,9 +37,7 @@ def cohen_kappa(
         categories: All categories in their order; needed with weights when labels are not
             numbers. Default: the labels seen, sorted.
         clusters: What each item belongs to (its picture); whole clusters are resampled.
-        n_resamples: Bootstrap resamples of items.
-        level: Confidence level.
-        seed: Seed of the resampling.
+        options: See ``Resampling``.
 
     Returns:
         Kappa: 1 full agreement, 0 chance, negative worse. None without items and when both
@@ -58,23 +54,17 @@ def cohen_kappa(
         raise ConfigError(f"expected two lists of one length, got {len(first)} and {len(second)}")
     order = _order(first + second, categories, weights)
     rows, columns = (np.array([order[x] for x in v], dtype=np.int64) for v in (first, second))
-    size = len(order)
-    distance = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
-    if weights == "none":
-        distance = (distance > 0).astype(np.float64)
-    elif weights == "quadratic":
-        distance = distance**2
-
-    undefined = "both raters give one and the same category" if first else "no items"
+    places = np.arange(len(order), dtype=np.float64)
+    power = {"none": 0, "linear": 1, "quadratic": 2}[weights]
+    distance = np.abs(np.subtract.outer(places, places)) ** power
+    np.fill_diagonal(distance, 0.0)
     return bootstrapped(
         "cohen-kappa" if weights == "none" else f"cohen-kappa {weights}",
         lambda items: kappa_of(rows[items], columns[items], distance),
         n_items=len(first),
         n_raters=2,
-        undefined=undefined,
-        n_resamples=n_resamples,
-        level=level,
-        seed=seed,
+        undefined="both raters give one and the same category" if first else "no items",
+        **options,
         clusters=clusters,
     )
 
@@ -113,9 +103,7 @@ def fleiss_kappa(
     counts: ArrayLike,
     *,
     clusters: Sequence[Hashable] | None = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
+    **options: Unpack[Resampling],
 ) -> Agreement:
     """Fleiss' kappa: items rated by equally many raters, who need not be the same.
 
@@ -124,9 +112,7 @@ def fleiss_kappa(
     Args:
         counts: (n_items, n_categories): how many raters chose each category.
         clusters: What each item belongs to (its picture); whole clusters are resampled.
-        n_resamples: Bootstrap resamples of items.
-        level: Confidence level.
-        seed: Seed of the resampling.
+        options: See ``Resampling``.
 
     Returns:
         Kappa: 1 full agreement, 0 chance, negative worse; ``n_raters`` is the ratings per item.
@@ -146,19 +132,13 @@ def fleiss_kappa(
             f"{per_item.min():.0f} to {per_item.max():.0f}"
         )
     raters = int(per_item[0]) if len(table) else 0
-
-    def statistic(items: Ints) -> float | None:
-        return _fleiss(table[items], raters)
-
     return bootstrapped(
         "fleiss-kappa",
-        statistic,
+        lambda items: _fleiss(table[items], raters),
         n_items=len(table),
         n_raters=raters,
         undefined="all ratings fall in one category" if len(table) else "no items",
-        n_resamples=n_resamples,
-        level=level,
-        seed=seed,
+        **options,
         clusters=clusters,
     )
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import ConfigError
 from beholder.stats.agreement import Agreement, bootstrapped
-from beholder.stats.checks import Floats, Ints, cluster_codes, matrix
+from beholder.stats.checks import Floats, Resampling, cluster_codes, matrix
 
 Measurement: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 _MEASUREMENTS = ("nominal", "ordinal", "interval", "ratio")
@@ -22,9 +22,7 @@ def krippendorff_alpha(
     measurement: Measurement = "interval",
     *,
     clusters: Sequence[Hashable] | None = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
+    **options: Unpack[Resampling],
 ) -> Agreement:
     """Krippendorff's alpha, ``1 - observed / expected disagreement``.
 
@@ -38,9 +36,7 @@ def krippendorff_alpha(
             Nominal ratings may be any labels, such as texts.
         measurement: Level of measurement.
         clusters: What each item belongs to (its picture); whole clusters are resampled.
-        n_resamples: Bootstrap resamples of items.
-        level: Confidence level.
-        seed: Seed of the resampling.
+        options: See ``Resampling``.
 
     Returns:
         Alpha: 1 is full agreement, 0 what chance gives, negative is systematic disagreement.
@@ -63,23 +59,14 @@ def krippendorff_alpha(
     paired = (~np.isnan(table)).sum(axis=1) >= 2
     codes = cluster_codes(clusters, len(table))[paired]
     table = table[paired]
-    disagreement = _DISAGREEMENTS[measurement]
-
-    def statistic(rows: Ints) -> float | None:
-        return _alpha(table[rows], disagreement)
-
-    undefined = (
-        "all ratings are equal: nothing could disagree" if len(table) else "no item has two ratings"
-    )
+    all_equal = "all ratings are equal: nothing could disagree"
     return bootstrapped(
         f"krippendorff-alpha {measurement}",
-        statistic,
+        lambda rows: _alpha(table[rows], _DISAGREEMENTS[measurement]),
         n_items=len(table),
         n_raters=table.shape[1],
-        undefined=undefined,
-        n_resamples=n_resamples,
-        level=level,
-        seed=seed,
+        undefined=all_equal if len(table) else "no item has two ratings",
+        **options,
         clusters=codes.tolist(),
     )
 

@@ -103,16 +103,10 @@ def elo(
     tail = (1.0 - level) / 2.0
     low, high = np.nanquantile(replicates, [tail, 1.0 - tail], axis=0)
     battles = np.bincount(a, minlength=len(systems)) + np.bincount(b, minlength=len(systems))
+    rows = zip(systems, *(v.tolist() for v in (medians, low, high, one_pass, battles)), strict=True)
     return tuple(
-        EloRating(
-            name,
-            int(medians[i] + 0.5),
-            float(medians[i]),
-            Interval(float(low[i]), float(high[i]), level),
-            float(one_pass[i]),
-            int(battles[i]),
-        )
-        for i, name in enumerate(systems)
+        EloRating(name, int(median + 0.5), median, Interval(start, end, level), once, n)
+        for name, median, start, end, once, n in rows
     )
 
 

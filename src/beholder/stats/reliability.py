@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from beholder.errors import ConfigError
 from beholder.records import Estimate, Interval
 from beholder.stats.agreement import Agreement, bootstrapped
 from beholder.stats.bootstrap import mean_interval
-from beholder.stats.checks import Floats, Ints, matrix, resampling, vector
+from beholder.stats.checks import Floats, Ints, Resampling, matrix, resampling, vector
 from beholder.stats.correlation import CorrelationKind, coefficient
 from beholder.stats.intraclass import mean_squares
 
@@ -40,12 +40,10 @@ def cronbach_alpha(ratings: ArrayLike, *, level: float = 0.95) -> Agreement:
     resampling(1, level)
     table = matrix(ratings, "ratings")
     n, k = table.shape
-    if n < 2 or k < 2:
-        reason = f"needs at least two items and two raters, got {n} and {k}"
-        return Agreement("cronbach-alpha", None, None, n, k, None, reason)
-    ms = mean_squares(table)
-    if ms.items == 0.0:
-        reason = "item sums do not vary"
+    few = f"needs at least two items and two raters, got {n} and {k}" if min(n, k) < 2 else ""
+    ms = None if few else mean_squares(table)
+    if ms is None or ms.items == 0.0:
+        reason = few or "item sums do not vary"
         return Agreement("cronbach-alpha", None, None, n, k, None, reason)
     alpha = (ms.items - ms.error) / ms.items
     df1, df2 = n - 1, (n - 1) * (k - 1)
@@ -55,9 +53,7 @@ def cronbach_alpha(ratings: ArrayLike, *, level: float = 0.95) -> Agreement:
     return Agreement("cronbach-alpha", alpha, Interval(low, high, level), n, k)
 
 
-def kendall_w(
-    ratings: ArrayLike, *, n_resamples: int = 1000, level: float = 0.95, seed: int = 12345
-) -> Agreement:
+def kendall_w(ratings: ArrayLike, **options: Unpack[Resampling]) -> Agreement:
     """Kendall's coefficient of concordance W over complete rankings, corrected for ties.
 
     Each rater's column is ranked (mean ranks for ties). W = 0 is no concordance, 1 is full. p:
@@ -66,9 +62,7 @@ def kendall_w(
 
     Args:
         ratings: (n_items, n_raters), complete; scores or ranks.
-        n_resamples: Bootstrap resamples of items.
-        level: Confidence level.
-        seed: Seed of the resampling.
+        options: See ``Resampling``.
 
     Returns:
         W in 0..1; None with fewer than two items or raters, and when no rater separates items.
@@ -79,25 +73,16 @@ def kendall_w(
     table = matrix(ratings, "ratings")
     n, k = table.shape
 
-    def statistic(rows: Ints) -> float | None:
-        return _concordance(table[rows])
-
-    value = statistic(np.arange(n)) if n >= 2 and k >= 2 else None
+    few = f"needs at least two items and two raters, got {n} and {k}" if min(n, k) < 2 else ""
+    value = None if few else _concordance(table)
     p = None if value is None else float(sps.chi2.sf(k * (n - 1) * value, n - 1))
-    undefined = (
-        f"needs at least two items and two raters, got {n} and {k}"
-        if n < 2 or k < 2
-        else "no rater separates the items"
-    )
     return bootstrapped(
         "kendall-w",
-        statistic,
+        lambda rows: _concordance(table[rows]),
         n_items=n if k >= 2 else 0,
         n_raters=k,
-        undefined=undefined,
-        n_resamples=n_resamples,
-        level=level,
-        seed=seed,
+        undefined=few or "no rater separates the items",
+        **options,
         p_value=p,
     )
 
@@ -121,9 +106,7 @@ def mean_pairwise_correlation(
     kind: CorrelationKind = "pearson",
     *,
     clusters: Sequence[Hashable] | None = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
+    **options: Unpack[Resampling],
 ) -> Agreement:
     """Mean correlation over all pairs of raters, each pair over the items both rated.
 
@@ -131,9 +114,7 @@ def mean_pairwise_correlation(
         ratings: (n_items, n_raters); NaN or None is missing.
         kind: Which coefficient.
         clusters: What each item belongs to (its picture); whole clusters are resampled.
-        n_resamples: Bootstrap resamples of items.
-        level: Confidence level.
-        seed: Seed of the resampling.
+        options: See ``Resampling``.
 
     Returns:
         Mean in -1..1. A pair that is not defined (a constant rater, fewer than two common items)
@@ -164,18 +145,14 @@ def mean_pairwise_correlation(
         n_items=n,
         n_raters=k,
         undefined="no pair of raters varies over two common items",
-        n_resamples=n_resamples,
-        level=level,
-        seed=seed,
+        **options,
         clusters=clusters,
     )
     lost = len(pairs) - len(defined)
     if result.value is None or not lost:
         return result
     reason = f"{lost} of {len(pairs)} pairs of raters are not defined and left out"
-    if result.reason:
-        reason = f"{reason}; {result.reason}"
-    return Agreement(result.method, result.value, result.interval, n, k, None, reason)
+    return replace(result, reason=f"{reason}; {result.reason}" if result.reason else reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +180,7 @@ def within_item_spread(
     ratings: ArrayLike,
     *,
     ddof: int = 1,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
+    **options: Unpack[Resampling],
 ) -> Spread:
     """Standard deviation and range of the ratings of each item, and their means over items.
 
@@ -213,9 +188,7 @@ def within_item_spread(
         ratings: (n_items, n_raters); NaN or None is missing. Items with fewer than two ratings
             have no spread and do not enter the means.
         ddof: 1 for the sample standard deviation, 0 for that of these ratings alone.
-        n_resamples: Bootstrap resamples of items.
-        level: Confidence level.
-        seed: Seed of the resampling.
+        options: See ``Resampling``.
 
     Raises:
         ConfigError: Infinite ratings, ddof not 0 or 1, or no item with two ratings.
@@ -226,16 +199,11 @@ def within_item_spread(
     rows = [row[~np.isnan(row)] for row in table]
     sds = [float(r.std(ddof=ddof)) if len(r) >= 2 else None for r in rows]
     ranges = [float(r.max() - r.min()) if len(r) >= 2 else None for r in rows]
-    kept = [v for v in sds if v is not None]
-    if not kept:
+    kept = [[v for v in values if v is not None] for values in (sds, ranges)]
+    if not kept[0]:
         raise ConfigError("ratings: no item has two ratings, so there is no spread to measure")
-    means = (
-        mean_interval(
-            [v for v in values if v is not None], n_resamples=n_resamples, level=level, seed=seed
-        )
-        for values in (sds, ranges)
-    )
-    return Spread(next(means), next(means), tuple(sds), tuple(ranges), len(kept), ddof)
+    sd, span = (mean_interval(values, **options) for values in kept)
+    return Spread(sd, span, tuple(sds), tuple(ranges), len(kept[0]), ddof)
 
 
 ErrorKind: TypeAlias = Literal["signed", "wrong"]
@@ -263,10 +231,7 @@ def error_correlation(
     answers: ArrayLike,
     gold: ArrayLike,
     kind: ErrorKind = "signed",
-    *,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
+    **options: Unpack[Resampling],
 ) -> ErrorCorrelation:
     """Pearson correlation between judges of their errors.
 
@@ -278,9 +243,7 @@ def error_correlation(
         gold: (n_items,) the truth.
         kind: ``signed``: answer minus gold; ``wrong``: 1 where they differ (for verdicts, coded
             as numbers), which gives the phi coefficient.
-        n_resamples: Bootstrap resamples of items.
-        level: Confidence level.
-        seed: Seed of the resampling.
+        options: See ``Resampling``.
 
     Raises:
         ConfigError: Shapes that do not pair, or values that are not finite.
@@ -293,7 +256,7 @@ def error_correlation(
     errors = table - truth[:, None]
     if kind == "wrong":
         errors = np.where(np.isnan(errors), np.nan, (errors != 0).astype(np.float64))
-    mean = mean_pairwise_correlation(errors, n_resamples=n_resamples, level=level, seed=seed)
+    mean = mean_pairwise_correlation(errors, **options)
     pearson = coefficient("pearson")
     rated = ~np.isnan(errors)
     pairs = {}

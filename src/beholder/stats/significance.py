@@ -1,20 +1,151 @@
-"""Tests of the difference of two groups, and Holm's correction for several of them."""
+"""Difference of two groups: effect sizes and tests, with Holm's correction for several of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import optimize
+from scipy import optimize, special
 from scipy import stats as sps
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Floats, Ints, resampling, same_length, vector
-from beholder.stats.effects import Group, moments
+from beholder.stats.checks import Floats, Resampling, resampling, same_length, vector
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """A group given by its mean and sample standard deviation, as papers print it.
+
+    Attributes:
+        mean: Mean.
+        sd: Sample standard deviation (n - 1); 0 with one value.
+        n: Values.
+    """
+
+    mean: float
+    sd: float
+    n: int
+
+
+Group: TypeAlias = ArrayLike | Moments
+
+
+def moments(group: Group, name: str) -> Moments:
+    """Mean, sample SD and n of a group.
+
+    Raises:
+        ConfigError: Scores that are not finite, or impossible moments.
+    """
+    if isinstance(group, Moments):
+        if not (np.isfinite([group.mean, group.sd]).all() and group.sd >= 0 and group.n >= 0):
+            raise ConfigError(f"{name}: impossible moments {group}")
+        return group
+    values = vector(group, name)
+    if len(values) == 0:
+        return Moments(0.0, 0.0, 0)
+    if values.min() == values.max():  # rounding is not variance
+        return Moments(float(values[0]), 0.0, len(values))
+    return Moments(float(values.mean()), float(values.std(ddof=1)), len(values))
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A standardised difference of two group means.
+
+    Attributes:
+        name: Which effect size.
+        value: Difference ``a - b`` in standard deviations; None when it is not defined.
+        interval: Its confidence interval; None when the value is.
+        n_a: Size of the first group.
+        n_b: Size of the second.
+        reason: Why the value is None.
+    """
+
+    name: str
+    value: float | None
+    interval: Interval | None
+    n_a: int
+    n_b: int
+    reason: str | None = None
+
+
+Pooling: TypeAlias = Literal["pooled", "unweighted"]
+
+
+def cohen_d(a: Group, b: Group, *, pooling: Pooling = "pooled", level: float = 0.95) -> Effect:
+    """Cohen's d, ``(mean_a - mean_b) / sd``.
+
+    ``pooled``: the variance is the mean of both weighted by n - 1 (the one of Student's t);
+    large-sample interval of Hedges and Olkin 1985. ``unweighted``: the plain mean of both
+    variances; interval of Bonett 2008, which allows unequal variances. With groups of equal size
+    the two values agree.
+
+    Args:
+        a: Scores (n,) of the first group, or its :class:`Moments`.
+        b: The second group.
+        pooling: Which variance.
+        level: Confidence level.
+
+    Returns:
+        d, positive when ``a`` is higher. None with fewer than two values in a group, or no
+        variance.
+
+    Raises:
+        ConfigError: Scores that are not finite, or an unknown pooling.
+    """
+    if pooling not in ("pooled", "unweighted"):
+        raise ConfigError(f"pooling: expected pooled or unweighted, got {pooling!r}")
+    resampling(1, level)
+    x, y = moments(a, "a"), moments(b, "b")
+    name = f"cohen-d {pooling}"
+    reason = _undefined(x, y)
+    if reason:
+        return Effect(name, None, None, x.n, y.n, reason)
+    if pooling == "pooled":
+        d = (x.mean - y.mean) / pooled_sd(x, y)
+        error = (x.n + y.n) / (x.n * y.n) + d**2 / (2 * (x.n + y.n))
+    else:
+        variance = (x.sd**2 + y.sd**2) / 2
+        d = (x.mean - y.mean) / float(np.sqrt(variance))
+        df_x, df_y = x.n - 1, y.n - 1
+        error = d**2 * (x.sd**4 / df_x + y.sd**4 / df_y) / (8 * variance**2)
+        error += (x.sd**2 / df_x + y.sd**2 / df_y) / variance
+    half = float(sps.norm.ppf(0.5 + level / 2) * np.sqrt(error))
+    return Effect(name, d, Interval(d - half, d + half, level), x.n, y.n)
+
+
+def hedges_g(a: Group, b: Group, *, level: float = 0.95) -> Effect:
+    """Hedges' g: pooled Cohen's d times the exact small-sample correction.
+
+    ``J = gamma(m / 2) / (sqrt(m / 2) gamma((m - 1) / 2))`` with m = n_a + n_b - 2 (Hedges 1981).
+    Arguments, result and errors as :func:`cohen_d`.
+    """
+    d = cohen_d(a, b, level=level)
+    if d.value is None or d.interval is None:
+        return Effect("hedges-g", None, None, d.n_a, d.n_b, d.reason)
+    df = d.n_a + d.n_b - 2
+    j = float(np.exp(special.gammaln(df / 2) - special.gammaln((df - 1) / 2)) / np.sqrt(df / 2))
+    interval = Interval(j * d.interval.low, j * d.interval.high, level)
+    return Effect("hedges-g", j * d.value, interval, d.n_a, d.n_b)
+
+
+def pooled_sd(x: Moments, y: Moments) -> float:
+    """Standard deviation with the variances weighted by n - 1."""
+    df_x, df_y = x.n - 1, y.n - 1
+    return float(np.sqrt((df_x * x.sd**2 + df_y * y.sd**2) / (df_x + df_y)))
+
+
+def _undefined(x: Moments, y: Moments) -> str | None:
+    if min(x.n, y.n) < 2:
+        return f"needs at least two values in each group, got {x.n} and {y.n}"
+    if x.sd == 0 and y.sd == 0:
+        return "neither group varies"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +198,13 @@ def t_test(a: Group, b: Group, *, equal_variances: bool = False, level: float = 
     x, y = moments(a, "a"), moments(b, "b")
     name = "student-t" if equal_variances else "welch-t"
     label = "difference of means"
-    if min(x.n, y.n) < 2 or (x.sd == 0 and y.sd == 0):
-        few = min(x.n, y.n) < 2
-        reason = (
-            f"needs at least two values in each group, got {x.n} and {y.n}"
-            if few
-            else "neither group varies"
-        )
-        known = x.mean - y.mean if min(x.n, y.n) else None
+    difference = x.mean - y.mean
+    if reason := _undefined(x, y):
+        known = difference if min(x.n, y.n) else None
         return TestResult(name, None, None, None, known, label, None, x.n, y.n, reason)
-    result = sps.ttest_ind_from_stats(
+    found = sps.ttest_ind_from_stats(
         x.mean, x.sd, x.n, y.mean, y.sd, y.n, equal_var=equal_variances
     )
-    difference = x.mean - y.mean
     error_x, error_y = x.sd**2 / x.n, y.sd**2 / y.n
     if equal_variances:
         df = float(x.n + y.n - 2)
@@ -91,17 +216,8 @@ def t_test(a: Group, b: Group, *, equal_variances: bool = False, level: float = 
         error = np.sqrt(error_x + error_y)
     half = float(sps.t.ppf(0.5 + level / 2, df) * error)
     interval = Interval(difference - half, difference + half, level)
-    return TestResult(
-        name,
-        float(result.statistic),
-        df,
-        float(result.pvalue),
-        difference,
-        label,
-        interval,
-        x.n,
-        y.n,
-    )
+    t, p = map(float, found)
+    return TestResult(name, t, df, p, difference, label, interval, x.n, y.n)
 
 
 def mann_whitney(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> TestResult:
@@ -123,21 +239,18 @@ def mann_whitney(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> TestResu
     """
     resampling(1, level)
     x, y = vector(a, "a"), vector(b, "b")
+    n, m = len(x), len(y)
     label = "probability of superiority"
-    if min(len(x), len(y)) == 0:
-        reason = f"needs values in each group, got {len(x)} and {len(y)}"
-        return TestResult(
-            "mann-whitney", None, None, None, None, label, None, len(x), len(y), reason
-        )
-    both = np.concatenate([x, y])
-    if both.min() == both.max():
-        u, p = len(x) * len(y) / 2, 1.0
+    if min(n, m) == 0:
+        reason = f"needs values in each group, got {n} and {m}"
+        return TestResult("mann-whitney", None, None, None, None, label, None, n, m, reason)
+    if np.ptp(np.concatenate([x, y])) == 0:
+        u, p = n * m / 2, 1.0
     else:
-        result = sps.mannwhitneyu(x, y, alternative="two-sided")
-        u, p = float(result.statistic), float(result.pvalue)
-    superiority = u / (len(x) * len(y))
-    interval = _newcombe(superiority, len(x), len(y), level)
-    return TestResult("mann-whitney", u, None, p, superiority, label, interval, len(x), len(y))
+        u, p = map(float, sps.mannwhitneyu(x, y, alternative="two-sided"))
+    superiority = u / (n * m)
+    interval = _newcombe(superiority, n, m, level)
+    return TestResult("mann-whitney", u, None, p, superiority, label, interval, n, m)
 
 
 def _newcombe(theta: float, m: int, n: int, level: float) -> Interval:
@@ -157,10 +270,7 @@ def _newcombe(theta: float, m: int, n: int, level: float) -> Interval:
 def wilcoxon(
     a: ArrayLike,
     b: ArrayLike,
-    *,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
+    **options: Unpack[Resampling],
 ) -> TestResult:
     """Wilcoxon signed-rank test of two paired samples; zero differences are left out.
 
@@ -170,9 +280,7 @@ def wilcoxon(
     Args:
         a: (n,) scores of the first system.
         b: (n,) scores of the second on the same items.
-        n_resamples: Bootstrap resamples of pairs for the interval.
-        level: Confidence level.
-        seed: Seed of the resampling.
+        options: See ``Resampling``; pairs are resampled.
 
     Returns:
         The test; with no difference in any pair, or no pairs, statistic and estimate are None,
@@ -181,37 +289,21 @@ def wilcoxon(
     Raises:
         ConfigError: Different lengths, or scores that are not finite.
     """
-    resampling(n_resamples, level)
+    resampling(**options)
     x, y = vector(a, "a"), vector(b, "b")
     n = same_length(a=x, b=y)
     difference = x - y
     label = "rank-biserial correlation"
     estimate = _rank_biserial(difference)
     if estimate is None:
-        p = 1.0 if n else None
-        empty = "no pair differs" if n else "no pairs"
-        return TestResult("wilcoxon", None, None, p, None, label, None, n, n, empty)
-    result = sps.wilcoxon(difference)
-
-    def statistic(rows: Ints) -> float | None:
-        return _rank_biserial(difference[rows])
-
+        none, empty = (1.0, "no pair differs") if n else (None, "no pairs")
+        return TestResult("wilcoxon", None, None, none, None, label, None, n, n, empty)
+    w, p = map(float, sps.wilcoxon(difference))
     interval = cluster_bootstrap(
-        statistic, np.arange(n), n_resamples=n_resamples, level=level, seed=seed, centre=estimate
+        lambda rows: _rank_biserial(difference[rows]), np.arange(n), centre=estimate, **options
     )
     reason = None if interval else "too few pairs differ for a bootstrap interval"
-    return TestResult(
-        "wilcoxon",
-        float(result.statistic),
-        None,
-        float(result.pvalue),
-        estimate,
-        label,
-        interval,
-        n,
-        n,
-        reason,
-    )
+    return TestResult("wilcoxon", w, None, p, estimate, label, interval, n, n, reason)
 
 
 def _rank_biserial(difference: Floats) -> float | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from bisect import bisect_left
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,20 +125,10 @@ def labels_for_corrected_mean(
         kept = 1 - r * r * n_judged / (n_judged + n)
         return _z(level) * sd * math.sqrt(kept / n) <= width
 
-    return _least(narrow)
-
-
-def _least(enough: Callable[[int], bool]) -> int:
-    """The least number from 1 that is enough, by bisection."""
-    low, high = 0, 1
-    while not enough(high):
-        low, high = high, 2 * high
-        if high > _MOST:
-            raise ConfigError("more than a thousand million items would be needed")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    needed = 1 + bisect_left(range(1, _MOST), True, key=narrow)
+    if needed >= _MOST:
+        raise ConfigError("more than a thousand million items would be needed")
+    return needed
 
 
 def _z(level: float) -> float:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, Unpack
 
 import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Floats, Ints, cluster_codes, resampling
+from beholder.stats.checks import Floats, Ints, Resampling, cluster_codes, resampling
 
 TokenSpan: TypeAlias = tuple[int, int]
 """Half-open range of token positions."""
@@ -51,9 +51,7 @@ def relaxed_f1(
     overlap: float = 0.5,
     of: Share = "own",
     clusters: Sequence[Hashable] | None = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
+    **options: Unpack[Resampling],
 ) -> SpanF1:
     """F1 over spans, where two spans match that share enough tokens; pooled over documents.
 
@@ -69,14 +67,12 @@ def relaxed_f1(
         overlap: Least share of tokens, above 0 up to 1.
         of: Share of what.
         clusters: What each document belongs to (its picture); whole clusters are resampled.
-        n_resamples: Bootstrap resamples.
-        level: Confidence level.
-        seed: Seed of the resampling.
+        options: See ``Resampling``.
 
     Raises:
         ConfigError: Different numbers of documents, an empty or reversed span, or a bad overlap.
     """
-    resampling(n_resamples, level)
+    resampling(**options)
     if not 0.0 < overlap <= 1.0:
         raise ConfigError(f"overlap: expected a share above 0 up to 1, got {overlap}")
     if of not in ("own", "longer", "union"):
@@ -89,33 +85,16 @@ def relaxed_f1(
         hits_p, hits_g = _matches(p, g, overlap, of)
         table[row] = hits_p, len(p), hits_g, len(g)
 
-    def statistic(rows: Ints) -> float | None:
-        return _f1(table[rows].sum(axis=0))
-
     hits_p, n_p, hits_g, n_g = (int(v) for v in table.sum(axis=0))
-    f1 = statistic(np.arange(len(table)))
-    interval = (
-        None
-        if f1 is None
-        else cluster_bootstrap(
-            statistic,
-            cluster_codes(clusters, len(table)),
-            n_resamples=n_resamples,
-            level=level,
-            seed=seed,
-        )
-    )
+    precision, recall = hits_p / n_p if n_p else None, hits_g / n_g if n_g else None
+    f1 = _f1(table.sum(axis=0))
+    if f1 is None:
+        none = "neither side has a span"
+        return SpanF1(precision, recall, None, None, len(table), n_p, n_g, none)
+    codes = cluster_codes(clusters, len(table))
+    interval = cluster_bootstrap(lambda rows: _f1(table[rows].sum(axis=0)), codes, **options)
     reason = None if interval else "too few documents have spans for a bootstrap interval"
-    return SpanF1(
-        hits_p / n_p if n_p else None,
-        hits_g / n_g if n_g else None,
-        f1,
-        interval,
-        len(table),
-        n_p,
-        n_g,
-        "neither side has a span" if f1 is None else reason,
-    )
+    return SpanF1(precision, recall, f1, interval, len(table), n_p, n_g, reason)
 
 
 def _spans(spans: Sequence[TokenSpan], name: str) -> Ints:

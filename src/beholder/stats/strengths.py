@@ -12,7 +12,7 @@ from scipy import stats as sps
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.checks import Floats, Ints, cluster_codes, resampling, vector
+from beholder.stats.checks import Floats, Ints, cluster_codes, n_clusters, resampling, vector
 from beholder.stats.correlation import Clusters
 from beholder.stats.ratings import encode_battles
 
@@ -94,35 +94,28 @@ def bradley_terry(
     components, label = sparse.csgraph.connected_components(
         sparse.csr_array(wins > 0), directed=True, connection="strong"
     )
+    values: list[float | None] = [None] * m
+    intervals: list[Interval | None] = [None] * m
+    reason = None
     if components > 1:
         apart = [systems[i] for i in np.flatnonzero(label == label[0])]
         reason = (
             f"no finite strengths: {', '.join(apart)} and the other systems did not take points "
             "from each other in both directions"
         )
-        none = tuple(Strength(s, None, None, int(battles[i])) for i, s in enumerate(systems))
-        return BradleyTerry(none, len(score), reason)
-    strength, information = _fit(wins)
-    codes = cluster_codes(clusters, len(score))
-    if int(codes.max()) == 0:
-        only = tuple(
-            Strength(s, float(strength[i]), None, int(battles[i])) for i, s in enumerate(systems)
-        )
-        return BradleyTerry(only, len(score), "one cluster of battles: no interval")
-    error = _standard_errors(strength, information, (a, b), score, codes)
-    half = float(sps.norm.ppf(0.5 + level / 2)) * error
-    return BradleyTerry(
-        tuple(
-            Strength(
-                s,
-                float(strength[i]),
-                Interval(float(strength[i] - half[i]), float(strength[i] + half[i]), level),
-                int(battles[i]),
-            )
-            for i, s in enumerate(systems)
-        ),
-        len(score),
-    )
+    else:
+        strength, information = _fit(wins)
+        values = strength.tolist()
+        codes = cluster_codes(clusters, len(score))
+        if n_clusters(codes) == 1:
+            reason = "one cluster of battles: no interval"
+        else:
+            error = _standard_errors(strength, information, (a, b), score, codes)
+            half = float(sps.norm.ppf(0.5 + level / 2)) * error
+            ends = zip((strength - half).tolist(), (strength + half).tolist(), strict=True)
+            intervals = [Interval(low, high, level) for low, high in ends]
+    found = zip(systems, values, intervals, battles.tolist(), strict=True)
+    return BradleyTerry(tuple(Strength(*one) for one in found), len(score), reason)
 
 
 def _fit(wins: Floats) -> tuple[Floats, Floats]:
@@ -150,7 +143,7 @@ def _standard_errors(
     m = len(strength)
     a, b = sides
     residual = score - 1.0 / (1.0 + np.exp(strength[b] - strength[a]))
-    scores = np.zeros((int(codes.max()) + 1, m))
+    scores = np.zeros((n_clusters(codes), m))
     np.add.at(scores, (codes, a), residual)
     np.add.at(scores, (codes, b), -residual)
     inverse = np.linalg.inv(information + 1.0 / m) - 1.0 / m

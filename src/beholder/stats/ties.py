@@ -1,25 +1,112 @@
-"""Pairwise accuracy with tie calibration: ties are predictions, not accidents."""
+"""Pairwise accuracy where ties are predictions: first better, tie, second better.
+
+``three_way_accuracy`` has the protocol of DOCENT and CapArena, whose tie threshold comes from the
+gold tie rate; ``tie_calibrated_accuracy`` takes the threshold that serves the metric best.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.bootstrap import cluster_bootstrap
+from beholder.stats.bootstrap import cluster_bootstrap, mean_interval
 from beholder.stats.checks import (
     Floats,
     Ints,
+    Resampling,
     at_least,
     cluster_codes,
+    n_clusters,
     resampling,
     same_length,
     vector,
 )
+from beholder.stats.correlation import Clusters
+
+
+@dataclass(frozen=True, slots=True)
+class ThreeWay:
+    """Three-way accuracy of a metric's preferences.
+
+    Attributes:
+        accuracy: Share of pairs with the gold outcome.
+        interval: Bootstrap interval at this threshold; None with fewer than two clusters.
+        threshold: Smallest difference that counts as a preference; None when every pair is
+            predicted a tie, as when gold has ties alone.
+        predicted: 1 first better, 0 tie, -1 second better, per pair.
+        n: Pairs.
+        n_gold_ties: Gold ties among them.
+    """
+
+    accuracy: float
+    interval: Interval | None
+    threshold: float | None
+    predicted: tuple[int, ...]
+    n: int
+    n_gold_ties: int
+
+
+def three_way_accuracy(
+    gold: ArrayLike,
+    difference: ArrayLike,
+    *,
+    threshold: float | None = None,
+    clusters: Clusters = None,
+    **options: Unpack[Resampling],
+) -> ThreeWay:
+    """Share of pairs for which a metric predicts the gold one of three outcomes.
+
+    A difference of at least the threshold is a preference, otherwise a tie. Without a threshold it
+    is taken from the gold tie rate: with t gold ties the (t + 1)-th smallest absolute difference,
+    so that about as many pairs are predicted ties. As in the public protocol, first is tested
+    before second: at threshold 0 a zero difference counts as *first better*.
+
+    Args:
+        gold: (n,) positive where people find the first better, 0 for a tie, negative otherwise.
+        difference: (n,) metric score of the first minus that of the second.
+        threshold: Smallest absolute difference that is a preference, >= 0.
+        clusters: One label per pair, for the interval.
+        options: See ``Resampling``.
+
+    Returns:
+        The accuracy, 0..1. When all gold labels are ties, every pair is predicted a tie: the
+        accuracy is 1 and says nothing of the metric.
+
+    Raises:
+        ConfigError: No pairs, different lengths, a value that is not finite, or a negative
+            threshold.
+    """
+    labels, d = vector(gold, "gold"), vector(difference, "difference")
+    n = same_length(gold=labels, difference=d)
+    at_least(n, 1, "the number of pairs")
+    if threshold is not None and not threshold >= 0:
+        raise ConfigError(f"threshold: expected a number >= 0, got {threshold}")
+    outcome = np.sign(labels).astype(np.int64)
+    ties = int((outcome == 0).sum())
+    limit = tie_threshold(d, ties) if threshold is None else threshold
+    predicted = decide(d, limit)
+    accuracy = mean_interval(predicted == outcome, clusters=clusters, **options)
+    return ThreeWay(accuracy.mean, accuracy.interval, limit, tuple(predicted.tolist()), n, ties)
+
+
+def tie_threshold(difference: Floats, n_ties: int) -> float | None:
+    """The (n_ties + 1)-th smallest absolute difference; None when there are no more pairs."""
+    ordered = np.sort(np.abs(difference))
+    return float(ordered[n_ties]) if n_ties < len(ordered) else None
+
+
+def decide(difference: Floats, threshold: float | None) -> Ints:
+    """1, 0 or -1 per difference; first is tested before second, None makes all ties."""
+    if threshold is None:
+        return np.zeros(len(difference), dtype=np.int64)
+    second = np.where(-difference >= threshold, -1, 0)
+    return np.where(difference >= threshold, 1, second).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +136,8 @@ def tie_calibrated_accuracy(
     gold_difference: ArrayLike,
     metric_difference: ArrayLike,
     *,
-    groups: Sequence[Any] | NDArray[Any] | None = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
+    groups: Clusters = None,
+    **options: Unpack[Resampling],
 ) -> TieCalibrated:
     """Pairwise accuracy with the tie threshold that serves the metric best.
 
@@ -66,9 +151,7 @@ def tie_calibrated_accuracy(
         metric_difference: (n,) the same of the metric.
         groups: One label per pair, such as the item both texts describe: accuracy is then the
             mean over groups of the accuracy within. Default: over all pairs.
-        n_resamples: Bootstrap resamples of groups.
-        level: Confidence level.
-        seed: Seed of the resampling.
+        options: See ``Resampling``; groups are resampled.
 
     Returns:
         The accuracy, 0..1.
@@ -76,7 +159,7 @@ def tie_calibrated_accuracy(
     Raises:
         ConfigError: No pairs, different lengths, or a value that is not finite.
     """
-    resampling(n_resamples, level)
+    resampling(**options)
     gold, metric = vector(gold_difference, "gold"), vector(metric_difference, "metric")
     n = same_length(gold=gold, metric=metric)
     at_least(n, 1, "the number of pairs")
@@ -90,16 +173,9 @@ def tie_calibrated_accuracy(
         return _best(size[rows], tied[rows], ordered[rows], float(weight[rows].sum()))
 
     accuracy, threshold, plain = best(np.arange(n))
-    interval = cluster_bootstrap(
-        lambda rows: best(rows)[0],
-        codes,
-        n_resamples=n_resamples,
-        level=level,
-        seed=seed,
-        centre=accuracy,
-    )
+    interval = cluster_bootstrap(lambda rows: best(rows)[0], codes, centre=accuracy, **options)
     ties = int((gold == 0).sum())
-    return TieCalibrated(accuracy, interval, threshold, plain, n, ties, int(codes.max()) + 1)
+    return TieCalibrated(accuracy, interval, threshold, plain, n, ties, n_clusters(codes))
 
 
 def _best(size: Floats, tied: Floats, ordered: Floats, total: float) -> tuple[float, float, float]:

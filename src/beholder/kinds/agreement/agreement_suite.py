@@ -33,7 +33,7 @@ from beholder.run import SCORES, kind
 from beholder.run.plan import RunPlan
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
-from beholder.stats.roc import alert_auc
+from beholder.stats.alerts import alert_auc
 
 WITHOUT_A_KEY = (
     "accord",

@@ -11,7 +11,7 @@ from beholder.data.marks import SCORE_OF
 from beholder.errors import ConfigError
 from beholder.stats.checks import Floats, Ints
 from beholder.stats.correlation import CorrelationKind, correlate
-from beholder.stats.threeway import decide, tie_threshold
+from beholder.stats.ties import decide, tie_threshold
 
 COEFFICIENTS: tuple[tuple[str, CorrelationKind], ...] = (
     ("spearman", "spearman"),

@@ -32,10 +32,9 @@ from beholder.run import SCORES, kind
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
 from beholder.run.store import Store
-from beholder.stats.alerts import AlertF1, alert_f1, held_out_alert_f1
+from beholder.stats.alerts import AlertF1, alert_auc, alert_f1, held_out_alert_f1
 from beholder.stats.bootstrap import cluster_bootstrap, mean_interval
 from beholder.stats.checks import Floats, Ints, cluster_codes, resampling
-from beholder.stats.roc import alert_auc
 from beholder.stats.spans import SpanF1, TokenSpan, relaxed_f1, token_labels, token_scores
 
 SEED = 12345

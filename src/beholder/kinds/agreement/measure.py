@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.protocols import CORRELATIONS, VERDICTS, Measure, n_words
 from beholder.records import ROW_FIELDS, Interval, Item
-from beholder.stats.alerts import best_threshold
+from beholder.stats.alerts import area_of_levels, best_threshold
 from beholder.stats.annotators import alternative_annotator
 from beholder.stats.bootstrap import cluster_bootstrap
 from beholder.stats.checks import Floats, Ints, cluster_codes
-from beholder.stats.correlation import coefficient, on_resamples
+from beholder.stats.correlation import coefficient, on_resamples, partial_coefficient
 from beholder.stats.kappa import kappa_of
-from beholder.stats.roc import area_of_levels
-from beholder.stats.threeway import decide, tie_threshold
+from beholder.stats.ties import decide, tie_threshold
 
 LEVEL = 0.95
 HALVES_SEED = 12345
@@ -302,7 +301,7 @@ def _statistic(data: Data, scores: Floats, kept: Ints) -> Callable[[Ints], float
             return lambda rows: of_resample(x[rows], gold[rows])
         z = data.control[kept]
         plain = coefficient(kind)
-        return lambda rows: _partial(plain, x[rows], gold[rows], z[rows])
+        return lambda rows: partial_coefficient(plain, x[rows], gold[rows], z[rows])
     if kind in VERDICTS:
         return lambda rows: _of_verdicts(kind, x[rows], gold[rows] == 1)
     if kind == "three-way":
@@ -343,15 +342,3 @@ def _of_verdicts(kind: str, x: Floats, yes: NDArray[np.bool_]) -> float | None:
     if kind == "balanced accuracy":
         return None if yeses is None or noes is None else (yeses + noes) / 2
     return yeses if kind == "recall of yes" else noes
-
-
-def _partial(
-    plain: Callable[[Floats, Floats], float | None], x: Floats, y: Floats, z: Floats
-) -> float | None:
-    r_xy, r_xz, r_yz = plain(x, y), plain(x, z), plain(y, z)
-    if r_xy is None:
-        return None
-    if r_xz is None or r_yz is None:
-        return r_xy  # the covariate is constant: nothing to take out
-    rest = (1 - r_xz**2) * (1 - r_yz**2)
-    return None if rest < 1e-24 else float(np.clip((r_xy - r_xz * r_yz) / rest**0.5, -1.0, 1.0))
