@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from beholder import Item
-from beholder.kinds.agreement.suites.minimal_pairs import Pair, read_pairs
+from beholder.kinds.agreement.suites.files import Pair, read_pairs
 from beholder.metrics import metric
 from beholder.records import ItemScore
 from beholder.text import splitter

@@ -17,7 +17,7 @@ from beholder.embed import EMBEDDERS
 from beholder.embed.images import IMAGE_EMBEDDERS
 from beholder.errors import ConfigError
 from beholder.judges import JUDGES
-from beholder.kinds.agreement.sets import SETS
+from beholder.kinds.agreement.load import SETS
 from beholder.kinds.ranking.rankers import ranker
 from beholder.language.links import COREFERENCES
 from beholder.metrics import METRICS, metric

@@ -126,23 +126,23 @@ def test_figures_are_those_of_scipy_and_the_cluster_is_that_of_the_best(folder: 
     gold = [row["judgments"]["good"] for row in own_rows()]
     items = next(one for one in sets if one.name == "own").items
     n_words = [len(item.candidate.split()) for item in items]
-    recall = own.rows[0].found
+    recall = own.metrics[0]
     shared = [len(set(item.candidate.split()) & set(WORDS)) for item in items]
     f1 = [2 * hits / (n + 10) for hits, n in zip(shared, n_words, strict=True)]
-    assert recall.value == pytest.approx(spearmanr(f1, gold).statistic)
+    assert recall.agreement == pytest.approx(spearmanr(f1, gold).statistic)
     assert len(set(n_words)) > 1
-    assert own.rows[2].found.value == pytest.approx(spearmanr(n_words, gold).statistic)
-    assert own.clusters[0] == 1
-    assert own.clusters[2] != 1
+    assert own.metrics[2].agreement == pytest.approx(spearmanr(n_words, gold).statistic)
+    assert own.metrics[0].cluster == 1
+    assert own.metrics[2].cluster != 1
     pairs_found = by_name["pascal50s"]
-    assert [row.found.value for row in pairs_found.rows[:2]] == [1.0, 1.0]
-    ratings = by_name["flickr8k_expert"].rows[2].found  # length: 2 and 2 words, nothing varies
-    assert (ratings.value, ratings.reason) == (None, "the scores or the labels do not vary")
+    assert [row.agreement for row in pairs_found.metrics[:2]] == [1.0, 1.0]
+    ratings = by_name["flickr8k_expert"].metrics[2]  # length: 2 and 2 words, nothing varies
+    assert (ratings.agreement, ratings.reason) == (None, "the scores or the labels do not vary")
     table = suite_table(report)
     row = table.rows[0]
-    assert row["own"] == recall.value
-    assert recall.interval is not None
-    assert (row["own_low"], row["own_high"]) == (recall.interval.low, recall.interval.high)
+    assert row["own"] == recall.agreement
+    assert recall.low is not None
+    assert (row["own_low"], row["own_high"]) == (recall.low, recall.high)
     assert (row["own_best"], table.rows[2]["own_best"]) == (True, False)
     stars = [[one[f"{name}_best"] for name in by_name] for one in table.rows]
     assert [one["n_best"] for one in table.rows] == [sum(each) for each in stars]
@@ -246,8 +246,8 @@ def test_a_metric_without_any_score_hinders_no_other(folder: Path) -> None:
     suite = config(folder, "ter")
     judged = next(one for one in load_sets(folder, DataOptions()) if one.name == "own")
     (measure,), _ = held_against(judged, suite, Quiet())
-    assert [row.found.n for row in measure.rows] == [0, 30]
-    assert measure.clusters == (None, 1)
+    assert [row.n for row in measure.metrics] == [0, 30]
+    assert [row.cluster for row in measure.metrics] == [None, 1]
     n_words = [len(item.candidate.split()) for item in judged.items]
     gold = [item.judgments["good"] for item in judged.items]
-    assert measure.rows[1].found.value == pytest.approx(spearmanr(n_words, gold).statistic)
+    assert measure.metrics[1].agreement == pytest.approx(spearmanr(n_words, gold).statistic)

@@ -12,9 +12,8 @@ import pytest
 
 from beholder.data.marks import MARKED
 from beholder.errors import ConfigError, DataError
-from beholder.kinds.agreement.load import load
+from beholder.kinds.agreement.load import SETS, load
 from beholder.kinds.agreement.protocols import PROTOCOLS
-from beholder.kinds.agreement.sets import SETS
 from beholder.options import DataOptions
 
 

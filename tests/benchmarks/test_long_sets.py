@@ -388,10 +388,10 @@ def test_marks_stand_in_a_suite_by_their_area(tmp_path: Path) -> None:
     )
     run = ScoreConfig(judged.name, (), tmp_path / "out" / judged.name)
     alone = granular(judged, [asked("ngram_embed").metric], run, Quiet(), n_resamples=80)
-    assert measure.rows[0].found.value == alone.findings[0].auc.value
-    assert measure.rows[1].found.value is None
-    assert "gives no units" in str(measure.rows[1].found.reason)
-    assert measure.clusters == (1, None, None)
+    assert measure.metrics[0].agreement == alone.findings[0].auc.value
+    assert measure.metrics[1].agreement is None
+    assert "gives no units" in str(measure.metrics[1].reason)
+    assert [row.cluster for row in measure.metrics] == [1, None, None]
 
 
 @dataclass(frozen=True)
@@ -421,9 +421,9 @@ def test_metrics_are_told_apart_on_the_texts_that_all_scored(tmp_path: Path) -> 
     suite = AgreementSuiteConfig(tmp_path, metrics, tmp_path / "out", n_resamples=100)
     (measure,), _ = held_against(judged, suite, Quiet())
     # Of the 24 wrong and 24 right words Steady has 12 at .1 and 12 at .9 each: level.
-    assert [row.found.value for row in measure.rows] == [1.0, 0.5, None]
-    assert [row.found.n_missing for row in measure.rows[:2]] == [12, 0]
-    assert measure.clusters == (1, 1, None)
+    assert [row.agreement for row in measure.metrics] == [1.0, 0.5, None]
+    assert [row.n_missing for row in measure.metrics[:2]] == [12, 0]
+    assert [row.cluster for row in measure.metrics] == [1, 1, None]
 
 
 def test_the_command_reads_all_sets_of_marks(

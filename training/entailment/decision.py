@@ -30,7 +30,7 @@ from beholder.judges.builtin.entailed import ask, features, undecided
 from beholder.judges.builtin.gather import gather
 from beholder.judges.builtin.reading import analysed
 from beholder.kinds.agreement.suites.command import PAIRS
-from beholder.kinds.agreement.suites.minimal_pairs import read_pairs
+from beholder.kinds.agreement.suites.files import read_pairs
 from beholder.language.statements import wording
 from training.entailment.train import KEPT_BACK, SHARED
 from training.fact_weights import TABLE, write_table

@@ -134,11 +134,11 @@ def icc(ratings: ArrayLike, kind: ICCKind = "2,1", *, level: float = 0.95) -> IC
     noise = ms.within if kind[0] == "1" else ms.error
     if ms.items == 0.0 and noise == 0.0:
         return undefined("items do not differ and raters differ by constant offsets only")
-    single = _single(ms, kind)
+    single = _single(ms, kind, noise)
     average = kind.endswith("k")
     if average and ms.items == 0.0 and kind != "2,k":
         return undefined("items have equal means: the mean of raters has no variance to divide")
-    value = _average(ms, kind) if average else single
+    value = _average(ms, kind, noise) if average else single
     if value is None:
         return undefined("the mean of raters has no variance to divide")
     limits = _limits(ms, kind, single, level)
@@ -181,23 +181,14 @@ def _step_up(limits: tuple[float, float], k: int) -> tuple[float, float] | None:
     return spearman_brown(limits[0], k), spearman_brown(limits[1], k)
 
 
-def _single(ms: MeanSquares, kind: str) -> float:
-    n, k = ms.n, ms.k
-    if kind[0] == "1":
-        return (ms.items - ms.within) / (ms.items + (k - 1) * ms.within)
-    if kind[0] == "2":
-        denominator = ms.items + (k - 1) * ms.error + k * (ms.raters - ms.error) / n
-        return (ms.items - ms.error) / denominator
-    return (ms.items - ms.error) / (ms.items + (k - 1) * ms.error)
+def _single(ms: MeanSquares, kind: str, noise: float) -> float:
+    offsets = ms.k * (ms.raters - ms.error) / ms.n if kind[0] == "2" else 0.0
+    return (ms.items - noise) / (ms.items + (ms.k - 1) * noise + offsets)
 
 
-def _average(ms: MeanSquares, kind: str) -> float | None:
-    if kind[0] == "1":
-        return (ms.items - ms.within) / ms.items
-    if kind[0] == "2":
-        denominator = ms.items + (ms.raters - ms.error) / ms.n
-        return (ms.items - ms.error) / denominator if denominator > 0 else None
-    return (ms.items - ms.error) / ms.items
+def _average(ms: MeanSquares, kind: str, noise: float) -> float | None:
+    whole = ms.items + ((ms.raters - ms.error) / ms.n if kind[0] == "2" else 0.0)
+    return (ms.items - noise) / whole if whole > 0 else None
 
 
 def _limits(ms: MeanSquares, kind: str, single: float, level: float) -> tuple[float, float] | None:

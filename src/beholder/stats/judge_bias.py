@@ -75,24 +75,24 @@ def length_bias(
     Raises:
         ConfigError: Values that are not finite, or of different lengths.
     """
-    x, y, z = (
-        vector(one, name) for one, name in ((words, "words"), (judged, "judged"), (human, "human"))
-    )
+    x, y, z = vector(words, "words"), vector(judged, "judged"), vector(human, "human")
     n = same_length(words=x, judged=y, human=z)
     unit = "grade for twice the words"
     doublings = np.log2(np.maximum(x, 1.0))
-    if n < least or float(np.std(doublings, ddof=1)) < LEAST_SPREAD:
-        few = f"{n} texts with a label, {least} are needed"
-        reason = few if n < least else "the texts are of nearly one length"
-        return Bias("length", None, None, n, unit, reason)
-    if pictures is not None and (n_pictures := len(set(pictures))) < LEAST_CLUSTERS:
-        reason = f"texts of {n_pictures} pictures, {LEAST_CLUSTERS} are needed"
-        return Bias("length", None, None, n, unit, reason)
     design = np.column_stack([np.ones(n), doublings, z])
-    if np.linalg.matrix_rank(design) < design.shape[1]:
-        return Bias("length", None, None, n, unit, "length and human grade cannot be separated")
-    if float(_leverage(design).max()) > 1 - 1e-9:
-        return Bias("length", None, None, n, unit, "one text alone decides it")
+    reason = ""
+    if n < least:
+        reason = f"{n} texts with a label, {least} are needed"
+    elif float(np.std(doublings, ddof=1)) < LEAST_SPREAD:
+        reason = "the texts are of nearly one length"
+    elif pictures is not None and (n_pictures := len(set(pictures))) < LEAST_CLUSTERS:
+        reason = f"texts of {n_pictures} pictures, {LEAST_CLUSTERS} are needed"
+    elif np.linalg.matrix_rank(design) < design.shape[1]:
+        reason = "length and human grade cannot be separated"
+    elif float(_leverage(design).max()) > 1 - 1e-9:
+        reason = "one text alone decides it"
+    if reason:
+        return Bias("length", None, None, n, unit, reason)
     value, interval = _slope(design, y, pictures, level)
     return Bias("length", value, interval, n, unit)
 

@@ -10,7 +10,7 @@ import pytest
 
 from beholder.errors import DataError
 from beholder.kinds.agreement.suites.command import PAIRS
-from beholder.kinds.agreement.suites.minimal_pairs import read_pairs, versions
+from beholder.kinds.agreement.suites.files import read_pairs, versions
 from toy.command import Cli, runner
 
 REFERENCE = "A red cup stands here."

@@ -12,14 +12,15 @@ import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.kinds.agreement import caparena
-from beholder.kinds.agreement.differences import AgreementDifference, compare
 from beholder.kinds.agreement.load import JudgedSet
 from beholder.kinds.agreement.measure import (
+    AgreementDifference,
     AgreementFound,
     Data,
     agreement,
     by_category,
     collect,
+    compare,
     first_id,
     scored_items,
     second_id,

@@ -21,13 +21,11 @@ from beholder.kinds.agreement.agree import (
     scoring,
     with_length,
 )
-from beholder.kinds.agreement.differences import compare
 from beholder.kinds.agreement.granular import MarkedSide, MarkedText, marked_sides
-from beholder.kinds.agreement.load import JudgedSet, load
-from beholder.kinds.agreement.measure import AgreementFound, scored_items
+from beholder.kinds.agreement.load import SETS, JudgedSet, load
+from beholder.kinds.agreement.measure import AgreementFound, compare, scored_items
 from beholder.kinds.agreement.protocols import Measure, generic, protocol
 from beholder.kinds.agreement.results import SuiteMeasureResult, SuiteResult
-from beholder.kinds.agreement.sets import SETS
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.run import SCORES, kind
 from beholder.run.plan import RunPlan
@@ -107,65 +105,6 @@ class AgreementSuiteConfig:
         return ScoreConfig(judged.name, (), self.out / judged.name, rows, self.judging, self.work)
 
 
-@dataclass(frozen=True)
-class SuiteMeasure:
-    """All metrics under one measure of one set.
-
-    Attributes:
-        name: The set.
-        measure: The measure; the first of a set is its headline.
-        n_items: Judged items.
-        rows: Per metric of the suite, in order.
-        clusters: Per row, the group that is not significantly different from its best; None without
-            agreement.
-    """
-
-    name: str
-    measure: str
-    n_items: int
-    rows: tuple[Row, ...]
-    clusters: tuple[int | None, ...]
-
-    @property
-    def result(self) -> SuiteMeasureResult:
-        """The measure as ``--json`` prints it."""
-        return SuiteMeasureResult(
-            name=self.name,
-            measure=self.measure,
-            n_items=self.n_items,
-            metrics=records(self.rows, self.clusters),
-        )
-
-
-@dataclass(frozen=True)
-class SuiteReport:
-    """Agreement of many metrics with people on many sets.
-
-    Attributes:
-        metrics: Labels of the metrics, the length last.
-        measures: Set by set; the first of each set is its headline.
-        signatures: How each metric's scores were made, by metric and then set.
-        n_resamples: Bootstrap resamples.
-    """
-
-    metrics: tuple[str, ...]
-    measures: tuple[SuiteMeasure, ...]
-    signatures: dict[str, dict[str, str]]
-    n_resamples: int
-
-    @property
-    def headlines(self) -> tuple[SuiteMeasure, ...]:
-        """The first measure of each set."""
-        first = {one.name: one for one in reversed(self.measures)}
-        return tuple(one for one in self.measures if first[one.name] is one)
-
-    @property
-    def result(self) -> SuiteResult:
-        """The report as ``--json`` prints it."""
-        measures = tuple(one.result for one in self.measures)
-        return SuiteResult(self.n_resamples, self.metrics, self.signatures, measures)
-
-
 def load_sets(folder: Path, rows: DataOptions) -> list[JudgedSet]:
     """All sets of a folder, by name.
 
@@ -218,7 +157,7 @@ def plan_set(judged: JudgedSet, config: AgreementSuiteConfig) -> RunPlan:
 
 def held_against(
     judged: JudgedSet, config: AgreementSuiteConfig, progress: Progress
-) -> tuple[list[SuiteMeasure], dict[str, str]]:
+) -> tuple[list[SuiteMeasureResult], dict[str, str]]:
     """All metrics on one set: what is missing is scored first.
 
     Returns:
@@ -241,7 +180,12 @@ def held_against(
         n_resamples=config.n_resamples,
     )
     measures = [
-        SuiteMeasure(found.name, one.data.name, found.n_items, one.rows, one.clusters)
+        SuiteMeasureResult(
+            name=found.name,
+            measure=one.data.name,
+            n_items=found.n_items,
+            metrics=records(one.rows, one.clusters),
+        )
         for one in found.sections
     ]
     return measures, dict(found.signatures)
@@ -249,7 +193,7 @@ def held_against(
 
 def _of_marks(
     judged: JudgedSet, config: AgreementSuiteConfig, run: ScoreConfig, progress: Progress
-) -> tuple[list[SuiteMeasure], dict[str, str]]:
+) -> tuple[list[SuiteMeasureResult], dict[str, str]]:
     """A set of marks: how well units of the metrics find them, whatever the threshold."""
     sides, signatures = marked_sides(judged, run, progress)
     everyone = with_length(config.metrics)
@@ -260,13 +204,13 @@ def _of_marks(
         _, clusters = compare(
             [one.label for one in everyone], [shared[name] for name in names], config.n_resamples
         )
+        rows = [Row(name, "units", own[name]) for name in names]
         measures.append(
-            SuiteMeasure(
-                judged.name,
-                f"AUC, {side.label}",
-                len(judged.items),
-                tuple(Row(name, "units", own[name]) for name in names),
-                tuple(clusters),
+            SuiteMeasureResult(
+                name=judged.name,
+                measure=f"AUC, {side.label}",
+                n_items=len(judged.items),
+                metrics=records(rows, clusters),
             )
         )
     return measures, signatures
@@ -314,17 +258,14 @@ def _area(texts: Sequence[MarkedText], n_texts: int, n_resamples: int) -> Agreem
 
 
 def together(
-    config: AgreementSuiteConfig, found: Sequence[tuple[list[SuiteMeasure], dict[str, str]]]
-) -> SuiteReport:
+    config: AgreementSuiteConfig, found: Sequence[tuple[list[SuiteMeasureResult], dict[str, str]]]
+) -> SuiteResult:
     """One report of what was found on each set."""
     everyone = with_length(config.metrics)
     signatures: dict[str, dict[str, str]] = {one.metric.name: {} for one in everyone}
-    for measures, of_set in found:
-        for metric, signature in of_set.items():
-            signatures[metric][measures[0].name] = signature
-    return SuiteReport(
-        tuple(one.label for one in everyone),
-        tuple(measure for measures, _ in found for measure in measures),
-        signatures,
-        config.n_resamples,
-    )
+    for found_measures, made in found:
+        for metric, signature in made.items():
+            signatures[metric][found_measures[0].name] = signature
+    labels = tuple(one.label for one in everyone)
+    measures = tuple(measure for of_set, _ in found for measure in of_set)
+    return SuiteResult(config.n_resamples, labels, signatures, measures)

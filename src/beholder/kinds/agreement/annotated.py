@@ -163,12 +163,8 @@ def verification(judge: Judge, answers: Sequence[AnnotatedAnswer]) -> dict[str, 
     """
     grades = run_sync(_graded(judge, answers))
     found = {}
-    for name, sides in (
-        ("mistakes", {"candidate"}),
-        ("omissions", {"reference"}),
-        ("overall", {"candidate", "reference"}),
-    ):
-        own = [i for i, answer in enumerate(answers) if answer.side in sides]
+    for name, side in (("mistakes", "candidate"), ("omissions", "reference"), ("overall", "")):
+        own = [i for i, answer in enumerate(answers) if side in ("", answer.side)]
         if own:
             there = [answers[i].present for i in own]
             held = calibrate([grades[i] for i in own], there, judge.presence_threshold)
@@ -214,9 +210,7 @@ def compare_graphs(gold: PublishedGraph, found: PublishedGraph) -> GraphScores:
     Elements are matched one to one by the characters that they share in the text, as many as can
     be; elements without characters by equal words.
     """
-    entities = _matched(
-        [(e.spans, e.head) for e in gold.entities], [(e.spans, e.head) for e in found.entities]
-    )
+    entities = _matched(*([(e.spans, e.head) for e in g.entities] for g in (gold, found)))
     same = set(entities.items())
     attributes = _matched(*([(a.spans, a.text) for _, a in _owned(g)] for g in (gold, found)))
     relations = _matched(*([(r.spans, r.text) for r in g.relations] for g in (gold, found)))

@@ -11,7 +11,7 @@ import numpy as np
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.docent import COEFFICIENTS, differences, field, outcomes
 from beholder.stats.checks import Floats, Ints
-from beholder.stats.correlation import correlate
+from beholder.stats.correlation import coefficient
 from beholder.stats.ratings import elo
 
 _OUTCOMES = {"model1": 1, "model2": -1, "equal": 0, "skip": 0, "bad": 0}
@@ -66,8 +66,7 @@ def agreement(
     of: Callable[[Sequence[Mapping[str, Any]], Ints], Floats] = net_wins if auto else _ratings
     gold_ratings, predicted_ratings = of(kept, gold), of(kept, predicted)
     for name, kind in COEFFICIENTS:
-        found = correlate(gold_ratings, predicted_ratings, kind, n_resamples=0)
-        result[f"model_{name}"] = found.value
+        result[f"model_{name}"] = coefficient(kind)(gold_ratings, predicted_ratings)
     return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -32,7 +32,6 @@ from beholder.terminal.printing import (
 )
 
 if TYPE_CHECKING:
-    from beholder.kinds.agreement.agreement_suite import AgreementSuiteConfig
     from beholder.kinds.agreement.load import JudgedSet
     from beholder.options import DataOptions, JudgeOptions, WorkOptions
     from beholder.run.scores import ScoreConfig
@@ -118,28 +117,15 @@ def agree(
     """
     metric = listed(metric)
     if judgments.suite is not None:
-        if (
-            source is not None
-            or judgments.judges
-            or judgments.label
-            or judgments.data
-            or judgments.labels
-        ):
+        beside = (judgments.judges, judgments.label, judgments.data, judgments.labels)
+        if source is not None or any(beside):
             raise ConfigError(
                 "--suite takes every set of its folder by the set's own protocol, so"
                 " name no set, --data, --label, --labels or --judges beside it"
             )
-        suite = _configure(
-            judgments.suite,
-            metric,
-            out,
-            tools.named(),
-            (rows, judging, work.found()),
-            kind=judgments.kind,
-            control_length=judgments.control == "length",
-            n_resamples=judgments.resamples,
-        )
-        return _compare_suite(suite, drawing.tables, not drawing.no_report, drawing.markdown, tell)
+        named = tools.named()
+        groups = rows, judging, work.found()
+        return _compare_suite(judgments.suite, judgments, metric, out, named, groups, drawing, tell)
     if source is None:
         raise ConfigError("name a set or a data file with judgments, or a folder with --suite")
     if judgments.judges:
@@ -291,54 +277,47 @@ def _tell_reliability(
     return 0
 
 
-def _configure(
+def _compare_suite(
     folder: Path,
+    judgments: JudgmentGroup,
     metrics: Sequence[str],
     out: Path | None,
     tools: Mapping[str, str],
     options: tuple[DataOptions, JudgeOptions, WorkOptions],
-    **study: Any,
-) -> AgreementSuiteConfig:
-    """The configuration of a suite; by default all metrics that need neither key nor download.
+    drawing: DrawingGroup,
+    tell: TellGroup,
+) -> int:
+    """Score set after set, then print, write and draw one table; returns the exit code.
 
-    Args:
-        folder: Holds the sets.
-        metrics: Texts of the metrics.
-        out: Folder of the runs; runs/suite-FOLDER if None.
-        tools: Tools of the metrics that name none.
-        options: Rows, judges and work.
-        study: Further fields of the configuration.
+    By default with all metrics that need neither key nor download, in runs/suite-FOLDER.
     """
-    from beholder.kinds.agreement.agree import asked
-    from beholder.kinds.agreement.agreement_suite import WITHOUT_A_KEY, AgreementSuiteConfig
-    from beholder.run.session import default_out
+    import msgspec
 
-    return AgreementSuiteConfig(
+    from beholder.api import Run
+    from beholder.kinds.agreement.agree import asked
+    from beholder.kinds.agreement.agreement_suite import (
+        WITHOUT_A_KEY,
+        AgreementSuiteConfig,
+        held_against,
+        load_sets,
+        plan_set,
+        together,
+    )
+    from beholder.kinds.agreement.suite_page import measures_table, suite_table, write_suite
+    from beholder.report.markdown import summed_up
+    from beholder.report.study_tables import write_tables
+    from beholder.run.session import default_out
+    from beholder.terminal.progress import TerminalProgress
+
+    config = AgreementSuiteConfig(
         folder,
         tuple(asked(name, **tools) for name in metrics or WITHOUT_A_KEY),
         out or default_out(str(folder.resolve()), "suite-"),
         *options,
-        **study,
+        kind=judgments.kind,
+        control_length=judgments.control == "length",
+        n_resamples=judgments.resamples,
     )
-
-
-def _compare_suite(
-    config: AgreementSuiteConfig,
-    tables: Path | None,
-    page: bool,
-    markdown: str | None,
-    tell: TellGroup,
-) -> int:
-    """Score set after set, then print, write and draw one table; returns the exit code."""
-    import msgspec
-
-    from beholder.api import Run
-    from beholder.kinds.agreement.agreement_suite import held_against, load_sets, plan_set, together
-    from beholder.kinds.agreement.suite_page import measures_table, suite_table, write_suite
-    from beholder.report.markdown import summed_up
-    from beholder.report.study_tables import write_tables
-    from beholder.terminal.progress import TerminalProgress
-
     sets = load_sets(config.folder, config.rows)
     for judged in sets:
         say_left_out(judged.bad_rows)
@@ -358,15 +337,15 @@ def _compare_suite(
     table = suite_table(report)
     title = "Agreement of metrics with people"
     tell_summary(
-        msgspec.to_builtins(report.result),
+        msgspec.to_builtins(report),
         [table],
         tell.as_json,
-        markdown,
+        drawing.markdown,
         lambda: summed_up(title, [table]),
     )
-    place = tables or config.out / "tables"
+    place = drawing.tables or config.out / "tables"
     written = write_tables([table, measures_table(report)], place)
     say(f"tables: {place} ({len(written)} files)")
-    if page:
+    if not drawing.no_report:
         say(f"report: {write_suite(report, config.out / 'suite.html')}")
     return 0

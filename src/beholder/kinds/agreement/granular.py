@@ -183,8 +183,7 @@ def marked_sides(
     names = [metric.name for metric in config.metrics]
     with Store.read(config.out) as store:
         outcomes = {
-            name: [_units(store, name, place) for place in range(len(judged.items))]
-            for name in names
+            name: [store.score(name, place) for place in range(len(judged.items))] for name in names
         }
         signatures = {name: " ; ".join(store.signatures(name)) for name in names}
     sides = []
@@ -194,9 +193,9 @@ def marked_sides(
             continue
         texts = {
             name: [
-                None
-                if (units := found[place]) is None
-                else _text(judged.items[place], units, label, side, how)
+                _text(judged.items[place], one.units, label, side, how)
+                if isinstance(one := found[place], ItemScore)
+                else None
                 for place in places
             ]
             for name, found in outcomes.items()
@@ -248,12 +247,6 @@ def granular(
     )
 
 
-def _units(store: Store, metric: str, position: int) -> Sequence[Unit] | None:
-    """What a metric found in an item; None where it has no score."""
-    outcome = store.score(metric, position)
-    return outcome.units if isinstance(outcome, ItemScore) else None
-
-
 def _text(
     item: Item, units: Sequence[Unit], label: Label, side: Side, how: MarkProtocol
 ) -> MarkedText:
@@ -280,12 +273,8 @@ def _random_texts(
 ) -> list[MarkedText]:
     """What scores without any knowledge reach, when their threshold is the best one."""
     rng = np.random.default_rng(seed)
-    found = []
-    for item in items:
-        plain = _text(item, (), label, side, how)
-        scores = rng.random(len(plain.labels))
-        found.append(MarkedText(plain.source, plain.gold, plain.labels, scores, len(scores)))
-    return found
+    plain = [_text(item, (), label, side, how) for item in items]
+    return [replace(x, scores=rng.random(len(x.labels)), n_units=len(x.labels)) for x in plain]
 
 
 def _score(unit: Unit) -> float | None:
@@ -364,9 +353,10 @@ def _covered(
     runs: Sequence[Sequence[TokenSpan]], gold: Sequence[Sequence[TokenSpan]]
 ) -> tuple[Floats, Floats]:
     """Per text the sum of each marked span's best intersection over union, and their number."""
-    sums = [sum(max((_iou(span, run) for run in r), default=0.0) for span in g) for r, g in zip(
-        runs, gold, strict=True
-    )]  # fmt: skip
+    sums = [
+        sum(max((_iou(span, run) for run in own), default=0.0) for span in marked)
+        for own, marked in zip(runs, gold, strict=True)
+    ]
     return np.array(sums, dtype=np.float64), np.array([len(g) for g in gold], dtype=np.float64)
 
 
@@ -381,14 +371,10 @@ def _per_text(
     """Precision, recall, F1 and IoU as means over texts; see the head of the module."""
     n_alerts, n_gold, n_hits = counts.T
     either = n_alerts + n_gold - n_hits
+    wholes = (n_alerts, n_gold, (n_alerts + n_gold) / 2, either)
     columns = [
         np.divide(n_hits, whole, out=np.full(len(counts), empty), where=whole > 0)
-        for whole, empty in (
-            (n_alerts, 0.0),
-            (n_gold, 0.0),
-            ((n_alerts + n_gold) / 2, 0.0),
-            (either, 1.0),
-        )
+        for whole, empty in zip(wholes, (0.0, 0.0, 0.0, 1.0), strict=True)
     ]
     means = [mean_interval(column, clusters=clusters, **resampled) for column in columns]
     return tuple(Share(mean.mean, mean.interval) for mean in means)

@@ -1,10 +1,15 @@
-"""Load a human-judgment set: by name from a folder or the hub, or any data file with judgments."""
+"""Load a human-judgment set: by name from a folder or the hub, or any data file with judgments.
+
+``SETS`` has the sets that beholder knows: where each is published, and how it is read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from beholder.data import read_items
@@ -12,11 +17,50 @@ from beholder.data.columns import as_number
 from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.agreement.published_files import parquet_rows
-from beholder.kinds.agreement.sets import SETS, HumanSet
 from beholder.optional import require
 from beholder.options import DataOptions
 from beholder.records import Item
 from beholder.run.corrected import with_labels
+
+
+@dataclass(frozen=True)
+class HumanSet:
+    """A published set of human judgments.
+
+    Attributes:
+        name: Name on the command line.
+        what: What people judged, one line.
+        where: Where it is published.
+        licence: As its source states it.
+        read: Reads the published files in a folder; None where it is a table on the hub.
+        hub: Name, configuration and split on the Hugging Face hub; None where it is not there.
+        row: Items of one row of that table.
+        mapped: As ``read``, of files whose columns have to be named.
+    """
+
+    name: str
+    what: str
+    where: str
+    licence: str
+    read: Callable[[Path], Iterator[Item]] | None = None
+    hub: tuple[str, str | None, str] | None = None
+    row: Callable[[int, Mapping[str, Any]], Iterator[Item]] | None = None
+    mapped: Callable[[Path, Mapping[str, str]], Iterator[Item]] | None = None
+
+
+def _known() -> Mapping[str, HumanSet]:
+    listed = tomllib.loads(Path(__file__).with_name("sets.toml").read_text(encoding="utf-8"))
+    for facts in listed.values():
+        if "hub" in facts:
+            dataset, configuration, split = facts["hub"]
+            facts["hub"] = (dataset, configuration or None, split)
+        for reader in {"read", "row", "mapped"} & set(facts):
+            facts[reader] = resolve_name(f"{__package__}.{facts[reader]}")
+    return {name: HumanSet(name, **facts) for name, facts in listed.items()}
+
+
+SETS = _known()
+
 
 LONG_SETS = ("iiw400_sxs", "docci_test_sxs")
 """JudgedSet together under the name ``long_sxs``: each alone is small."""

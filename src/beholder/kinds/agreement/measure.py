@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.protocols import CORRELATIONS, VERDICTS, Measure, n_words
+from beholder.kinds.agreement.results import MetricDifference
 from beholder.records import ROW_FIELDS, Interval, Item
 from beholder.stats.alerts import area_of_levels, best_threshold
 from beholder.stats.annotators import alternative_annotator
-from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Floats, Ints, cluster_codes
+from beholder.stats.bootstrap import cluster_replicates, percentile_interval, replicate_interval
+from beholder.stats.checks import Floats, Ints, cluster_codes, n_clusters
 from beholder.stats.correlation import coefficient, on_resamples, partial_coefficient
 from beholder.stats.kappa import kappa_of
+from beholder.stats.significance import holm, significance_clusters
 from beholder.stats.ties import decide, tie_threshold
 
 LEVEL = 0.95
@@ -215,7 +218,7 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> Agr
     kept = np.flatnonzero(np.isfinite(scores))
     n_undefined = len(scores) - n_missing - len(kept)
     codes = cluster_codes([data.sources[row] for row in kept], len(kept))
-    n_sources = int(codes.max()) + 1 if len(codes) else 0
+    n_sources = n_clusters(codes)
     if len(kept) < 2:
         few = (
             "no correlation within a source is defined" if n_undefined else "fewer than two scores"
@@ -231,18 +234,11 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> Agr
         constant = "the scores or the labels do not vary"
         return AgreementFound(None, None, len(kept), n_missing, n_sources, reason=constant)
     replicates: list[float | None] = []
-
-    def recorded(rows: Ints) -> float | None:
-        replicates.append(statistic(rows))
-        return replicates[-1]
-
-    interval = None
     n_of_rarer = min(np.count_nonzero(data.gold[kept] == verdict) for verdict in (0, 1))
     rare = data.measure.kind in VERDICTS and n_of_rarer < FEWEST_OF_A_VERDICT
     if n_resamples and not rare:
-        interval = cluster_bootstrap(
-            recorded, codes, n_resamples=n_resamples, level=LEVEL, seed=seed
-        )
+        replicates = cluster_replicates(statistic, codes, n_resamples=n_resamples, seed=seed)
+    interval = replicate_interval(replicates, LEVEL)
     reason = None if interval or not n_resamples else "too few sources for an interval"
     if rare:
         reason = f"only {n_of_rarer} labels of one verdict; an interval needs {FEWEST_OF_A_VERDICT}"
@@ -314,7 +310,7 @@ def _statistic(data: Data, scores: Floats, kept: Ints) -> Callable[[Ints], float
     if kind != "category accuracy":
         return lambda rows: float(right[rows].mean())
     codes = cluster_codes(data.categories[kept], len(kept))
-    n_categories = int(codes.max()) + 1
+    n_categories = n_clusters(codes)
 
     def mean_of_means(rows: Ints) -> float | None:
         sizes = np.bincount(codes[rows], minlength=n_categories)
@@ -342,3 +338,76 @@ def _of_verdicts(kind: str, x: Floats, yes: NDArray[np.bool_]) -> float | None:
     if kind == "balanced accuracy":
         return None if yeses is None or noes is None else (yeses + noes) / 2
     return yeses if kind == "recall of yes" else noes
+
+
+@dataclass(frozen=True)
+class AgreementDifference:
+    """Two metrics under one measure, on the data that both scored.
+
+    Attributes:
+        a: Label of the first.
+        b: Label of the second.
+        difference: Agreement of the first minus that of the second; None where undefined.
+        interval: Paired bootstrap interval.
+        p_value: Two-sided, from the same resamples, corrected (Holm) over the pairs of a measure.
+    """
+
+    a: str
+    b: str
+    difference: float | None
+    interval: Interval | None
+    p_value: float | None
+
+    @property
+    def record(self) -> MetricDifference:
+        """The difference as results store it."""
+        low, high = (self.interval.low, self.interval.high) if self.interval else (None, None)
+        return MetricDifference(self.a, self.b, self.difference, low, high, self.p_value)
+
+
+def compare(
+    labels: Sequence[str], found: Sequence[AgreementFound], n_resamples: int
+) -> tuple[list[AgreementDifference], list[int | None]]:
+    """Differences of all pairs, and clusters of metrics that are not significantly different.
+
+    Args:
+        labels: Names of the metrics.
+        found: What each reached on the same data, with replicates of the same resamples.
+        n_resamples: How many those are; 0 gives neither.
+
+    Returns:
+        The pairs in order, and the number of each metric's cluster
+        (``stats.significance_clusters``).
+    """
+    if not n_resamples:
+        return [], [None] * len(labels)
+    raw = {
+        (i, j): _difference((labels[i], labels[j]), (found[i], found[j]), n_resamples)
+        for i, j in combinations(range(len(labels)), 2)
+    }
+    clusters = significance_clusters(
+        [one.value for one in found], lambda i, j: raw[min(i, j), max(i, j)].p_value
+    )
+    corrected = holm([one.p_value for one in raw.values()])
+    differences = [
+        AgreementDifference(one.a, one.b, one.difference, one.interval, p)
+        for one, p in zip(raw.values(), corrected, strict=True)
+    ]
+    return differences, clusters
+
+
+def _difference(
+    names: tuple[str, str], found: tuple[AgreementFound, AgreementFound], n_resamples: int
+) -> AgreementDifference:
+    """One pair; its p is not corrected yet."""
+    a, b = found
+    if a.value is None or b.value is None:
+        return AgreementDifference(*names, None, None, None)
+    pairs = zip(a.replicates, b.replicates, strict=True)
+    drawn = np.array([x - y for x, y in pairs if x is not None and y is not None])
+    interval, p = None, None
+    if len(drawn) >= 0.9 * n_resamples and a.n_sources > 1:
+        interval = percentile_interval(drawn, 0.95)
+        tail = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
+        p = min(1.0, 2 * (tail + 1) / (len(drawn) + 1))
+    return AgreementDifference(*names, a.value - b.value, interval, p)

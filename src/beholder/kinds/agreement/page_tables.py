@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec import structs
+
 from beholder.files import safe_name
 from beholder.kinds.agreement.agree import Report
 from beholder.kinds.agreement.granular import GranularFinding, GranularReport, Share
@@ -43,15 +45,9 @@ AGREEMENT = (
 
 def agreement_cells(row: MetricAgreement) -> dict[str, object]:
     """The cells of ``AGREEMENT`` of one metric."""
-    return {
-        "metric": row.metric,
-        "value": row.value,
-        "agreement": row.agreement,
+    return structs.asdict(row) | {
         "agreement_low": row.low,
         "agreement_high": row.high,
-        "cluster": row.cluster,
-        "n": row.n,
-        "n_missing": row.n_missing,
         "n_undefined": row.n_undefined or None,
         "reason": row.reason or "",
     }

@@ -184,10 +184,7 @@ def _section(
     from beholder.kinds.agreement.page_tables import agreement_of, matrix_of
 
     gold = _floats(measure.data.gold)
-    columns = [
-        (row, _floats(scores))
-        for row, scores in zip(measure.metrics, measure.data.scores, strict=True)
-    ]
+    columns = list(zip(measure.metrics, map(_floats, measure.data.scores), strict=True))
     far = [
         (row.label, *_far(store, measure.data, gold, scores, places))
         for row, scores in columns

@@ -98,12 +98,8 @@ def _values(store: Store, value: str | None) -> tuple[str, list[float], list[byt
         for _, row in numbers[name][:1]
         for key in row
     }
-    first = next(iter(there), None)
-    wanted = (
-        first
-        if value is None
-        else next((k for k in there if value in (k, k.rpartition(".")[0])), None)
-    )
+    fits = (k for k in there if value in (None, k, k.rpartition(".")[0]))
+    wanted = next(fits, None)
     if wanted is None:
         raise ConfigError(f"the run has no value {value!r}; it has: {', '.join(there) or 'none'}")
     name, key = there[wanted]

@@ -253,20 +253,15 @@ def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> t
     if not usable:
         raise ConfigError(f"the items have no {what} judgments to agree with")
     chosen = labels or usable
-    if kind != "verdicts":
-        return tuple(
-            Measure(f"{kind}, {label}", cast("Kind", kind), each(label)) for label in chosen
-        )
-    return tuple(
-        chain(
-            *(
-                (_of_categories if _are_categories(found[label][0]) else _of_verdicts)(
-                    label, found[label]
-                )
-                for label in chosen
-            )
-        )
-    )
+    measures: list[Measure] = []
+    for label in chosen:
+        if kind != "verdicts":
+            measures.append(Measure(f"{kind}, {label}", cast("Kind", kind), each(label)))
+        elif _are_categories(found[label][0]):
+            measures += _of_categories(label, found[label])
+        else:
+            measures += _of_verdicts(label, found[label])
+    return tuple(measures)
 
 
 def _of_categories(label: str, given: Sequence[Sequence[str]]) -> Iterator[Measure]:

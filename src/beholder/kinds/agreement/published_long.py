@@ -112,11 +112,7 @@ def _untagged(text: str, name: str) -> tuple[str, list[list[int]]]:
     return plain + text[last:], marks
 
 
-_SAYS = {
-    "Caption 1 is better": 1,
-    "Caption 2 is better": -1,
-    "Tie": 0,
-}
+_SAYS = {"Caption 1 is better": 1, "Caption 2 is better": -1, "Tie": 0}
 
 
 def caparena_auto(folder: Path) -> Iterator[Item]:

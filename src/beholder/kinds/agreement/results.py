@@ -143,12 +143,25 @@ class SuiteMeasureResult(Struct, frozen=True, kw_only=True, rename={"name": "set
 
 
 class SuiteResult(Struct, frozen=True):
-    """Agreement of many metrics with people on many sets; signatures by metric and then set."""
+    """Agreement of many metrics with people on many sets.
+
+    Attributes:
+        n_resamples: Bootstrap resamples.
+        metrics: Labels of the metrics, the length last.
+        signatures: How each metric's scores were made, by metric and then set.
+        measures: Set by set; the first of each set is its headline.
+    """
 
     n_resamples: int
     metrics: tuple[str, ...]
     signatures: dict[str, dict[str, str]]
     measures: tuple[SuiteMeasureResult, ...]
+
+    @property
+    def headlines(self) -> tuple[SuiteMeasureResult, ...]:
+        """The first measure of each set."""
+        first = {one.name: one for one in reversed(self.measures)}
+        return tuple(one for one in self.measures if first[one.name] is one)
 
 
 def write(folder: Path, result: AgreementResult[StoredMeasure]) -> None:
@@ -170,34 +183,27 @@ def read(folder: Path) -> AgreementResult[StoredMeasure] | None:
     found = files.read_json(path, form=FORMAT, kind="agreement", missing="")
     try:
         result = msgspec.convert(found, AgreementResult[StoredMeasure])
+        for place, measure in enumerate(result.measures):
+            _check_lengths(f"$.measures[{place}]", measure)
     except msgspec.ValidationError as error:
         raise RunError(
             f"{path} is damaged: {error}; run the same command again, which writes it again"
         ) from error
-    for place, measure in enumerate(result.measures):
-        _check_lengths(path, f"$.measures[{place}]", measure)
     return result
 
 
-def _check_lengths(path: Path, where: str, measure: StoredMeasure) -> None:
+def _check_lengths(where: str, measure: StoredMeasure) -> None:
     """Scores, labels and ids must fit each other: the page pairs them by place."""
     data, n = measure.data, len(measure.data.gold)
-    wrong = next(
-        (
-            f"{where}.data.{name} has {length} entries, expected {expected}"
-            for name, length, expected in (
-                ("first", len(data.first), n),
-                ("second", len(data.second), n),
-                ("scores", len(data.scores), len(measure.metrics)),
-                *((f"scores[{i}]", len(column), n) for i, column in enumerate(data.scores)),
-                ("said", len(data.said), len(data.said) and len(measure.metrics)),
-                *((f"said[{i}]", len(column), n) for i, column in enumerate(data.said)),
+    for name, length, expected in (
+        ("first", len(data.first), n),
+        ("second", len(data.second), n),
+        ("scores", len(data.scores), len(measure.metrics)),
+        *((f"scores[{i}]", len(column), n) for i, column in enumerate(data.scores)),
+        ("said", len(data.said), len(data.said) and len(measure.metrics)),
+        *((f"said[{i}]", len(column), n) for i, column in enumerate(data.said)),
+    ):
+        if length != expected:
+            raise msgspec.ValidationError(
+                f"{where}.data.{name} has {length} entries, expected {expected}"
             )
-            if length != expected
-        ),
-        None,
-    )
-    if wrong:
-        raise RunError(
-            f"{path} is damaged: {wrong}; run the same command again, which writes it again"
-        )

@@ -8,26 +8,26 @@ from pathlib import Path
 from markupsafe import Markup
 
 from beholder import files
-from beholder.kinds.agreement.agreement_suite import SuiteMeasure, SuiteReport
+from beholder.kinds.agreement.load import SETS
 from beholder.kinds.agreement.page_tables import AGREEMENT, CLUSTERS, agreement_cells
-from beholder.kinds.agreement.sets import SETS
+from beholder.kinds.agreement.results import SuiteMeasureResult, SuiteResult
 from beholder.report.pages import content_hash, environment, styles
 from beholder.report.study_tables import html
-from beholder.tables import Column, Table, interval_cells
+from beholder.tables import Column, Table
 
 
-def suite_table(report: SuiteReport) -> Table:
+def suite_table(report: SuiteResult) -> Table:
     """The table of a paper: metrics down, sets across, each under its headline measure."""
     headlines = report.headlines
     rows = []
     for place, metric in enumerate(report.metrics):
         row: dict[str, object] = {"metric": metric}
         for one in headlines:
-            found, best = one.rows[place].found, one.clusters[place] == 1
-            row[one.name] = found.value
-            row |= interval_cells(one.name, found.interval)
-            row[f"{one.name}_best"] = best
-        row["n_best"] = sum(one.clusters[place] == 1 for one in headlines)
+            found = one.metrics[place]
+            row[one.name] = found.agreement
+            row |= {f"{one.name}_low": found.low, f"{one.name}_high": found.high}
+            row[f"{one.name}_best"] = found.cluster == 1
+        row["n_best"] = sum(one.metrics[place].cluster == 1 for one in headlines)
         rows.append(row)
     tested = report.n_resamples > 0
     columns = [Column("metric", "metric", "text")]
@@ -47,7 +47,7 @@ def suite_table(report: SuiteReport) -> Table:
     )
 
 
-def _tested(report: SuiteReport) -> tuple[str, ...]:
+def _tested(report: SuiteResult) -> tuple[str, ...]:
     return (
         f"95 % intervals over sources, {report.n_resamples:,} resamples.",
         "★: the best of its column, and what is not significantly different by the paired"
@@ -55,7 +55,7 @@ def _tested(report: SuiteReport) -> tuple[str, ...]:
     )
 
 
-def measures_table(report: SuiteReport) -> Table:
+def measures_table(report: SuiteResult) -> Table:
     """Every metric under every measure of every set, a row each."""
     rows = [row for measure in report.measures for row in _rows(measure)]
     columns = (Column("set", "set", "text"), *_COLUMNS)
@@ -72,10 +72,10 @@ def measures_table(report: SuiteReport) -> Table:
 _COLUMNS = (Column("measure", "measure", "text"), *AGREEMENT)
 
 
-def _rows(measure: SuiteMeasure) -> list[dict[str, object]]:
+def _rows(measure: SuiteMeasureResult) -> list[dict[str, object]]:
     return [
         {"set": measure.name, "measure": measure.measure, **agreement_cells(row)}
-        for row in measure.result.metrics
+        for row in measure.metrics
     ]
 
 
@@ -94,7 +94,7 @@ class SetOnPage:
     tables: tuple[tuple[str, Markup], ...]
 
 
-def write_suite(report: SuiteReport, output: Path) -> Path:
+def write_suite(report: SuiteResult, output: Path) -> Path:
     """Draw a suite as one HTML file that needs nothing else; gives the file.
 
     Raises:
@@ -118,7 +118,7 @@ def write_suite(report: SuiteReport, output: Path) -> Path:
     return output
 
 
-def _on_page(report: SuiteReport, name: str) -> SetOnPage:
+def _on_page(report: SuiteResult, name: str) -> SetOnPage:
     known = SETS.get(name)
     about = (known.what, known.where, known.licence) if known else ()
     tables = [
@@ -129,7 +129,7 @@ def _on_page(report: SuiteReport, name: str) -> SetOnPage:
     return SetOnPage(name, about, tuple(tables))
 
 
-def _signatures(report: SuiteReport) -> list[tuple[str, list[tuple[str, str]]]]:
+def _signatures(report: SuiteResult) -> list[tuple[str, list[tuple[str, str]]]]:
     """Per metric its signatures, each with the sets it was found on."""
     found = []
     for metric, of_sets in report.signatures.items():

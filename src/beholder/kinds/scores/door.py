@@ -67,14 +67,7 @@ def score(
         head = [] if given is None else list(islice(given, fitting.LOOKED_AT))
         metrics = [_fitting(named, head, judge, options)]
         given = None if given is None else chain(head, given)
-    config = configure(
-        named,
-        metrics,
-        judge=judge,
-        embedder=embedder,
-        out=out,
-        **options,
-    )
+    config = configure(named, metrics, judge=judge, embedder=embedder, out=out, **options)
     rows = None if given is None else items_of(given, config.rows, "items")
     bad_rows = run(KIND, config, progress or Quiet(), given=rows, engine=engine)
     return Run(config.out, bad_rows=tuple(bad_rows))

@@ -34,7 +34,7 @@ class GateResult:
     """
 
     name: str
-    reason: str
+    reason: str = ""
     items: tuple[tuple[str, str], ...] = ()
 
 
@@ -62,11 +62,8 @@ def results(
             for value, item in lowest[:MOST_ITEMS]
             if value < one.gate.threshold
         )
-        yield GateResult(
-            f"{name} at least {one.gate.threshold:g}",
-            "" if one.passed else one.reason,
-            () if one.passed else items,
-        )
+        about = f"{name} at least {one.gate.threshold:g}"
+        yield GateResult(about) if one.passed else GateResult(about, one.reason, items)
     signs = {f"{one.name}.{info.name}": info.sign for one in scored for info in one.values}
     for name, reason in worse.items():
         items = ()

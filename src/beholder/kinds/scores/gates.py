@@ -194,11 +194,8 @@ def check(gates: Iterable[Gate], summary: Mapping[str, MetricResult]) -> list[Pa
     found = []
     for gate in gates:
         reached = summary[gate.metric].values.get(gate.value)
-        if reached is None:
-            found.append(PassedGate(gate, None))
-        else:
-            low = None if reached.interval is None else reached.interval.low
-            found.append(PassedGate(gate, reached.mean, low))
+        low = reached.interval.low if reached and reached.interval else None
+        found.append(PassedGate(gate, reached.mean if reached else None, low))
     return found
 
 

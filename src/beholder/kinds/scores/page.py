@@ -314,16 +314,10 @@ def breakdowns(run: RunData, metric: MetricColumns, sources: Sequence[bytes]) ->
         if not members:
             continue
         largest = sorted(members, key=lambda label: (-len(members[label]), label))[:MAX_ROWS]
-        rows = [
-            (
-                label,
-                stats.mean_interval(
-                    scores[members[label]],
-                    clusters=[sources[positions[place]] for place in members[label]],
-                ),
-            )
-            for label in largest
-        ]
+        rows = []
+        for label in largest:
+            own = [sources[positions[place]] for place in members[label]]
+            rows.append((label, stats.mean_interval(scores[members[label]], clusters=own)))
         rows.sort(
             key=lambda row: row[1].mean, reverse=metric.headline.higher_is_better is not False
         )
@@ -334,8 +328,7 @@ def breakdowns(run: RunData, metric: MetricColumns, sources: Sequence[bytes]) ->
 def draw_item(seen: SeenSubject) -> Drawn:
     """The item as the static report draws it."""
     asked = seen.view.snapshot.of_kind(seen.kind)
-    names = [one.name for one in asked]
-    encoded = encode_item(seen.store, names, seen.position, seen.pictures)
+    encoded = encode_item(seen.store, [one.name for one in asked], seen.position, seen.pictures)
     data = page_json([(one.name, one.values) for one in asked], [encoded])
     return "item.html.j2", {
         "data": Markup(data),  # noqa: S704  # escaped for a script element by `page_json`

@@ -1,4 +1,11 @@
-"""The suites of the VCS paper carried out: texts are made, scored in a run, and tabled."""
+"""Suites carried out: texts are made, scored in a run, and tabled.
+
+Two are of the VCS paper. The third has minimal pairs: each row has a description and two versions
+of it, ``altered``, nearly the same words with one fact made wrong, and ``paraphrase``, other words
+that say the same. A metric that rewards equal words puts the wrong version above. The pairs that
+come with the package cover twenty kinds of wrong facts; they were written without knowledge of the
+metrics and the judge.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import msgspec
+
 from beholder.data import read_items, to_row
 from beholder.data.read import good_rows
 from beholder.errors import DataError
 from beholder.files import make_folder, write_jsonl
 from beholder.judges.operations import MANNERS
 from beholder.kinds.agreement.agree import MetricValue
-from beholder.kinds.agreement.suites import authors, comparison, minimal_pairs
+from beholder.kinds.agreement.suites import authors, comparison
+from beholder.kinds.agreement.suites.comparison import version
 from beholder.records import Item
 from beholder.run import ROWS, SCORES
 from beholder.run.kind import run
@@ -96,8 +106,8 @@ def run_minimal_pairs(config: SuiteConfig, progress: Progress) -> list[compariso
         DataError: The file cannot be read, or a line is no pair.
         RunError: The run directory is busy or holds another run.
     """
-    pairs = minimal_pairs.read_pairs(Path(config.scores.data))
-    config.score(minimal_pairs.versions(pairs[: config.scores.rows.limit]), progress)
+    pairs = read_pairs(Path(config.scores.data))
+    config.score(versions(pairs[: config.scores.rows.limit]), progress)
     return comparison.results(config.scores.out, config.metrics, config.resamples)
 
 
@@ -151,3 +161,56 @@ def _written(
         original = by_id[made.id.rpartition("/")[0]]
         found.append(comparison.version(original, kind, "valid", made.candidate))
     return found
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """A description and two versions of it.
+
+    Attributes:
+        id: Its name.
+        kind: What is wrong: ``colour``, ``roles``, ``negation`` ...
+        reference: The description.
+        altered: The same with one wrong fact.
+        paraphrase: The same in other words.
+        changed: The words of ``altered`` that are wrong.
+    """
+
+    id: str
+    kind: str
+    reference: str
+    altered: str
+    paraphrase: str
+    changed: str = ""
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """The pairs of a JSON Lines file.
+
+    Raises:
+        DataError: The file cannot be read, or a line is no such pair.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise DataError(str(path), error.strerror or str(error)) from None
+    found = []
+    for number, line in enumerate(lines, 1):
+        try:
+            found.append(msgspec.json.decode(line, type=Pair))
+        except msgspec.DecodeError as error:
+            expected = "expected id, kind, reference, altered and paraphrase"
+            raise DataError(f"{path}, line {number}", f"{error}; {expected}") from None
+    return found
+
+
+def versions(pairs: Sequence[Pair]) -> list[Item]:
+    """Both versions of each description, with the description for reference."""
+    return [
+        changed
+        for pair in pairs
+        for item in [Item(id=pair.id, candidate=pair.reference)]
+        for changed in (
+            version(item, "paraphrase", "valid", pair.paraphrase),
+            version(item, pair.kind, "invalid", pair.altered),
+        )
+    ]
