@@ -44,8 +44,6 @@ from beholder.run.store import Store
 from beholder.spec import with_value
 from beholder.stats.checks import Floats
 
-SEED = 12345
-
 
 @dataclass(frozen=True)
 class MetricValue:
@@ -236,7 +234,6 @@ def agree(
     *,
     control_length: bool = False,
     n_resamples: int = 1000,
-    seed: int = SEED,
 ) -> Report:
     """Score what is missing, then compare every metric with the labels.
 
@@ -250,7 +247,6 @@ def agree(
         progress: Receives the progress of the scoring.
         control_length: Partial length out of correlations.
         n_resamples: Bootstrap resamples over sources; 0 for no intervals.
-        seed: Seed of the resampling.
 
     Raises:
         ConfigError: No item has the labels, or an option is wrong.
@@ -266,7 +262,7 @@ def agree(
     with Store.read(run.out) as store:
         columns = {name: _columns(store, name) for name in names}
         signatures = {name: " ; ".join(store.signatures(name)) for name in names}
-    sections = tuple(_section(data, everyone, columns, n_resamples, seed) for data in sections_data)
+    sections = tuple(_section(data, everyone, columns, n_resamples) for data in sections_data)
     extra = {}
     if judged.name in ("caparena", "caparena_auto"):
         extra = {one.metric.name: _model_level(judged, one, columns) for one in everyone}
@@ -294,22 +290,21 @@ def _section(
     metrics: Sequence[MetricValue],
     columns: Mapping[str, Mapping[str, Mapping[str, float]]],
     n_resamples: int,
-    seed: int,
 ) -> MeasureSection:
     rows, scores = [], []
     for one in metrics:
         info = one.value_for(data.measure)
         x = info.sign * data.scores(columns[one.metric.name].get(info.name, {}))
-        found = agreement(data, x, n_resamples=n_resamples, seed=seed)
+        found = agreement(data, x, n_resamples=n_resamples)
         rows.append(Row(one.metric.name, info.name, found, by_category(data, x)))
         scores.append(x)
-    shared = _on_common_data(data, rows, scores, n_resamples, seed)
+    shared = _on_common_data(data, rows, scores, n_resamples)
     differences, clusters = compare([row.label for row in rows], shared, n_resamples)
     return MeasureSection(data, tuple(rows), tuple(scores), tuple(differences), tuple(clusters))
 
 
 def _on_common_data(
-    data: Data, rows: Sequence[Row], scores: Sequence[Floats], n_resamples: int, seed: int
+    data: Data, rows: Sequence[Row], scores: Sequence[Floats], n_resamples: int
 ) -> list[AgreementFound]:
     """Agreement on the data that all metrics can use; those without agreement are ignored."""
     reached = [x for row, x in zip(rows, scores, strict=True) if row.found.value is not None]
@@ -323,7 +318,7 @@ def _on_common_data(
     return [
         row.found
         if row.found.value is None or row.found.n == common.sum()
-        else agreement(data, np.where(common, x, np.nan), n_resamples=n_resamples, seed=seed)
+        else agreement(data, np.where(common, x, np.nan), n_resamples=n_resamples)
         for row, x in zip(rows, scores, strict=True)
     ]
 

@@ -16,7 +16,7 @@ and one is as wrong as the worst unit in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,10 +34,11 @@ from beholder.run.session import Progress
 from beholder.run.store import Store
 from beholder.stats.alerts import AlertF1, alert_auc, alert_f1, held_out_alert_f1
 from beholder.stats.bootstrap import cluster_bootstrap, mean_interval
-from beholder.stats.checks import Floats, Ints, cluster_codes, resampling
+from beholder.stats.checks import Floats, Ints, Resampling, cluster_codes, resampling
 from beholder.stats.spans import SpanF1, TokenSpan, relaxed_f1, token_labels, token_scores
 
 SEED = 12345
+"""Seed of resampling, folds and random scores."""
 LEVEL = 0.95
 RANDOM = "random scores"
 _BAD = ("contradicted", "unstated", "mistake", "omission", "unmatched")
@@ -159,10 +160,7 @@ class MarkedSide:
 
 
 def marked_sides(
-    judged: JudgedSet,
-    config: ScoreConfig,
-    progress: Progress,
-    seed: int = SEED,
+    judged: JudgedSet, config: ScoreConfig, progress: Progress
 ) -> tuple[list[MarkedSide], dict[str, str]]:
     """Score what is missing; gives the marked sides, and how each metric's scores were made.
 
@@ -170,7 +168,6 @@ def marked_sides(
         judged: Items whose ``mistakes`` and ``omissions`` are lists of character ranges.
         config: The run that keeps the scores, with its metrics.
         progress: Receives the progress of the scoring.
-        seed: Seed of random scores.
 
     Raises:
         ConfigError: No item has marked spans, or no metric was asked for.
@@ -201,7 +198,7 @@ def marked_sides(
             for name, found in outcomes.items()
         }
         items = [judged.items[place] for place in places]
-        sides.append(MarkedSide(label, texts, _random_texts(items, label, side, how, seed)))
+        sides.append(MarkedSide(label, texts, _random_texts(items, label, side, how)))
     return sides, signatures
 
 
@@ -212,7 +209,6 @@ def granular(
     progress: Progress,
     *,
     n_resamples: int = 1000,
-    seed: int = SEED,
 ) -> GranularReport:
     """Score what is missing, then compare the units of each metric with the marked spans.
 
@@ -222,7 +218,6 @@ def granular(
         config: Where the scores are kept and how they are made; its metrics are replaced.
         progress: Receives the progress of the scoring.
         n_resamples: Bootstrap resamples over sources.
-        seed: Seed of resampling, folds and random scores.
 
     Raises:
         ConfigError: No item has marked spans, no metric was asked for, or no resample.
@@ -230,7 +225,7 @@ def granular(
     """
     resampling(n_resamples, LEVEL)
     run = replace(config, metrics=tuple(metrics))
-    sides, signatures = marked_sides(judged, run, progress, seed)
+    sides, signatures = marked_sides(judged, run, progress)
     how = MARKED[judged.name]
     findings = []
     for side in sides:
@@ -239,9 +234,9 @@ def granular(
             left = GranularFinding(
                 name, side.label, len(found), len(texts) - len(found), side.reason(name)
             )
-            findings.append(left if left.reason else _figures(left, found, how, n_resamples, seed))
+            findings.append(left if left.reason else _figures(left, found, how, n_resamples))
         plain = GranularFinding(RANDOM, side.label, len(side.chance), 0)
-        findings.append(_figures(plain, side.chance, how, n_resamples, seed))
+        findings.append(_figures(plain, side.chance, how, n_resamples))
     return GranularReport(
         judged.name, how.part, len(judged.items), tuple(findings), signatures, n_resamples
     )
@@ -269,10 +264,10 @@ def _text(
 
 
 def _random_texts(
-    items: Sequence[Item], label: Label, side: Side, how: MarkProtocol, seed: int
+    items: Sequence[Item], label: Label, side: Side, how: MarkProtocol
 ) -> list[MarkedText]:
     """What scores without any knowledge reach, when their threshold is the best one."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     plain = [_text(item, (), label, side, how) for item in items]
     return [replace(x, scores=rng.random(len(x.labels)), n_units=len(x.labels)) for x in plain]
 
@@ -299,13 +294,12 @@ def _figures(
     texts: Sequence[MarkedText],
     how: MarkProtocol,
     n_resamples: int,
-    seed: int,
 ) -> GranularFinding:
     """A finding with its figures."""
     scores = [text.scores for text in texts]
     labels = [text.labels for text in texts]
     clusters = [text.source for text in texts]
-    resampled: dict[str, Any] = {"n_resamples": n_resamples, "level": LEVEL, "seed": seed}
+    resampled = Resampling(n_resamples=n_resamples, level=LEVEL, seed=SEED)
     alerts = alert_f1(scores, labels, clusters=clusters, **resampled)
     assert alerts.threshold is not None
     auc = alert_auc(scores, labels, clusters=clusters, **resampled)
@@ -366,7 +360,7 @@ def _iou(a: TokenSpan, b: TokenSpan) -> float:
 
 
 def _per_text(
-    counts: Floats, clusters: Sequence[tuple[str, ...]], resampled: Mapping[str, Any]
+    counts: Floats, clusters: Sequence[tuple[str, ...]], resampled: Resampling
 ) -> tuple[Share, ...]:
     """Precision, recall, F1 and IoU as means over texts; see the head of the module."""
     n_alerts, n_gold, n_hits = counts.T

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -204,7 +205,7 @@ def _at_thresholds(data: Data, scores: Floats) -> Floats:
     return said
 
 
-def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> AgreementFound:
+def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int = 12345) -> AgreementFound:
     """Agreement of one metric's scores with the labels.
 
     Args:
@@ -219,20 +220,17 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> Agr
     n_undefined = len(scores) - n_missing - len(kept)
     codes = cluster_codes([data.sources[row] for row in kept], len(kept))
     n_sources = n_clusters(codes)
+    found = partial(AgreementFound, n=len(kept), n_missing=n_missing, n_sources=n_sources)
     if len(kept) < 2:
-        few = (
-            "no correlation within a source is defined" if n_undefined else "fewer than two scores"
-        )
-        return AgreementFound(
-            None, None, len(kept), n_missing, n_sources, reason=few, n_undefined=n_undefined
-        )
+        none = "no correlation within a source is defined"
+        few = none if n_undefined else "fewer than two scores"
+        return found(None, None, reason=few, n_undefined=n_undefined)
     if data.measure.kind == "replaces":
         return _replaces(data, scores, n_missing, n_sources)
     statistic = _statistic(data, scores, kept)
     value = statistic(np.arange(len(kept)))
     if value is None:
-        constant = "the scores or the labels do not vary"
-        return AgreementFound(None, None, len(kept), n_missing, n_sources, reason=constant)
+        return found(None, None, reason="the scores or the labels do not vary")
     replicates: list[float | None] = []
     n_of_rarer = min(np.count_nonzero(data.gold[kept] == verdict) for verdict in (0, 1))
     rare = data.measure.kind in VERDICTS and n_of_rarer < FEWEST_OF_A_VERDICT
@@ -242,9 +240,8 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> Agr
     reason = None if interval or not n_resamples else "too few sources for an interval"
     if rare:
         reason = f"only {n_of_rarer} labels of one verdict; an interval needs {FEWEST_OF_A_VERDICT}"
-    return AgreementFound(
-        value, interval, len(kept), n_missing, n_sources, tuple(replicates), reason, n_undefined
-    )
+    drawn = tuple(replicates)
+    return found(value, interval, replicates=drawn, reason=reason, n_undefined=n_undefined)
 
 
 def _replaces(data: Data, scores: Floats, n_missing: int, n_sources: int) -> AgreementFound:
@@ -281,7 +278,7 @@ def by_category(data: Data, scores: Floats) -> dict[str, tuple[float, int]]:
     names: list[str] = [str(name) for name in data.categories]
     for category in dict.fromkeys(names):
         masked = np.where(data.categories == category, scores, np.nan)
-        inside = agreement(data, masked, n_resamples=0, seed=0)
+        inside = agreement(data, masked, n_resamples=0)
         if category and inside.value is not None:
             found[category] = (inside.value, inside.n)
     return found
