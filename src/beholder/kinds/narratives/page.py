@@ -22,8 +22,7 @@ from beholder.kinds.narratives import results
 from beholder.kinds.narratives.results import Narrative, NarrativeStudy, ShownFrame
 from beholder.kinds.narratives.tables import study_tables
 from beholder.report.figures import save
-from beholder.report.pages import data_uri, jpeg_uri, no_figures
-from beholder.report.pages import render_page
+from beholder.report.pages import data_uri, jpeg_uri, no_figures, render_page
 from beholder.report.study_tables import html, write_tables
 from beholder.rounding import fixed
 from beholder.run import manifest

@@ -21,7 +21,7 @@ from beholder.records import ItemFailure, Reviews
 from beholder.run import manifest
 from beholder.run.plan import RunPlan, plan
 from beholder.run.session import Engine, Progress, Session
-from beholder.run.subjects import REVIEWS, ScheduledAsker
+from beholder.run.subjects import REVIEWS
 from beholder.run.thumbs import write_thumbs
 
 THUMB_SIDE = 240

@@ -30,9 +30,8 @@ from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item, ItemScore, Unit
 from beholder.run import ROWS, SCORES, manifest
 from beholder.run.rows.askers import RowAsker, RowColumns
-from beholder.run.rows.engine import GenerationRun, usual
+from beholder.run.rows.engine import GenerationRun, rebased, usual
 from beholder.run.rows.generators import CHARACTERS, WORDS, GeneratedText
-from beholder.run.rows.engine import rebased
 from beholder.run.session import RunContext
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM

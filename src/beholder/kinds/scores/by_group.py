@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 from beholder import files, stats
-from beholder.report.sections import PageSection
+from beholder.report.drawing import PageSection
 from beholder.run import manifest
 from beholder.run.store import Store
 from beholder.tables import Cells, Column, Table, estimate_cells
