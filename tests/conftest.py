@@ -69,24 +69,26 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     Narrative studies and agreement tables hold hundreds of intervals; their values are tested in
     ``tests/stats``.
     """
-    from beholder.stats import agreement, correlation, significance  # the usual ones are loaded
+    from beholder.stats import agreement, bootstrap, correlation, significance
 
-    used = {vars(one)["cluster_bootstrap"] for one in (agreement, correlation, significance)}
-    assert len(used) == 1
-    (whole,) = used
+    usual = agreement, correlation, significance  # loaded here, so that they take part
+    assert all(vars(one)["cluster_bootstrap"] is bootstrap.cluster_bootstrap for one in usual)
+    for name in ("cluster_bootstrap", "cluster_replicates"):
+        whole = vars(bootstrap)[name]
 
-    def few(*given: Any, n_resamples: int, **options: Any) -> Any:
-        return whole(*given, n_resamples=min(n_resamples, 50), **options)
+        def few(*given: Any, n_resamples: int = 1000, whole: Any = whole, **options: Any) -> Any:
+            return whole(*given, n_resamples=min(n_resamples, 50), **options)
 
-    users = [
-        module
-        for name, module in list(sys.modules.items())
-        if name.startswith("beholder.") and vars(module).get("cluster_bootstrap") is whole
-    ]
-    for module in users:
-        # Where it is defined it stays: a module that is imported during the test keeps what it finds.
-        if module.__name__ != whole.__module__:
-            monkeypatch.setattr(module, "cluster_bootstrap", few)
+        users = [
+            module
+            for own, module in list(sys.modules.items())
+            if own.startswith("beholder.") and vars(module).get(name) is whole
+        ]
+        for module in users:
+            # Where it is defined it stays: a module that is imported during the test keeps what
+            # it finds.
+            if module is not bootstrap:
+                monkeypatch.setattr(module, name, few)
 
 
 _BLANK = {
