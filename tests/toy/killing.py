@@ -88,7 +88,7 @@ def _resample_little() -> None:
 
     whole = bootstrap.cluster_bootstrap
 
-    def few(*given: Any, n_resamples: int, **options: Any) -> Any:
+    def few(*given: Any, n_resamples: int = 20, **options: Any) -> Any:
         return whole(*given, n_resamples=min(n_resamples, 20), **options)
 
     bootstrap.cluster_bootstrap = few

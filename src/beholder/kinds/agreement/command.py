@@ -117,15 +117,16 @@ def agree(
     """
     metric = listed(metric)
     if judgments.suite is not None:
-        beside = (judgments.judges, judgments.label, judgments.data, judgments.labels)
-        if source is not None or any(beside):
+        useless = (judgments.judges, judgments.label, judgments.data, judgments.labels)
+        if source is not None or any(useless):
             raise ConfigError(
                 "--suite takes every set of its folder by the set's own protocol, so"
                 " name no set, --data, --label, --labels or --judges beside it"
             )
-        named = tools.named()
         groups = rows, judging, work.found()
-        return _compare_suite(judgments.suite, judgments, metric, out, named, groups, drawing, tell)
+        return _compare_suite(
+            judgments.suite, judgments, metric, out, tools.named(), groups, drawing, tell
+        )
     if source is None:
         raise ConfigError("name a set or a data file with judgments, or a folder with --suite")
     if judgments.judges:
