@@ -108,20 +108,6 @@ def test_ideal_band_of_a_wide_window_by_enumeration() -> None:
     assert recall.ceil_path.tolist() == [0, 5]
 
 
-def test_ideal_band_is_the_same_in_lists_and_in_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    for sizes in ((3, 40), (7, 20), (12, 13)):
-        found = []
-        for narrow in (0, 100):
-            monkeypatch.setattr("beholder.metrics.vcs.order._NARROW", narrow)
-            ideal_bands.cache_clear()
-            found.append(ideal_bands(*sizes))
-        for lists, arrays in zip(*found, strict=True):
-            assert (lists.floor, lists.ceil) == (arrays.floor, arrays.ceil)
-            assert lists.floor_path.tolist() == arrays.floor_path.tolist()
-            assert lists.ceil_path.tolist() == arrays.ceil_path.tolist()
-    ideal_bands.cache_clear()
-
-
 def test_pull_moves_a_match_at_most_the_tolerance_and_only_to_its_window() -> None:
     windows, _ = mapping_windows(6, 6, exact=True)
     pulled = order.pull_to_windows(positions(1, 1, 0, 5, 4, 0), windows, 1)
