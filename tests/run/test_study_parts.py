@@ -13,7 +13,7 @@ from beholder.aio import run_sync
 from beholder.dates import PartialDate
 from beholder.judges.base import Judge
 from beholder.judges.operations.base import Operation
-from beholder.judges.operations.translate import Translate, TranslatedClause
+from beholder.judges.operations.rewrite import Translate, TranslatedClause
 from beholder.kinds.narratives import build
 from beholder.kinds.narratives.config import CaptionOptions, NarrateConfig
 from beholder.kinds.narratives.inputs import Inputs

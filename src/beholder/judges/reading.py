@@ -22,6 +22,9 @@ _FENCE_START = re.compile(r"```(?:json)?", re.IGNORECASE)
 _BRACE_OR_STRING = re.compile(r"""[{}]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.DOTALL)
 _LIST_START = re.compile(r"\[\s*[\[{]")
 
+NOTHING = frozenset(("", "none", "null"))
+"""Words, in lower case, by which judges say that there is nothing to copy."""
+
 
 class BadAnswer(Exception):
     """An answer cannot be used; the message goes to the judge."""

@@ -66,23 +66,30 @@ def one_of(choices: Sequence[str]) -> Shape[str]:
     return Shape({"type": "string", "enum": list(choices)}, string().read)
 
 
-def nullable(
-    kind: str,
-    read: Callable[[Any, str], T],
-    absent: T = _REQUIRED,
-    *,
-    longest: int | None = None,
-) -> Shape[T]:
+def nullable(kind: str, read: Callable[[Any, str], T], absent: T = _REQUIRED) -> Shape[T]:
     """A value of a kind, or null.
 
     Args:
         kind: Its type in JSON.
         read: See ``Shape``.
         absent: See ``Shape``.
-        longest: Characters that a judge which is held to the schema may spend on a text.
     """
-    bound = {} if longest is None else {"maxLength": longest}
-    return Shape({"type": [kind, "null"], **bound}, read, absent)
+    return Shape({"type": [kind, "null"]}, read, absent)
+
+
+def words(
+    longest: int,
+    absent: Any = _REQUIRED,
+    read: Callable[[Any, str], Any] = lambda value, name: value,
+) -> Shape[Any]:
+    """Words, or null; whatever is there is taken if nothing reads it.
+
+    Args:
+        longest: Characters that a judge which is held to the schema may spend on them.
+        absent: See ``Shape``.
+        read: See ``Shape``.
+    """
+    return Shape({"type": ["string", "null"], "maxLength": longest}, read, absent)
 
 
 def boolean(absent: bool = _REQUIRED) -> Shape[bool]:

@@ -1,11 +1,12 @@
-"""How near do the words of two texts come?"""
+"""What is measured of texts: how near their words come, and how surprising they are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from beholder.judges.operations.base import Operation
+from beholder.backends import Image, Surprisal
+from beholder.judges.operations.base import ModelOperation, Operation, Respondent
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +36,26 @@ class AlignWords(Operation[LexicalAlignment], name="align_words"):
 
     candidate: str
     references: Sequence[str]
+
+
+@dataclass(frozen=True)
+class MeasureSurprisal(ModelOperation[list[Surprisal]], name="perplexity"):
+    """How surprising each text is as the answer to a prompt about the pictures.
+
+    Nothing is drawn, so that neither a replicate nor a temperature changes the answer.
+
+    Attributes:
+        texts: The texts.
+        prompt: What is asked before them.
+        images: The pictures.
+    """
+
+    texts: Sequence[str]
+    prompt: str
+    images: Sequence[Image] = ()
+
+    async def put(self, model: Respondent) -> list[Surprisal]:
+        """See ``ModelOperation.put``."""
+        return await model.asker.surprisal(
+            self.texts, prompt=self.prompt, images=tuple(self.images)
+        )

@@ -1,19 +1,28 @@
-"""Items checked against a text, with a third state: the text does not say."""
+"""Items checked against a text, with a third state: the text does not say; answers compared."""
 
 from __future__ import annotations
 
 import re
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from statistics import fmean
+from typing import Any, ClassVar, Final, NamedTuple
 
 from beholder.backends import Image
-from beholder.judges.operations.base import PanelOperation, Respondent
-from beholder.judges.operations.numbered import Row, language_note, rows_of
+from beholder.judges.operations.base import (
+    PanelOperation,
+    Ratings,
+    Respondent,
+    Row,
+    language_note,
+    majority,
+    put_rows,
+    rows_of,
+)
 from beholder.judges.reading import BadAnswer
-from beholder.judges.shapes import Shape, nullable, one_of, string
+from beholder.judges.shapes import Shape, boolean, integer, one_of, string, words
 from beholder.records import Span
 
 MET: Final = "met"
@@ -130,7 +139,6 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         self, model: Respondent, rows: list[Row], again: str | None
     ) -> dict[int, TextAnswer]:
         name, column = self._column
-        quote = nullable("string", lambda value, _: value, None, longest=_LONGEST)
         given = await model.json(
             model.render(
                 {"text": self.text, "item": rows},
@@ -138,7 +146,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
                 parts=language_note(self.language) | {"again_note": again},
                 images=self.images,
             ),
-            rows_of("rows", rows, {name: column, "quote": quote}),
+            rows_of("rows", rows, {name: column, "quote": words(_LONGEST, None)}),
             max_tokens=128 + 128 * len(rows),
             typical={"rows": [self._typical_row(name, index) for index, _ in rows]},
         )
@@ -182,9 +190,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         changed = len(counts) > 1 or any(vote.changed for vote in votes)
         return TextAnswer(state, spans, tied, changed if len(votes) > 1 else votes[0].changed)
 
-    def ratings(
-        self, answers: Sequence[list[TextAnswer | None]]
-    ) -> Iterable[tuple[object, Sequence[float]]]:
+    def ratings(self, answers: Sequence[list[TextAnswer | None]]) -> Ratings:
         """Per item whether each judge gives the answer that the first gives."""
         for row, votes in zip(self._rows(), zip(*answers, strict=True), strict=True):
             states = [answer.state for answer in votes if answer is not None]
@@ -273,7 +279,7 @@ class AnswerQuestions(FromText, name="answer_questions"):
             for asked in self.questions
         ]
 
-    _column = ("choice", nullable("string", lambda value, _: value, longest=_LONGEST))
+    _column = ("choice", words(_LONGEST))
 
     def _read(self, index: int, value: Any) -> str | None:
         asked = self.questions[index]
@@ -324,7 +330,7 @@ class NameSubjects(FromText, name="name_subjects"):
     def _rows(self) -> list[str]:
         return [f"{subject} in the statement: {statement}" for subject, statement in self.mentions]
 
-    _column = ("entity", nullable("string", lambda value, _: value, longest=_LONGEST))
+    _column = ("entity", words(_LONGEST))
 
     def _read(self, index: int, value: Any) -> str | None:
         named = " ".join(str(value or "").lower().split())
@@ -332,3 +338,66 @@ class NameSubjects(FromText, name="name_subjects"):
 
     def _typical(self, index: int) -> str | None:
         return "one" if locate(" ".join(self.text.split()[:8]), self.text) else None
+
+
+HIGHEST_GRADE = 5
+
+
+class AnswerMatch(NamedTuple):
+    """Whether an answer means the same as the right one, and how well it matches, 0..5."""
+
+    same: bool
+    grade: float
+
+
+class OpenAnswer(NamedTuple):
+    """A question with its right answer and the one that was given."""
+
+    question: str
+    right: str
+    given: str
+
+
+@dataclass(frozen=True)
+class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
+    """Whether each given answer means the same as the right one, with a grade.
+
+    Attributes:
+        answers: The answers with their questions.
+        language: Language of the answers, stated in the prompt; None if unknown.
+    """
+
+    answers: Sequence[OpenAnswer]
+    language: str | None = None
+
+    async def put(self, model: Respondent) -> list[AnswerMatch]:
+        """See ``ModelOperation.put``; no request is sent if there are no answers.
+
+        Raises:
+            ItemError: The model left out an answer twice.
+        """
+        told = [[" ".join(said.split()) for said in one] for one in self.answers]
+        shown = [
+            f"Question: {question}\nRight answer: {right}\nGiven answer: {given}"
+            for question, right, given in told
+        ]
+        found = await put_rows(
+            model,
+            ("item", shown),
+            {"same": (boolean(), True), "grade": (integer(0, HIGHEST_GRADE), HIGHEST_GRADE)},
+            language=self.language,
+            whole=True,
+        )
+        return [AnswerMatch(**row) for row in found]
+
+    def merge(self, answers: Sequence[list[AnswerMatch]]) -> list[AnswerMatch]:
+        """What most judges say, a tie is not the same; the mean of the grades."""
+        return [
+            AnswerMatch(majority([vote.same for vote in row], False), fmean(v.grade for v in row))
+            for row in zip(*answers, strict=True)
+        ]
+
+    def ratings(self, answers: Sequence[list[AnswerMatch]]) -> Ratings:
+        """The grades of each answer."""
+        for one, votes in zip(self.answers, zip(*answers, strict=True), strict=True):
+            yield list(one), [vote.grade for vote in votes]

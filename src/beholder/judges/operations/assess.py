@@ -1,8 +1,8 @@
-"""How good is a description, in numbers by aspect?"""
+"""How good is a description, in one digit or in numbers by aspect?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal, TypeAlias, get_args
@@ -10,8 +10,56 @@ from typing import Literal, TypeAlias, get_args
 from beholder.backends import Image
 from beholder.errors import ItemError
 from beholder.judges.fences import Untrusted
-from beholder.judges.operations.base import PanelOperation, Respondent
+from beholder.judges.grades import Grade, mean_grade
+from beholder.judges.operations.base import PanelOperation, Ratings, Respondent
 from beholder.judges.shapes import integer, obj, remark
+
+LOWEST, HIGHEST = 0, 9
+
+
+@dataclass(frozen=True)
+class GradeDescription(PanelOperation[Grade], name="grade"):
+    """Grade from 0 to 9 of a description by its pictures, read from probabilities.
+
+    Attributes:
+        candidate: The description.
+        images: The pictures.
+        references: Trusted texts about them.
+
+    Raises:
+        ItemError: There is no picture.
+    """
+
+    candidate: str
+    images: Sequence[Image]
+    references: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if not self.images:
+            raise ItemError("grade needs a picture; there is none")
+
+    async def put(self, model: Respondent) -> Grade:
+        """See ``ModelOperation.put``."""
+        return await model.grade(
+            model.render(
+                {"candidate": self.candidate, "reference": self.references},
+                parts={"evidence_note": evidence(self.images, self.references)},
+                images=self.images,
+            ),
+            LOWEST,
+            HIGHEST,
+            typical="9",
+        )
+
+    def merge(self, answers: Sequence[Grade]) -> Grade:
+        """Mean grade of the judges."""
+        return mean_grade(answers)
+
+    def ratings(self, answers: Sequence[Grade]) -> Ratings:
+        """The grades of the judges."""
+        question = (self.candidate, list(self.references), list(self.images))
+        yield question, [grade.value for grade in answers]
+
 
 Aspect: TypeAlias = Literal["overall", "mistakes", "omissions", "same_picture"]
 """In what respect a description is assessed; high is good in each, so few mistakes are high."""
@@ -91,11 +139,10 @@ class Assess(PanelOperation[Assessment], name="assess"):
         }
         return Assessment(means, " | ".join(one.reason for one in answers))
 
-    def ratings(self, answers: Sequence[Assessment]) -> Iterable[tuple[object, Sequence[float]]]:
+    def ratings(self, answers: Sequence[Assessment]) -> Ratings:
         """The numbers of each aspect."""
-        shown = [image.digest for image in self.images]
         for aspect in self.aspects:
-            question = (aspect, self.candidate, list(self.references), shown)
+            question = (aspect, self.candidate, list(self.references), list(self.images))
             yield question, [one.grades[aspect] for one in answers]
 
 

@@ -1,13 +1,17 @@
-"""A description of pictures."""
+"""Texts about pictures: a description, and reviews for people and models to rank."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from beholder.backends import Image
 from beholder.errors import ItemError
 from beholder.judges.operations.base import ModelOperation, Respondent
+from beholder.judges.reading import BadAnswer
+from beholder.judges.shapes import Shape, array, only
 
 
 @dataclass(frozen=True)
@@ -75,3 +79,69 @@ class CaptionAgain(Caption, name="caption_again"):
 
     def _shown(self) -> dict[str, str]:
         return {**super()._shown(), "text": self.earlier}
+
+
+MOST_UNEQUAL = 1.5
+"""The longest review has at most so many times the characters of the shortest."""
+
+_LIST_LINE = re.compile(r"^\s*(?:[-*•・]\s|\d+[.)．]\s|#)", re.MULTILINE)
+_ANYTHING: Shape[Any] = Shape({"type": "string"}, lambda value, name: value)
+
+
+@dataclass(frozen=True)
+class Review(ModelOperation[list[str]], name="review"):
+    """Reviews of pictures, one per kind, different and of nearly the same length.
+
+    Attributes:
+        images: One picture, or several that belong together.
+        kinds: What each review is to be like, in words.
+        language: Language to write in.
+        n_words: About how many words each.
+
+    Raises:
+        ItemError: There is no picture.
+    """
+
+    images: Sequence[Image]
+    kinds: Sequence[str]
+    language: str = "English"
+    n_words: int = 80
+
+    def __post_init__(self) -> None:
+        if not self.images:
+            raise ItemError("review needs a picture; there is none")
+
+    async def put(self, model: Respondent) -> list[str]:
+        """See ``ModelOperation.put``."""
+        n = len(self.kinds)
+        settings = {
+            "n": str(n),
+            "language": self.language,
+            "words": str(self.n_words),
+            "characters": str(2 * self.n_words),
+            "kinds": "\n".join(f"{place}. {kind}" for place, kind in enumerate(self.kinds, 1)),
+        }
+        return await model.json(
+            model.render({}, settings, images=self.images),
+            only("reviews", array(_ANYTHING, self._checked, at_least=n, at_most=n)),
+            max_tokens=256 + 8 * self.n_words * n,
+            typical={"reviews": [f"{place} " + "word " * self.n_words for place in range(n)]},
+        )
+
+    def _checked(self, given: Iterator[Any]) -> list[str]:
+        texts, n = list(given), len(self.kinds)
+        if len(texts) != n or not all(isinstance(text, str) and text.strip() for text in texts):
+            raise BadAnswer(f"'reviews' must hold {n} texts, none of them empty")
+        reviews = [text.strip() for text in texts]
+        if len(set(reviews)) < n:
+            raise BadAnswer("two reviews are the same")
+        for place, text in enumerate(reviews, start=1):
+            if _LIST_LINE.search(text):
+                raise BadAnswer(f"review {place} has a list or heading; write running text")
+        lengths = [len(text) for text in reviews]
+        if max(lengths) > MOST_UNEQUAL * min(lengths):
+            raise BadAnswer(
+                f"the reviews have {min(lengths)} to {max(lengths)} characters; the longest may"
+                f" have at most {MOST_UNEQUAL:g} times the shortest"
+            )
+        return reviews

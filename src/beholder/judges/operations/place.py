@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,9 +10,8 @@ from beholder.backends import Image
 from beholder.judges.fences import Untrusted
 from beholder.judges.operations.answer import locate
 from beholder.judges.operations.assess import Assess, Assessment
-from beholder.judges.operations.base import PanelOperation, Respondent
-from beholder.judges.operations.numbered import majority, put_rows
-from beholder.judges.shapes import nullable, one_of
+from beholder.judges.operations.base import PanelOperation, Ratings, Respondent, majority, put_rows
+from beholder.judges.shapes import one_of, words
 from beholder.records import Span
 
 NO: Final = "no"
@@ -26,7 +25,6 @@ QUESTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """The questions, in order, with the answers that decide."""
 
-_LONGEST = 400
 _ANSWERS = (NO, UNCLEAR, *dict.fromkeys(one for kinds in QUESTIONS.values() for one in kinds))
 
 
@@ -69,15 +67,13 @@ class PlaceText(PanelOperation[list[PlacedAnswer | None]], name="place_text"):
     async def put(self, model: Respondent) -> list[PlacedAnswer | None]:
         """See ``ModelOperation.put``."""
         evidence = one_of((*self.context, *([PICTURE] if self.images else []), "none"))
-        quote = nullable("string", lambda value, _: value, None, longest=_LONGEST)
-
         found = await put_rows(
             model,
             ("item", list(QUESTIONS)),
             {
                 "answer": (one_of(_ANSWERS), NO),
                 "evidence": (evidence, "none"),
-                "quote": (quote, None),
+                "quote": (words(400, None), None),
             },
             texts={"text": self.text, "context": shown(self.context)},
             language=self.language,
@@ -86,10 +82,8 @@ class PlaceText(PanelOperation[list[PlacedAnswer | None]], name="place_text"):
             tokens=160,
         )
         return [
-            self._answer(found[number])
-            if number in found and found[number]["answer"] in (NO, UNCLEAR, *kinds)
-            else None
-            for number, kinds in enumerate(QUESTIONS.values())
+            self._answer(row) if row.get("answer") in (NO, UNCLEAR, *kinds) else None
+            for row, kinds in zip(found, QUESTIONS.values(), strict=True)
         ]
 
     def _answer(self, row: Mapping[str, Any]) -> PlacedAnswer:
@@ -112,14 +106,12 @@ class PlaceText(PanelOperation[list[PlacedAnswer | None]], name="place_text"):
             merged.append(evident or (PlacedAnswer(said) if said else None))
         return merged
 
-    def ratings(
-        self, answers: Sequence[list[PlacedAnswer | None]]
-    ) -> Iterable[tuple[object, Sequence[float]]]:
+    def ratings(self, answers: Sequence[list[PlacedAnswer | None]]) -> Ratings:
         """The answers to each question, by their places among all."""
-        pictures = [image.digest for image in self.images]
         for question, votes in zip(QUESTIONS, zip(*answers, strict=True), strict=True):
             if said := [_ANSWERS.index(vote.answer) for vote in votes if vote is not None]:
-                yield (question, self.text, shown(self.context), pictures), list(map(float, said))
+                asked = (question, self.text, shown(self.context), list(self.images))
+                yield asked, list(map(float, said))
 
 
 @dataclass(frozen=True)
@@ -135,7 +127,7 @@ class AssessInContext(Assess, name="assess_in_context"):
     def _shown(self) -> dict[str, Untrusted]:
         return {**super()._shown(), "context": shown(self.context or {})}
 
-    def ratings(self, answers: Sequence[Assessment]) -> Iterable[tuple[object, Sequence[float]]]:
+    def ratings(self, answers: Sequence[Assessment]) -> Ratings:
         """The numbers of each aspect."""
         for question, numbers in super().ratings(answers):
             yield (question, shown(self.context or {})), numbers

@@ -1,16 +1,21 @@
-"""Is a unit of one text in the other text?"""
+"""Are units of one text in the other text, and what does that say in their place?"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from beholder.backends import Message
 from beholder.judges.grades import Grade, mean_grade
-from beholder.judges.operations.base import PanelOperation, Respondent
+from beholder.judges.operations.answer import locate
+from beholder.judges.operations.base import PanelOperation, Ratings, Respondent, put_rows
+from beholder.judges.reading import NOTHING
+from beholder.judges.shapes import integer, string, words
 from beholder.judges.templates import Template
+from beholder.records import Span
 
 QuestionKind: TypeAlias = Literal["entity", "attribute", "relation"]
 
@@ -78,7 +83,7 @@ class Presence(PanelOperation[list[Grade]], name="presence"):
         """Mean grade of the judges."""
         return [mean_grade(grades) for grades in zip(*answers, strict=True)]
 
-    def ratings(self, answers: Sequence[list[Grade]]) -> Iterable[tuple[object, Sequence[float]]]:
+    def ratings(self, answers: Sequence[list[Grade]]) -> Ratings:
         """The grades of each unit."""
         for question, grades in zip(self.questions, zip(*answers, strict=True), strict=True):
             yield (question, self.target), [grade.value for grade in grades]
@@ -93,3 +98,108 @@ def render(template: Template, question: Question, target: str) -> tuple[Message
         "object": question.object,
     }
     return template.render(texts, parts={"question": question.kind})
+
+
+_WORDS_AT_MOST = 16
+"""A contradiction is some words long, not a paragraph."""
+
+_AROUND = " \n\t.,;:\"'"
+
+
+@dataclass(frozen=True)
+class Contradict(PanelOperation[list[Span | None]], name="contradict"):
+    """For each unit that a text does not state, where the text says otherwise, or None.
+
+    A model copies the words of the text. Words that are not there are rejected, nor is a
+    copy of more than 16 words: the unit is merely unstated.
+
+    Attributes:
+        questions: The units, as they were asked about.
+        target: The text that does not state them.
+    """
+
+    questions: Sequence[Question]
+    target: str
+
+    async def put(self, model: Respondent) -> list[Span | None]:
+        """See ``ModelOperation.put``; no request is sent if there are no units."""
+        found = await put_rows(
+            model,
+            ("statement", [stated(question) for question in self.questions]),
+            {"instead": (words(8 * _WORDS_AT_MOST, None, self._place), None)},
+            texts={"target": self.target},
+        )
+        return [row.get("instead") for row in found]
+
+    def _place(self, value: Any, name: str) -> Span | None:
+        """Where the copied words stand, whatever the blanks and the case of letters."""
+        if value is None or (isinstance(value, str) and value.strip(_AROUND).lower() in NOTHING):
+            return None  # every way to say nothing
+        said = string().read(value, name).strip(_AROUND).split()
+        if len(said) > _WORDS_AT_MOST:
+            return None
+        pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, said)) + r"(?!\w)"
+        copied = re.search(pattern, self.target, re.IGNORECASE)
+        return None if copied is None else copied.span()
+
+    def merge(self, answers: Sequence[list[Span | None]]) -> list[Span | None]:
+        """The first place that is named where more than half name one."""
+        return [
+            next(places) if 2 * sum(p is not None for p in told) > len(told) else None
+            for told in zip(*answers, strict=True)
+            for places in [(p for p in told if p is not None)]
+        ]
+
+    def ratings(self, answers: Sequence[list[Span | None]]) -> Ratings:
+        """Whether each judge sees a contradiction, by unit."""
+        for question, told in zip(self.questions, zip(*answers, strict=True), strict=True):
+            yield (question, self.target), [float(place is not None) for place in told]
+
+
+def stated(question: Question) -> str:
+    """A unit as a statement."""
+    if question.kind == "entity":
+        return question.text
+    if question.kind == "attribute":
+        return f"{question.subject}: {question.text}"
+    return f"{question.subject} {question.text} {question.object}"
+
+
+@dataclass(frozen=True)
+class PresenceList(Presence, name="presence_list"):
+    """``Presence`` with all units in one question, each answered by a grade and a quote.
+
+    The quote of a unit that is mentioned shows where; that of one that is not shows what the text
+    says instead, if it does. A grade above the lowest without words of the text is the lowest.
+    Grades are whole numbers: no probabilities are read.
+    """
+
+    async def put(self, model: Respondent) -> list[Grade]:
+        """See ``ModelOperation.put``; no request is sent if there are no units.
+
+        Raises:
+            ItemError: The judge left out a unit, also when it was asked again.
+        """
+        found = await put_rows(
+            model,
+            ("unit", [stated(question) for question in self.questions]),
+            {"grade": (integer(LOWEST, HIGHEST), 1), "quote": (words(200, None), None)},
+            texts={"target": self.target},
+            tokens=64,
+            whole=True,
+        )
+        return [self._grade(**row) for row in found]
+
+    def _grade(self, grade: int, quote: Any) -> Grade:
+        said = isinstance(quote, str) and quote.strip().lower() not in NOTHING
+        where = locate(quote, self.target) if said else ()
+        value = grade if where else LOWEST
+        there = " ... ".join(" ".join(self.target[slice(*span)].split()) for span in where)
+        return Grade(
+            value=float(value),
+            probabilities=tuple(float(value == g) for g in range(LOWEST, HIGHEST + 1)),
+            mass=1.0,
+            read="samples",
+            contradiction=there if value == LOWEST else "",
+            where=where,
+        )

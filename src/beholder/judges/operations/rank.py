@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 from beholder.backends import Image
 from beholder.errors import ItemError
-from beholder.judges.operations.base import PanelOperation, Respondent
-from beholder.judges.operations.numbered import language_note
+from beholder.judges.operations.base import PanelOperation, Ratings, Respondent, language_note
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import array, integer, only
 
@@ -63,8 +62,7 @@ class Rank(PanelOperation[list[int]], name="rank"):
         order = sorted(range(len(means)), key=means.__getitem__)
         return [order.index(i) + 1 for i in range(len(means))]
 
-    def ratings(self, answers: Sequence[list[int]]) -> Iterable[tuple[object, Sequence[float]]]:
+    def ratings(self, answers: Sequence[list[int]]) -> Ratings:
         """The ranks of each text."""
-        shown = [image.digest for image in self.images]
         for text, ranks in zip(self.texts, zip(*answers, strict=True), strict=True):
-            yield (text, self.texts, shown), [float(rank) for rank in ranks]
+            yield (text, self.texts, list(self.images)), [float(rank) for rank in ranks]

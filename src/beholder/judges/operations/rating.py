@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Literal, TypeAlias, get_args
@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, get_args
 from beholder.backends import Image
 from beholder.errors import ItemError
 from beholder.judges.fences import Untrusted
-from beholder.judges.operations.base import PanelOperation, Respondent
+from beholder.judges.operations.base import PanelOperation, Ratings, Respondent
 from beholder.judges.reading import BadAnswer, short
 from beholder.judges.shapes import array, integer, obj, one_of, remark
 
@@ -114,7 +114,7 @@ class _Rate(PanelOperation[Rating]):
         value = round(fmean(rating.value for rating in answers))
         return Rating(value, reasons, breaks if told else None)
 
-    def ratings(self, answers: Sequence[Rating]) -> Iterable[tuple[object, Sequence[float]]]:
+    def ratings(self, answers: Sequence[Rating]) -> Ratings:
         """The ratings of the judges."""
         yield self.question, [float(rating.value) for rating in answers]
 

@@ -1,11 +1,20 @@
-"""A rough phrase as a noun phrase."""
+"""Texts that say the same in other words: a phrase, a variation, a correction, a translation."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
-from beholder.judges.operations.base import ModelOperation, Respondent
+from beholder.errors import ItemError
+from beholder.judges.fences import sanitise
+from beholder.judges.operations.base import ModelOperation, Respondent, language_note
 from beholder.judges.reading import BadAnswer
+from beholder.judges.shapes import array, obj, only, string
+from beholder.records import Span
+from beholder.text import RuleSplitter, words
 
 
 @dataclass(frozen=True)
@@ -33,3 +42,193 @@ def _noun_phrase(answer: str) -> str:
     if "\n" in text or len(text.split()) > 20 or not any(c.isalnum() for c in text):
         raise BadAnswer("the answer must be one noun phrase of at most 15 words on one line")
     return text
+
+
+Manner: TypeAlias = Literal["paraphrase", "style", "tense", "summary", "expansion"]
+MANNERS: tuple[Manner, ...] = get_args(Manner)
+
+
+@dataclass(frozen=True)
+class Vary(ModelOperation[str], name="vary"):
+    """A text rewritten so that it stays true to what it said.
+
+    Attributes:
+        text: The text.
+        manner: ``paraphrase`` (other words), ``style`` (formal or plain), ``tense``, ``summary``
+            (about half the words) or ``expansion`` (about half as many more).
+
+    Raises:
+        ItemError: There is no text.
+    """
+
+    text: str
+    manner: Manner
+
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise ItemError("there is no text to vary")
+
+    async def put(self, model: Respondent) -> str:
+        """See ``ModelOperation.put``."""
+        return await model.text(
+            model.render({"text": self.text}, parts={"task": self.manner}),
+            self._another,
+            max_tokens=512 + 2 * len(self.text.encode("utf-8")),
+            typical=f"{self.text} So it is.",
+        )
+
+    def _another(self, answer: str) -> str:
+        text = answer.strip()
+        if not any(character.isalnum() for character in text):
+            raise BadAnswer("the answer holds no word; give the new text")
+        if text == self.text.strip():
+            raise BadAnswer("the answer is the text as it was; write it anew as was asked")
+        return text
+
+
+_STEM = 4
+"""Letters by which the forms of a word are one."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextMark:
+    """A mistake or an omission in a text.
+
+    Attributes:
+        kind: ``mistake``, ``omission``, or the id of a rule of ``beholder lint``.
+        text: The words that are wrong or missing.
+        span: Where the mistake is in the text; None for an omission.
+        instead: What the trusted text says: words for a mistake, its sentence for an omission.
+    """
+
+    kind: str
+    text: str
+    span: Span | None = None
+    instead: str = ""
+
+
+@dataclass(frozen=True)
+class ReviseText(ModelOperation[str], name="revise_text"):
+    """The text with its marks corrected.
+
+    An answer is refused if a sentence without a mark changed (one per omission may), if a word is
+    new that neither text, marks nor trusted words have, or if it is longer than allowed.
+
+    Attributes:
+        text: The text.
+        marks: What is to be corrected.
+        most: Characters that the answer may have.
+        language: Language of the text, stated in the prompt; None if unknown.
+
+    Raises:
+        ItemError: There is no mark.
+    """
+
+    text: str
+    marks: Sequence[TextMark]
+    most: int
+    language: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.marks:
+            raise ItemError("there is no mark to correct")
+
+    async def put(self, model: Respondent) -> str:
+        """See ``ModelOperation.put``."""
+        return await model.text(
+            model.render(
+                {"text": self.text, "item": list(map(_shown, self.marks))},
+                {"language": self.language or "", "most": str(self.most)},
+                parts=language_note(self.language),
+            ),
+            self._checked,
+            max_tokens=256 + 2 * len(self.text.encode("utf-8")),
+            typical=self.text,
+        )
+
+    def _checked(self, answer: str) -> str:
+        text = answer.strip()
+        if not any(map(str.isalnum, text)) or len(text) > self.most:
+            raise BadAnswer(f"give the whole text, in at most {self.most} characters")
+        spans = [mark.span for mark in self.marks if mark.span is not None]
+        kept = [
+            part.of(self.text)
+            for part in RuleSplitter().split(self.text)
+            if not any(start < part.end and part.start < end for start, end in spans)
+        ]
+        changed = [sentence for sentence in kept if sentence not in text]
+        if len(changed) > len(self.marks) - len(spans):
+            raise BadAnswer(f"only marked sentences may change; keep {changed[0]!r} as it was")
+        known = {stem for part in (self.text, *map(_shown, self.marks)) for stem in _stems(part)}
+        if new := [stem for stem in _stems(text) if stem not in known]:
+            raise BadAnswer(f"no correction contains the new word that begins with {new[0]!r}")
+        return text
+
+
+def _shown(mark: TextMark) -> str:
+    if mark.span is None:
+        return f"missing: {mark.text}" + (f" (as in: {mark.instead})" if mark.instead else "")
+    return f"wrong: {mark.text}" + (f"; right: {mark.instead}" if mark.instead else "")
+
+
+def _stems(text: str) -> Iterator[str]:
+    """Beginnings of the longer words; short ones are mostly function words."""
+    for start, end in words(text):
+        if end - start > _STEM or re.match(r"\d", text[start:end]):
+            yield text[start:end].casefold()[:_STEM]
+
+
+_WORD = re.compile(r"[^\W_]+")
+_MAY_BE_LEFT_OUT = 0.2
+"""Share of words that clauses may leave out: judges repeat noise marks and slips loosely."""
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedClause:
+    """A clause of a text with its translation."""
+
+    source: str
+    translation: str
+
+
+_CLAUSE = obj(TranslatedClause, source=string(), translation=string())
+
+
+@dataclass(frozen=True)
+class Translate(ModelOperation[list[TranslatedClause]], name="translate"):
+    """A text clause by clause in another language.
+
+    Attributes:
+        text: The text.
+        source: Its language.
+        target: The language to write in.
+    """
+
+    text: str
+    source: str
+    target: str
+
+    async def put(self, model: Respondent) -> list[TranslatedClause]:
+        """See ``ModelOperation.put``."""
+        settings = {"source_language": self.source, "target_language": self.target}
+        said = self.text or "-"
+        return await model.json(
+            model.render({"text": self.text}, settings),
+            only("clauses", array(_CLAUSE, self._whole, at_most=max(8, len(said) // 4))),
+            max_tokens=512 + 3 * len(self.text.encode("utf-8")),
+            typical={"clauses": [{"source": said, "translation": said}]},
+        )
+
+    def _whole(self, given: Iterator[TranslatedClause]) -> list[TranslatedClause]:
+        clauses = list(given)
+        if not clauses:
+            raise BadAnswer("'clauses' is empty; the text has at least one clause")
+        words = Counter(_WORD.findall(sanitise(self.text)))  # as the judge was shown it
+        said = " ".join(clause.source for clause in clauses)
+        left_out = words - Counter(_WORD.findall(said))
+        if left_out.total() > _MAY_BE_LEFT_OUT * words.total():
+            raise BadAnswer(
+                f"the clauses leave out {left_out.total()} of {words.total()} words of the text,"
+                f" the first is {next(iter(left_out))!r}; go through the whole text"
+            )
+        return clauses

@@ -9,8 +9,7 @@ from typing import ClassVar, Literal, TypeVar
 from beholder.backends import Image
 from beholder.errors import ItemError
 from beholder.judges.operations.answer import AnswerQuestions
-from beholder.judges.operations.base import ModelOperation, Respondent
-from beholder.judges.operations.numbered import language_note
+from beholder.judges.operations.base import ModelOperation, Respondent, language_note
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import Shape, array, obj, only, string
 
