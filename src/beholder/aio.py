@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
@@ -86,3 +86,27 @@ def _failed(task: asyncio.Task[Any]) -> bool:
 
 async def _call(function: Callable[[T], Awaitable[R]], value: T) -> R:
     return await function(value)
+
+
+class PerLoop(Generic[T]):
+    """One value per event loop.
+
+    Args:
+        make: Generator that yields the value once and then cleans up. asyncio closes open
+            generators when a loop ends, so the clean-up runs inside the loop it belongs to.
+    """
+
+    def __init__(self, make: Callable[[], AsyncGenerator[T, None]]) -> None:
+        self._make = make
+        self._made: WeakKeyDictionary[
+            asyncio.AbstractEventLoop, tuple[T, AsyncGenerator[T, None]]
+        ] = WeakKeyDictionary()
+
+    async def get(self) -> T:
+        """The value of the running loop, made on first use."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._made:
+            generator = self._make()
+            value = await anext(generator)
+            self._made[loop] = (value, generator)
+        return self._made[loop][0]

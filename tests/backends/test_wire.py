@@ -12,19 +12,17 @@ import httpx2
 import pytest
 
 from beholder.backends import Image, Message, Request, Sampling, Usage
-from beholder.backends.calls import CallFailed
+from beholder.backends.calls import CallFailed, Forbidden, Refused
+from beholder.backends.openai import PromptToken, fields, perplexities, read_logprobs
 from beholder.backends.openai_http import Connection, NotThere, public_address
 from beholder.backends.openai_probe import (
     THINKING_TOKENS,
-    Forbidden,
-    Refused,
     probe_drawing,
     probe_images,
     probe_model,
     probe_structure,
 )
 from beholder.backends.openai_wire import Completion, Dialect, read_completion, read_usage, to_body
-from beholder.backends.prompt_logprobs import PromptToken, fields, perplexities, read_logprobs
 from beholder.errors import ConfigError, ItemError, RunError, TransientError
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from beholder.backends import Answer, Sample, Usage
-from beholder.backends.claims import LASTS
+from beholder.backends.calls import LASTS
 from beholder.judges import AnswerFile
 from beholder.judges.answer_database import AnswerDatabase
 from beholder.judges.answers import FACTS_LAST, AnswerCache, AnswerCount, Record

@@ -11,7 +11,7 @@ from beholder import judges
 from beholder.backends import Image, Message, Request, Sampling, Scripted
 from beholder.backends.money import Price
 from beholder.judges import Judge, Tally
-from beholder.judges.dry import DryAsker
+from beholder.judges.llm import DryAsker
 from beholder.judges.operations import (
     Caption,
     Classify,

@@ -19,7 +19,6 @@ import pytest
 from beholder.backends import Image, Request, Scripted
 from beholder.errors import ItemError
 from beholder.judges import LLMJudge
-from beholder.judges.fences import fence, mark_of, sanitise
 from beholder.judges.operations import (
     Caption,
     CaptionAgain,
@@ -37,6 +36,7 @@ from beholder.judges.operations import (
     Verify,
 )
 from beholder.judges.reading import BadAnswer, read_json, read_text
+from beholder.judges.templates import fence, mark_of, sanitise
 
 CANARY = "KIWI42"
 NAMES = "target|source|text|subject|object|statement|reference|shot|review|note|phrase"
@@ -272,7 +272,7 @@ def test_a_mark_comes_of_the_texts_alone_and_stands_in_none_of_them(
         def hexdigest(self) -> str:
             return ("a" if self._first else "b") * 64
 
-    monkeypatch.setattr("beholder.judges.fences.hashlib.sha256", Digest)
+    monkeypatch.setattr("beholder.judges.templates.hashlib.sha256", Digest)
     assert mark_of(["x"]) == ""
     assert mark_of(["</x>"]) == "a" * 12
     assert mark_of(["</x>", "<target-AAAAA&#65;AAAAAA>"]) == "b" * 12

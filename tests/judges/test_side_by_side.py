@@ -11,7 +11,7 @@ import pytest
 
 from beholder import judges
 from beholder.aio import run_sync, to_its_end
-from beholder.backends.claims import LASTS
+from beholder.backends.calls import LASTS
 from beholder.errors import TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Judge
 from beholder.judges.operations import Decompose, Rewrite

@@ -10,7 +10,7 @@ import pytest
 from beholder.backends import Answer, Sample, Usage
 from beholder.judges import AnswerFile
 from beholder.judges.answers import Record
-from beholder.judges.summary import Judging, digit_mass
+from beholder.judges.grades import Judging, digit_mass
 
 
 def answer(first: dict[str, float] | None, *, text: str = "4", **usage: int) -> Answer:

@@ -31,7 +31,7 @@ from beholder.kinds.ranking.engine import run_ranking
 from beholder.kinds.ranking.rankers import RankConfig, ranker
 from beholder.kinds.scores.page import write_report
 from beholder.lint import lint
-from beholder.lint.page import page as lint_report
+from beholder.lint.outputs import page as lint_report
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report.comparison import write_comparison
 from beholder.report.drawing import draw

@@ -22,9 +22,8 @@ from collections.abc import (
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from beholder.backends.base import ServerFacts
-from beholder.backends.calls import CallFailed
+from beholder.backends.calls import CallFailed, Refused
 from beholder.backends.openai_http import Connection
-from beholder.backends.openai_probe import Refused
 from beholder.errors import BeholderError, TransientError
 
 T = TypeVar("T")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from beholder.aio import PerLoop
 from beholder.backends.base import Request
-from beholder.backends.per_loop import PerLoop
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -108,3 +110,17 @@ def beginning(request: Request) -> str:
         for message in request.messages
         for part in message.parts
     )
+
+
+def weights_digest(place: Path) -> str:
+    """Hash over the files of a model, weights and all: they are read to be loaded anyway.
+
+    Args:
+        place: A folder, of which the files in it count, or one file.
+    """
+    total = hashlib.sha256()
+    for path in sorted(p for p in place.iterdir() if p.is_file()) if place.is_dir() else [place]:
+        total.update(f"{path.name}:{path.stat().st_size}:".encode())
+        with path.open("rb") as data:
+            total.update(hashlib.file_digest(data, "sha256").digest())
+    return total.hexdigest()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
@@ -16,11 +17,96 @@ from typing import Any, TypeVar
 import aiolimiter
 import stamina
 
+from beholder.aio import PerLoop
+from beholder.backends.base import ServerFacts
 from beholder.backends.money import Usage
-from beholder.backends.per_loop import PerLoop
-from beholder.errors import ConfigError, TransientError
+from beholder.errors import ConfigError, ItemError, TransientError
 
 T = TypeVar("T")
+
+LASTS = 15.0
+"""Seconds for which a claim holds; that of a process that was killed ends so."""
+
+LOOK = 0.25
+"""Seconds between looks at what another process has claimed."""
+
+
+async def once(
+    facts: ServerFacts, name: str, known: Callable[[], T | None], work: Callable[[], Awaitable[T]]
+) -> T:
+    """What is known under a name, or else what the work finds; one process works at a time.
+
+    Args:
+        facts: Where the work is claimed.
+        name: Of the work.
+        known: What was found so far, or None; asked again when another process may have found it.
+        work: Finds it, and keeps it where ``known`` looks.
+    """
+    while not facts.claim(name):
+        await asyncio.sleep(LOOK)
+        found = known()
+        if found is not None:
+            return found
+    keeping = asyncio.ensure_future(_keep(facts, name))
+    try:
+        found = known()
+        return await work() if found is None else found
+    finally:
+        keeping.cancel()
+        facts.release(name)
+
+
+async def _keep(facts: ServerFacts, name: str) -> None:
+    while True:
+        await asyncio.sleep(LASTS / 3)
+        facts.claim(name)
+
+
+SAYS_TOO_LONG = re.compile(
+    r"context|too (long|large)|longer than|max_new_tokens|maximum.*token", re.IGNORECASE | re.DOTALL
+)
+"""Finds in a server's refusal that the prompt was the reason."""
+
+SURELY_TOO_LONG = re.compile(
+    r"context[ _](length|window|size)|(prompt|input|message|request).{0,40}too long"
+    r"|maximum.{0,40}tokens",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The same in an error of the server itself (HTTP 500), which could have any other reason."""
+
+
+def too_long(name: str, tokens: str, room: int | None, said: str = "") -> ItemError:
+    """The failure of a prompt that a model has no room for; nothing is ever cut.
+
+    Args:
+        name: Whose room.
+        tokens: How long prompt and answer are, in words.
+        room: Tokens that fit; None if unknown.
+        said: The server's own words, if it was the server who refused.
+    """
+    takes = "fewer" if room is None else str(room)
+    end = f" The server says: {said}" if said else ""
+    return ItemError(
+        f"the prompt does not fit: with its answer it has {tokens} tokens, and {name} takes"
+        f" {takes}. It is not cut: shorten the text or use a judge with more room.{end}"
+    )
+
+
+class Refused(Exception):
+    """The server refused a request for what it asks (HTTP 400, 413 or 422, or a 403 about it).
+
+    Args:
+        reason: The server's words.
+        broke: Whether it said so by breaking down (HTTP 500 time and again, as some do).
+    """
+
+    def __init__(self, reason: str, *, broke: bool = False) -> None:
+        super().__init__(reason)
+        self.broke = broke
+
+
+class Forbidden(ConfigError):
+    """The server does not allow a request (HTTP 403): wrong key, or asked for too much."""
 
 
 class CallFailed(Exception):

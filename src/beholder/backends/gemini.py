@@ -14,10 +14,10 @@ from beholder.backends.base import REFUSAL, Answer, Image, Request, Sample
 from beholder.backends.batch_queue import BatchService
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
+from beholder.backends.openai_probe import Wire
 from beholder.backends.openai_wire import Completion, Dialect, without_bounds
 from beholder.backends.sdk import SDKConnection
 from beholder.backends.served import Served
-from beholder.backends.wire import Wire
 from beholder.errors import ConfigError
 
 _FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}

@@ -26,7 +26,8 @@ from beholder.backends.base import (
     Sampling,
     Structure,
 )
-from beholder.backends.context_window import too_long, weights_digest
+from beholder.backends.batching import weights_digest
+from beholder.backends.calls import too_long
 from beholder.backends.hf_prefix import holds_positions, last_logits
 from beholder.backends.money import Usage
 from beholder.errors import ConfigError, ItemError

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
-from beholder.backends.base import Image, Request, Surprisal
+from beholder.backends.base import Image, Message, Request, Sampling, Surprisal
 from beholder.backends.batch_queue import (
     GONE,
     MOST_BYTES,
@@ -16,21 +17,12 @@ from beholder.backends.batch_queue import (
     Call,
     read_lines,
 )
-from beholder.backends.calls import CallFailed
-from beholder.backends.context_window import told_room
+from beholder.backends.calls import CallFailed, Refused
 from beholder.backends.money import Usage
 from beholder.backends.openai_http import HOSTED, KEY, Connection, NotThere
-from beholder.backends.openai_probe import Refused
+from beholder.backends.openai_probe import Wire
 from beholder.backends.openai_wire import Dialect, read_completion, read_usage, to_body
-from beholder.backends.prompt_logprobs import (
-    PromptToken,
-    fields,
-    perplexities,
-    read_logprobs,
-    tells_none,
-)
 from beholder.backends.served import Served
-from beholder.backends.wire import Wire
 from beholder.errors import ConfigError, ItemError
 
 MARK = "beholder_digest"
@@ -181,3 +173,111 @@ class OpenAIBatches:
         if not isinstance(found, dict) or not isinstance(found.get(field), kind):
             raise CallFailed(f"the server's answer to {path} has no {field}")
         return found
+
+
+PromptToken: TypeAlias = tuple[str, float]
+"""A token of a prompt: its number in the vocabulary, and its log-probability."""
+
+Ask: TypeAlias = Callable[[Request, Dialect], Awaitable[list[PromptToken | None]]]
+"""Asks for the tokens of a prompt, with retries; the first is None, as nothing precedes it."""
+
+
+async def perplexities(
+    model: str, ask: Ask, texts: Sequence[str], prompt: str, images: tuple[Image, ...]
+) -> list[Surprisal]:
+    """Surprisal of each text as the continuation of the prompt.
+
+    Raises:
+        ConfigError: The server does not return ``prompt_logprobs``.
+    """
+    question = Message("user", (*images, prompt))
+    dialect = Dialect(model=model)
+    before = await ask(Request((question,), Sampling(max_tokens=1)), dialect)
+
+    async def one(text: str) -> Surprisal:
+        if not text:
+            raise ItemError("an empty text has no perplexity")
+        answer = Message("assistant", (text,))
+        told = await ask(Request((question, answer), Sampling(max_tokens=1)), dialect)
+        # The last token before the text is compared by its number, the others are the same prompt.
+        if [row and row[0] for row in told[: len(before)]] != [row and row[0] for row in before]:
+            raise merged_tokens(model, text)
+        rows = told[len(before) :]
+        if not rows or None in rows:
+            raise ItemError(f"{model} returned no log-probabilities for the text's tokens")
+        nll = -sum(row[1] for row in rows if row is not None)
+        return Surprisal(nll, len(rows), len(text))
+
+    return list(await asyncio.gather(*(one(text) for text in texts)))
+
+
+def fields(request: Request) -> dict[str, object]:
+    """What a body has beyond that of a chat."""
+    continues = request.messages[-1].role == "assistant"
+    return {
+        "prompt_logprobs": 0,  # 0 others: only the token itself
+        "add_generation_prompt": not continues,
+        "continue_final_message": continues,
+    }
+
+
+def merged_tokens(name: str, text: str) -> ItemError:
+    """The failure of a text whose tokens cannot be separated from the prompt."""
+    return ItemError(
+        f"{name} makes one token of the end of the prompt and the beginning of the text"
+        f" {text[:20]!r}, so the text has no tokens of its own; texts that begin with blanks or"
+        " line breaks do that: take them off, or use hf:NAME, which reads the text apart"
+    )
+
+
+def tells_none(model: object) -> ConfigError:
+    """The error of a server that does not return the probabilities of a prompt's tokens."""
+    return ConfigError(
+        f"the server of {model} does not return prompt_logprobs, which perplexity needs; use a vLLM"
+        " server, or hf:NAME in this process"
+    )
+
+
+def read_logprobs(data: object) -> list[PromptToken | None]:
+    """The tokens of a prompt in a response; None for the first, as nothing precedes.
+
+    Raises:
+        ConfigError: The server returns none.
+        CallFailed: Its answer cannot be read.
+    """
+    if not isinstance(data, dict):
+        raise CallFailed("the server's answer is not a JSON object")
+    rows = data.get("prompt_logprobs")
+    if not isinstance(rows, list):
+        raise tells_none(data.get("model"))
+    return [None if row is None else _token(row) for row in rows]
+
+
+def _token(row: object) -> PromptToken:
+    try:
+        token, told = next(iter(row.items()))  # type: ignore[attr-defined]  # is caught
+        value = told["logprob"]
+        if isinstance(value, float | int) and not isinstance(value, bool) and -1e300 < value < 0.1:
+            return str(token), value
+    except (AttributeError, StopIteration, LookupError, TypeError):
+        pass
+    raise CallFailed(f"the server's prompt_logprobs cannot be read: {str(row)[:60]}")
+
+
+_ROOM = ("max_model_len", "context_length", "max_context_length", "context_window")
+"""What servers call the room of a model in their list of models."""
+
+
+def told_room(models: Any, model: str) -> int | None:
+    """Tokens that fit, from a server's list of models (vLLM, SGLang and others report it).
+
+    Args:
+        models: What the server answers when it is asked for its models.
+        model: Name of the model; another's room is taken where it is not in the list.
+    """
+    try:
+        rows = models["data"]
+        row = next((r for r in rows if r["id"] == model), rows[0])
+        return next((int(row[name]) for name in _ROOM if row.get(name)), None)
+    except (LookupError, TypeError, ValueError, OverflowError, AttributeError):
+        return None

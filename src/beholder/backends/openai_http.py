@@ -21,10 +21,8 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 import httpx2
 
-from beholder.backends.calls import CallFailed
-from beholder.backends.context_window import SURELY_TOO_LONG
-from beholder.backends.openai_probe import Forbidden, Refused
-from beholder.backends.per_loop import PerLoop
+from beholder.aio import PerLoop
+from beholder.backends.calls import SURELY_TOO_LONG, CallFailed, Forbidden, Refused
 from beholder.errors import ConfigError, RunError, TransientError
 
 HOSTED = "https://api.openai.com/v1"

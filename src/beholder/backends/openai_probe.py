@@ -1,36 +1,22 @@
-"""Finding out what an OpenAI-compatible server understands, once, with a few tiny questions."""
+"""How a kind of server is asked, and what one understands: found out once by a few questions."""
 
 from __future__ import annotations
 
 import base64
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from beholder.backends.base import Image, Message, Request, Sampling, Structure
+from beholder.backends.calls import Forbidden, Refused
+from beholder.backends.money import Usage
+from beholder.backends.openai_http import Connection
 from beholder.backends.openai_wire import Completion, Dialect
 from beholder.errors import ConfigError, TransientError
 
 Ask: TypeAlias = Callable[[Request, Dialect], Awaitable[Completion]]
 """Asks once, with retries; raises ``Refused`` when the server will not take the request."""
-
-
-class Refused(Exception):
-    """The server refused a request for what it asks (HTTP 400, 413 or 422, or a 403 about it).
-
-    Args:
-        reason: The server's words.
-        broke: Whether it said so by breaking down (HTTP 500 time and again, as some do).
-    """
-
-    def __init__(self, reason: str, *, broke: bool = False) -> None:
-        super().__init__(reason)
-        self.broke = broke
-
-
-class Forbidden(ConfigError):
-    """The server does not allow a request (HTTP 403): wrong key, or asked for too much."""
 
 
 THINKING_TOKENS = 8192
@@ -260,3 +246,30 @@ async def _must_work(dialect: Dialect, ask: Ask) -> None:
         await ask(request, dialect)
     except Refused as refusal:
         raise TransientError(f"the server breaks down at everything: {refusal}") from refusal
+
+
+@dataclass(frozen=True)
+class Wire:
+    """How a kind of server is asked.
+
+    Attributes:
+        home: The vendor's own address, and the variable of its key.
+        path: Where questions go, with the name of the model in place of ``{}``.
+        first: What is taken for granted before the server was asked anything.
+        write: Makes the body of a question to a model.
+        read: The answers in a response; raises ``CallFailed`` if there are none.
+        usage: The tokens of a response, or None if they are missing or make no sense.
+        ways: In which it may hold answers to a schema, each with or without bounds of lengths.
+        connection: How it is reached.
+        package: The module of the vendor's SDK, and the extra that installs it.
+    """
+
+    home: tuple[str, str]
+    path: str
+    first: Dialect
+    write: Callable[[str, Request, Dialect], dict[str, object]]
+    read: Callable[[object], Completion]
+    usage: Callable[[object], Usage | None]
+    ways: tuple[tuple[Structure, bool], ...] = WAYS
+    connection: type[Connection] = Connection
+    package: tuple[str, str] | None = None

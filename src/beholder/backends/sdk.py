@@ -13,11 +13,10 @@ from typing import Any
 
 import httpx2
 
+from beholder.aio import PerLoop
 from beholder.backends.batch_queue import MOST_RESULT_BYTES
-from beholder.backends.calls import CallFailed
+from beholder.backends.calls import CallFailed, Refused
 from beholder.backends.openai_http import MOST_BYTES, Connection
-from beholder.backends.openai_probe import Refused
-from beholder.backends.per_loop import PerLoop
 from beholder.errors import BeholderError
 
 _OURS = ("accept-encoding", "connection", "content-length", "host")

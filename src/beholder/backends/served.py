@@ -18,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
+from beholder.aio import PerLoop
 from beholder.backends.base import (
     MOST_OF_PICTURE,
     Answer,
@@ -28,21 +29,25 @@ from beholder.backends.base import (
     options_digest,
 )
 from beholder.backends.batch_queue import PRICE_FACTOR, BatchService, batch_queue
-from beholder.backends.calls import Caller, CallFailed, Limits
-from beholder.backends.claims import once
-from beholder.backends.context_window import SAYS_TOO_LONG, too_long
+from beholder.backends.calls import (
+    SAYS_TOO_LONG,
+    Caller,
+    CallFailed,
+    Limits,
+    Refused,
+    once,
+    too_long,
+)
 from beholder.backends.money import PROBE, Price, Usage, load_prices, price_of
 from beholder.backends.openai_http import public_address
 from beholder.backends.openai_probe import (
-    Refused,
+    Wire,
     probe_drawing,
     probe_images,
     probe_model,
     probe_structure,
 )
 from beholder.backends.openai_wire import Completion, Dialect
-from beholder.backends.per_loop import PerLoop
-from beholder.backends.wire import Wire
 from beholder.errors import (
     ConfigError,
     ItemError,

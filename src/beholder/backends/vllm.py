@@ -28,11 +28,11 @@ from beholder.backends.base import (
     Surprisal,
     options_digest,
 )
-from beholder.backends.batching import Batcher, beginning
-from beholder.backends.context_window import SAYS_TOO_LONG, too_long, weights_digest
+from beholder.backends.batching import Batcher, beginning, weights_digest
+from beholder.backends.calls import SAYS_TOO_LONG, too_long
 from beholder.backends.money import Price, Usage
+from beholder.backends.openai import merged_tokens
 from beholder.backends.openai_wire import WireMessage, to_message
-from beholder.backends.prompt_logprobs import merged_tokens
 from beholder.errors import ConfigError, ItemError
 from beholder.optional import require
 

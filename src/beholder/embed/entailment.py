@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file
 
-from beholder.backends.context_window import too_long
+from beholder.backends.calls import too_long
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError

@@ -9,9 +9,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from beholder.backends.calls import CallFailed
+from beholder.backends.calls import CallFailed, Refused
 from beholder.backends.openai_http import HOSTED, Connection, is_official, public_address
-from beholder.backends.openai_probe import Refused
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.images import unit_rows
 from beholder.errors import ConfigError, ItemError, TransientError

@@ -13,9 +13,8 @@ from beholder.errors import ConfigError, UnknownNameError
 from beholder.judges.answer_file import AnswerFile
 from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.base import Draw, Judge
-from beholder.judges.dry import Tally
 from beholder.judges.grades import Grade
-from beholder.judges.llm import LLMJudge
+from beholder.judges.llm import LLMJudge, Tally
 from beholder.judges.panel import Panel
 from beholder.registry import Registry, check_types
 from beholder.spec import Spec, tool

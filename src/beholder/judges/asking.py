@@ -25,13 +25,12 @@ from beholder.backends import (
     Usage,
 )
 from beholder.backends.base import REFUSAL
-from beholder.backends.claims import once
+from beholder.backends.calls import once
 from beholder.backends.money import Account, Budget, SampleSeries
 from beholder.errors import BeholderError, ItemError
 from beholder.judges.answers import AnswerStore, Record
-from beholder.judges.fences import sanitise
 from beholder.judges.reading import BadAnswer
-from beholder.judges.templates import Template
+from beholder.judges.templates import Template, sanitise
 
 _noted: ContextVar[dict[str, Sequence[Message]] | None] = ContextVar("questions", default=None)
 

@@ -15,8 +15,7 @@ import msgspec
 
 from beholder.errors import DataError, UnknownNameError
 from beholder.lint import texts
-from beholder.lint.collection import GroupHit, compare_all
-from beholder.lint.context import vocabulary
+from beholder.lint.context import GroupHit, compare_all, vocabulary
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import CHECKS, ORDER, Hit, LintFinding, LintRule, LintSetting, rules
 from beholder.lint.sources import ReadFile, read

@@ -15,7 +15,7 @@ from beholder.backends import Answer, Usage
 from beholder.judges import AnswerFile, Answers, Budget
 from beholder.judges.answer_database import AnswerDatabase
 from beholder.judges.answers import FACTS_LAST, AnswerCache
-from beholder.judges.summary import Judging
+from beholder.judges.grades import Judging
 from beholder.postgres import Address
 from beholder.run.store_file import FILE_NAME, to_read
 

@@ -21,7 +21,7 @@ from msgspec import structs
 from beholder.backends import Usage
 from beholder.files import check_name
 from beholder.judges import AnswerStore, Budget, Tally
-from beholder.judges.summary import Judging
+from beholder.judges.grades import Judging
 from beholder.metrics import Tools
 from beholder.metrics.asker import Asker, Outcome
 from beholder.metrics.tools import check_taken

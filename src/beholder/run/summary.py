@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from beholder import stats
 from beholder.embed.base import FloatArray
-from beholder.judges.summary import Judging
+from beholder.judges.grades import Judging
 from beholder.metrics.asker import Asker
 from beholder.records import Estimate, MetricResult
 from beholder.run.store import Store

@@ -9,10 +9,10 @@ from typing import Literal, TypeAlias, get_args
 
 from beholder.backends import Image
 from beholder.errors import ItemError
-from beholder.judges.fences import Untrusted
 from beholder.judges.grades import Grade, mean_grade
 from beholder.judges.operations.base import PanelOperation, Ratings, Respondent
 from beholder.judges.shapes import integer, obj, remark
+from beholder.judges.templates import Untrusted
 
 LOWEST, HIGHEST = 0, 9
 

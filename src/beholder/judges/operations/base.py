@@ -13,11 +13,10 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 from beholder.backends import Answer, Image, Message, Sampling
 from beholder.errors import ItemError
 from beholder.judges.asking import Prompt, Questioner
-from beholder.judges.fences import Untrusted
 from beholder.judges.grades import Grade, grade_sampling
 from beholder.judges.reading import BadAnswer, read_json, read_text
 from beholder.judges.shapes import Shape, array, in_words, integer, obj, only
-from beholder.judges.templates import Template, Templates
+from beholder.judges.templates import Template, Templates, Untrusted
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from beholder.backends import Image
-from beholder.judges.fences import Untrusted
 from beholder.judges.operations.answer import locate
 from beholder.judges.operations.assess import Assess, Assessment
 from beholder.judges.operations.base import PanelOperation, Ratings, Respondent, majority, put_rows
 from beholder.judges.shapes import one_of, words
+from beholder.judges.templates import Untrusted
 from beholder.records import Span
 
 NO: Final = "no"

@@ -11,10 +11,10 @@ from typing import Literal, TypeAlias, get_args
 
 from beholder.backends import Image
 from beholder.errors import ItemError
-from beholder.judges.fences import Untrusted
 from beholder.judges.operations.base import PanelOperation, Ratings, Respondent
 from beholder.judges.reading import BadAnswer, short
 from beholder.judges.shapes import array, integer, obj, one_of, remark
+from beholder.judges.templates import Untrusted
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from beholder.errors import ItemError
-from beholder.judges.fences import sanitise
 from beholder.judges.operations.base import ModelOperation, Respondent, language_note
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import array, obj, only, string
+from beholder.judges.templates import sanitise
 from beholder.records import Span
 from beholder.text import RuleSplitter, words
 

@@ -23,8 +23,8 @@ from beholder.terminal.printing import say, tell, tell_json, tell_tables
 if TYPE_CHECKING:
     from beholder.judges import AnswerStore, Judge
     from beholder.judges.diagnostics import CheckFinding, Steadiness
+    from beholder.judges.grades import Judging
     from beholder.judges.probes import Fitness
-    from beholder.judges.summary import Judging
     from beholder.stats.alerts import AlertF1
     from beholder.stats.judge_bias import Bias
 
