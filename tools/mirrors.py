@@ -112,8 +112,10 @@ MIRRORS: dict[str, tuple[str, str]] = {
     "backends/calls.py": ("backends/test_adaptive.py", "judges/test_http.py"),
     "backends/batch_queue.py": ("judges/test_batch.py", "cli/test_judge_commands.py"),
     "backends/sdk.py": ("backends/test_vendors.py", "backends/test_backend_contract.py"),
-    "backends/anthropic.py": ("backends/test_vendors.py", "backends/test_backend_contract.py"),
-    "backends/message_batches.py": ("backends/test_vendors.py", "judges/test_batch.py"),
+    "backends/anthropic.py": (
+        "backends/test_vendors.py",
+        "backends/test_backend_contract.py judges/test_batch.py",
+    ),
     "backends/gemini.py": ("backends/test_vendors.py", "backends/test_backend_contract.py"),
     "backends/openai": (
         "backends/test_wire.py judges/test_http.py judges/test_requests.py -k not:500_items",
