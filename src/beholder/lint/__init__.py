@@ -2,7 +2,7 @@
 
 Sources (``tables``, ``html``, ``markdown``, ``iiif``) give one ``Occurrence`` for each place that
 shows a picture. Rules give findings about occurrences (``texts``, ``context``) and about all of
-them together (``collection``). ``linting`` applies the rules of a profile and a baseline, and
+them together (``context``). ``linting`` applies the rules of a profile and a baseline, and
 ``outputs`` writes the report. Nothing is ever fetched: addresses are texts.
 """
 
