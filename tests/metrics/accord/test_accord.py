@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from beholder.embed import entailment, minilm
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import METRICS, Tools
 from beholder.metrics.accord import Accord
-from beholder.metrics.accord.metric import compare_wholes
+from beholder.metrics.accord.metric import compare_wholes, excluded
 from beholder.metrics.wording import compare_words, read_all
 from beholder.records import Item, ItemFailure
 from toy.words import reading
@@ -126,3 +127,30 @@ def test_what_cannot_be_scored_has_a_reason() -> None:
         Accord().score_text("A dog.", "Hello.")
     with pytest.raises(ItemError, match="reads English"):
         Accord().score_text("Ein Hund rennt über die grüne Wiese und bellt laut", "A dog.")
+
+
+def test_a_contradicted_sentence_costs_the_more_the_nearer_the_words_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def entail(pairs: list[tuple[str, str]]) -> np.ndarray:
+        asked.extend(pairs)
+        return np.array(
+            [[0.1, 0.0, 0.9] if "blue" in said else [0.8, 0.0, 0.2] for _, said in pairs]
+        )
+
+    monkeypatch.setattr(entailment, "entail", entail)
+    two = "A dog sleeps on the grass. A man holds a blue cup."
+    # Excluded: 2 * 0.9 - 1 = 0.8, by the worst sentence of either text; the other has 0.2.
+    assert excluded(two, [TEXT]) == pytest.approx(0.8)
+    assert excluded(TEXT, [two]) == pytest.approx(0.8)
+    # One reference of two that does not exclude it is enough; the nearest sentence is asked.
+    assert excluded(TEXT, [two, TEXT]) == 0.0
+    assert ("A man holds a blue cup.", TEXT) in asked
+    assert excluded("?", [TEXT]) == 0.0
+    evidence = asyncio.run(Accord().gather(Item("i", OTHER, (TEXT,)), Tools()))
+    values = Accord().score_item(Item("i", OTHER, (TEXT,)), replace(evidence, excluded=0.8)).values
+    # The default caution is a half: 1 - 0.5 * 0.8 * words ** 4.
+    w = values["words"]
+    assert values["consistent"] == pytest.approx(1 - 0.4 * w * w * w * w)

@@ -9,8 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from beholder.embed import entailment
+from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ConfigError
+from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.entailed import premises
+from beholder.judges.builtin.reading import analysed
 from beholder.metrics.base import Bounds, Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.posh.metric import PoSh, PoShEvidence
@@ -19,7 +23,6 @@ from beholder.metrics.posh.scoring import RATES
 from beholder.metrics.tools import Tools
 from beholder.metrics.wording import Reading, compare_words, peer_adjusted_recall, read_all
 from beholder.records import Item, ItemScore
-from beholder.text import RuleSplitter
 from beholder.text.word_order import in_order
 
 
@@ -56,9 +59,10 @@ class Accord(Metric[AccordEvidence]):
 
     Of several references, recall of units and of words is the mean over references, set beside
     what the references recall of one another by their words, as in PoSh. A text that is a
-    reference's words out of order keeps down to a fifth (``in_order``). Equal words are no proof: a
-    sentence that contradicts all references, by the built-in entailment model, costs up to
-    ``caution`` of the value (``consistent``).
+    reference's words out of order keeps down to a fifth (``in_order``). Equal words are no proof:
+    where, by the built-in entailment model, a sentence contradicts all references, or each of them
+    has one that contradicts the text, this costs up to ``caution`` of the value (``consistent``),
+    the more the nearer the words are: of two texts in other words, one may tell something else.
 
     Range 0..1, higher is better. It follows people's ratings of short descriptions more closely
     than PoSh and needs no model call with the built-in judge; see ``docs/accord.md``. English only.
@@ -71,7 +75,7 @@ class Accord(Metric[AccordEvidence]):
     encoder: str = param("minilm", "encoder of words in context: minilm, hf:NAME", tool="encoder")
 
     caution: float = param(
-        0.3, "share of the value that a contradicted sentence costs, 0 to 1; 0 asks no model"
+        0.5, "share of the value that a contradicted sentence costs, 0 to 1; 0 asks no model"
     )
 
     registered_name: ClassVar[str] = "accord"
@@ -127,29 +131,22 @@ class Accord(Metric[AccordEvidence]):
             ItemError: No reference names anything.
         """
         found = self.units.score_item(item, evidence.units)
-        units = found.values["f1"]
-        own, others = evidence.candidate, evidence.references
-        wording = compare_words(own, others)
-        peers = evidence.units.plan.peers
-        words = f1(wording.precision, peer_adjusted_recall(wording.recall, peers))
-        sentence = compare_wholes(own, others)
+        wording = compare_words(evidence.candidate, evidence.references)
+        recall = peer_adjusted_recall(wording.recall, evidence.units.plan.peers)
+        words = f1(wording.precision, recall)
+        sentence = compare_wholes(evidence.candidate, evidence.references)
         kept = in_order(item.candidate, item.references)
-        consistent = 1 - self.caution * evidence.excluded
+        # The nearer the words, the surer it is that both sentences are about the same.
+        consistent = 1 - self.caution * evidence.excluded * words**4
         values = {
-            "accord": kept * consistent * (units + words + sentence) / 3,
-            "f1": units,
-            "precision": found.values["precision"],
-            "recall": found.values["recall"],
+            "accord": kept * consistent * (found.values["f1"] + words + sentence) / 3,
+            **found.values,
             "words": words,
             "sentence": sentence,
             "in_order": kept,
             "consistent": consistent,
-            **{info.name: found.values[info.name] for info in RATES},
         }
         return ItemScore(values, found.units, self.signature(evidence.identities), found.detail)
-
-
-_SPLITTER = RuleSplitter()
 
 
 def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
@@ -161,17 +158,23 @@ def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
     centre = others.mean(axis=0)
     near = products(others, candidate.whole[None])
     # The mean of the cosines is the product with the mean vector.
-    central = float(near.mean() / np.sqrt((centre * centre).sum()))
-    return float(np.clip((near.max() + central) / 2, 0.0, 1.0))
+    return float(np.clip((near.max() + near.mean() / np.linalg.norm(centre)) / 2, 0.0, 1.0))
 
 
 def excluded(candidate: str, references: Sequence[str]) -> float:
-    """How surely every reference excludes the worst sentence of a text, 0..1.
+    """How surely every reference excludes the worst sentence of a text, or the text one of theirs.
 
-    0 up to an even chance, so that a text that may well be true loses nothing.
+    A sentence is held against the nearest of the other text. 0 up to an even chance, so that a text
+    that may well be true loses nothing.
     """
-    said = [candidate[part.start : part.end] for part in _SPLITTER.split(candidate)]
-    asked = [(reference, sentence) for sentence in said for reference in references]
-    chances = entailment.entail(asked)[:, entailment.CONTRADICTION]
-    by_sentence = chances.reshape(len(said), len(references)).min(axis=1)
-    return max(0.0, 2 * float(by_sentence.max(initial=0.0)) - 1)
+    own, others = analysed(candidate), [analysed(reference) for reference in references]
+    if not own.words or not all(other.words for other in others):
+        return 0.0
+    forth = np.min([_chances(own, other) for other in others], axis=0).max()
+    back = min(_chances(other, own).max() for other in others)
+    return max(0.0, 2 * float(max(forth, back)) - 1)
+
+
+def _chances(source: AnalysedText, target: AnalysedText) -> FloatArray:
+    asked = [(premises(said, target)[0], said) for said in source.sentence_texts]
+    return entailment.entail(asked)[:, entailment.CONTRADICTION]
