@@ -131,9 +131,8 @@ class Accord(Metric[AccordEvidence]):
             ItemError: No reference names anything.
         """
         found = self.units.score_item(item, evidence.units)
-        wording = compare_words(evidence.candidate, evidence.references)
-        recall = peer_adjusted_recall(wording.recall, evidence.units.plan.peers)
-        words = f1(wording.precision, recall)
+        near = compare_words(evidence.candidate, evidence.references)
+        words = f1(near.precision, peer_adjusted_recall(near.recall, evidence.units.plan.peers))
         sentence = compare_wholes(evidence.candidate, evidence.references)
         kept = in_order(item.candidate, item.references)
         # The nearer the words, the surer it is that both sentences are about the same.
@@ -146,6 +145,7 @@ class Accord(Metric[AccordEvidence]):
             "in_order": kept,
             "consistent": consistent,
         }
+        values = {info.name: values[info.name] for info in self.values}
         return ItemScore(values, found.units, self.signature(evidence.identities), found.detail)
 
 
