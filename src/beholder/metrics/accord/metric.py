@@ -61,8 +61,8 @@ class Accord(Metric[AccordEvidence]):
     what the references recall of one another by their words, as in PoSh. A text that is a
     reference's words out of order keeps down to a fifth (``in_order``). Equal words are no proof:
     where, by the built-in entailment model, a sentence contradicts all references, or each of them
-    has one that contradicts the text, this costs up to ``caution`` of the value (``consistent``),
-    the more the nearer the words are: of two texts in other words, one may tell something else.
+    has one that contradicts the text, this costs up to ``caution`` of the value (``consistent``).
+    It costs less if the texts have few words in common, because they may describe different parts.
 
     Range 0..1, higher is better. It follows people's ratings of short descriptions more closely
     than PoSh and needs no model call with the built-in judge; see ``docs/accord.md``. English only.
@@ -135,7 +135,7 @@ class Accord(Metric[AccordEvidence]):
         words = f1(near.precision, peer_adjusted_recall(near.recall, evidence.units.plan.peers))
         sentence = compare_wholes(evidence.candidate, evidence.references)
         kept = in_order(item.candidate, item.references)
-        # The nearer the words, the surer it is that both sentences are about the same.
+        # In texts with few words in common, sentences are often about different things.
         consistent = 1 - self.caution * evidence.excluded * words**4
         values = {
             "accord": kept * consistent * (found.values["f1"] + words + sentence) / 3,
@@ -164,8 +164,8 @@ def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
 def excluded(candidate: str, references: Sequence[str]) -> float:
     """How surely every reference excludes the worst sentence of a text, or the text one of theirs.
 
-    A sentence is held against the nearest of the other text. 0 up to an even chance, so that a text
-    that may well be true loses nothing.
+    Each sentence is compared with the nearest sentence of the other text. Probabilities of at most
+    0.5 count as 0, so that a text that may be true loses nothing.
     """
     own, others = analysed(candidate), [analysed(reference) for reference in references]
     if not own.words or not all(other.words for other in others):
