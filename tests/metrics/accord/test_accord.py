@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -111,6 +112,15 @@ def test_the_signature_names_judge_and_encoder() -> None:
     assert f"|encoder:{minilm.identity()}+{entailment.identity()}|" in signature
     plain = Accord(caution=0).score_text(TEXT, OTHER).signature
     assert f"|encoder:{minilm.identity()}|" in plain
+
+
+def test_the_signature_names_what_selects_sentences_whoever_judges() -> None:
+    rules = Path(__file__).parents[2] / "toy" / "assess_rules.jsonl"
+    own = Accord().identities(Tools())["judge"]
+    assert own.startswith("builtin@")
+    found = Accord(judge=f"scripted:{rules}").identities(Tools())
+    assert found["judge"].startswith("scripted")
+    assert found["encoder"] == f"{minilm.identity()}+{entailment.identity()}+{own}"
 
 
 def test_scores_do_not_depend_on_what_is_scored_beside() -> None:

@@ -12,6 +12,7 @@ from beholder.embed import entailment
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ConfigError
+from beholder.judges.builtin import numbers as builtin
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.entailed import premises
 from beholder.judges.builtin.reading import analysed
@@ -118,10 +119,12 @@ class Accord(Metric[AccordEvidence]):
         return AccordEvidence(units, own, tuple(others), against, self.identities(tools))
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Those of judge and encoder, the entailment model's beside the encoder's."""
+        """Those of judge and encoder; beside the encoder's that of what finds contradictions."""
         found = super().identities(tools)
         if self.caution:
             found["encoder"] += f"+{entailment.identity()}"
+            if not found["judge"].startswith("builtin"):  # it selects the nearest sentences
+                found["encoder"] += f"+{builtin.identity()}"
         return found
 
     def score_item(self, item: Item, evidence: AccordEvidence) -> ItemScore:
