@@ -107,6 +107,11 @@ def test_a_run_in_python_is_corrected(cli: Cli) -> None:
     assert bias.name == "bias"
     assert not found.problems
     assert "Corrected by labels" in str(found)
+    assert str(found).count("95 % interval") == 2  # of the labels alone and of the corrected mean
+    lists = labelled(
+        "lists.jsonl", texts("a.jsonl", [10 + i % 3 for i in range(20)]), [[9, 11]] * 6
+    )
+    assert beholder.Run(Path("a")).corrected(lists).tables[0].rows[0]["labels"] == 10
     with pytest.raises(ConfigError, match="no such value; there are: word_count"):
         beholder.Run(Path("a")).corrected("la.jsonl", label=["word_count.lines=words"])
 
