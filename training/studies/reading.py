@@ -124,17 +124,24 @@ def draw(texts: dict[str, tuple[str, str]], names: Sequence[str], seed: int) -> 
 
 
 def _worded(score: ItemScore, candidate: str, reference: str) -> Iterator[tuple[Unit, str]]:
-    """Each unit with its words: "dog", "dog: red", "dog [chases] cat"."""
-    units = iter(score.units)
+    """Each unit with its words: "dog", "dog: red", "dog [chases] cat".
+
+    Questions about relations that the metric left out have no unit.
+    """
+    units = list(score.units)
     for graph in english_graphs.of((candidate, reference)):
-        for _, question in unit_questions(graph):
+        for asked, question in unit_questions(graph):
+            if not units or (units[0].kind, units[0].text) != (asked.kind, asked.text):
+                continue
             ends = f" {question.object}" if question.object else ""
             said = {
                 "entity": question.text,
                 "attribute": f"{question.subject}: {question.text}",
                 "relation": f"{question.subject} [{question.text}]{ends}",
             }[question.kind]
-            yield next(units), said
+            yield units.pop(0), said
+    if units:
+        raise RuntimeError(f"{len(units)} units without a question, the first is {units[0]}")
 
 
 def _around(unit: Unit, text: str) -> str:
