@@ -27,6 +27,8 @@ from beholder.records import Item, ItemFailure, ItemScore
 from beholder.text import words
 from beholder.threads import one_blas_thread
 
+__all__ = ["Bounds", "Metric", "ValueInfo"]
+
 MOST_PAIRS = 50_000_000
 """Pairs of parts that are compared at once: about 1 GB, in the metrics that hold most for each."""
 
@@ -115,8 +117,6 @@ def _n_signs(text: str) -> int:
     """Characters that are neither white space nor part of a word."""
     return sum(map(len, text.split())) - sum(end - start for start, end in words(text))
 
-
-__all__ = ["Metric", "ValueInfo"]
 
 E = TypeVar("E")
 

@@ -87,9 +87,8 @@ def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing) -> Judged:
         if grade.excused:
             continue
         parts.append(unit)
-        if (
-            grade.value < plan.threshold
-        ):  # a reference that says otherwise has more information than a silent one
+        if grade.value < plan.threshold:
+            # A reference that says otherwise has more information than a silent one.
             told = [g for g in asked if g.contradiction and g.sure]
             if told:
                 grade = replace(grade, contradiction=told[0].contradiction, sure=True)
