@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -55,11 +56,28 @@ def shared_data() -> Path:
     return SHARED
 
 
+@pytest.fixture(scope="module", autouse=True)
+def cache_of_the_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Fixtures of a module have a cache of their own; see ``clean_environment``."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BEHOLDER_CACHE", str(tmp_path_factory.getbasetemp() / uuid4().hex))
+        yield
+
+
 @pytest.fixture(autouse=True)
-def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No variable of the developer's shell changes a result."""
+def clean_environment(
+    cache_of_the_module: None,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """No variable of the developer's shell and no earlier test changes a result.
+
+    Each test has a cache of its own: servers of two tests may get the same port, and a cache
+    remembers which model answers at an address.
+    """
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("BEHOLDER_CACHE", str(tmp_path_factory.getbasetemp() / uuid4().hex))
 
 
 @pytest.fixture
