@@ -16,7 +16,10 @@ from typing import Any
 import pytest
 
 import beholder
+from beholder.kinds.scores.by_group import group_tables
+from beholder.kinds.scores.page import write_report
 from beholder.records import Item, ItemFailure, ItemScore
+from beholder.run.store import Store
 from servers.faults import FaultServer, serving
 from toy.planted import TASKS, Study
 
@@ -280,6 +283,22 @@ def autodq_means(study: Study, items: Sequence[Item]) -> Values:
     return {"precision": p, "recall": r, "f1_of_means": 2 * p * r / (p + r)}
 
 
+def subset(item: Item) -> str:
+    """Subsets of different sizes, so that means over them and over texts differ."""
+    return "DREAM/videvo" if int(item.id[1:]) % 4 == 1 else "DREAM/youtube"
+
+
+def autodq_subsets(study: Study, items: Sequence[Item]) -> tuple[Values, dict[str, Values]]:
+    """DREAM-1K's overall figures, and those of each subset."""
+    each = {
+        name: autodq_means(study, [item for item in items if subset(item) == name])
+        for name in {subset(item) for item in items}
+    }
+    p, r = (sum(one[name] for one in each.values()) / len(each) for name in ("precision", "recall"))
+    overall = {"subset_precision": p, "subset_recall": r, "subset_f1": 2 * p * r / (p + r)}
+    return overall, each
+
+
 # --- the study
 
 
@@ -331,6 +350,29 @@ def test_every_value_of_events(study: Study, served: str, tmp_path: Path) -> Non
     items = [replace(item, meta={}) for item in study.items]
     outcomes, means = scored(served, tmp_path / "run", "autodq", items)
     n = compared(outcomes, lambda item: autodq_values(study, item))
-    of_means = {name: means[name] for name in ("precision", "recall", "f1_of_means")}
-    assert of_means == pytest.approx(autodq_means(study, items))
+    of_means = autodq_means(study, items)
+    assert {name: means[name] for name in of_means} == pytest.approx(of_means)
+    assert not any(name.startswith("subset") for name in means)
     assert n >= 100
+
+
+def test_events_of_several_subsets_are_averaged_over_these(
+    study: Study, served: str, tmp_path: Path
+) -> None:
+    items = [replace(i, meta={}, group={"dataset": subset(i)}) for i in study.items]
+    _, means = scored(served, tmp_path / "run", "autodq", items)
+    overall, each = autodq_subsets(study, items)
+    expected = overall | autodq_means(study, items)
+    assert {name: means[name] for name in expected} == pytest.approx(expected)
+    assert means["subset_f1"] != pytest.approx(means["f1_of_means"])
+    with Store.read(tmp_path / "run") as store:
+        (table,) = group_tables(store)
+    assert [row["group"] for row in table.rows] == sorted(each)
+    for row in table.rows:
+        of = each[row["group"]]
+        assert {name: row[name] for name in of} == pytest.approx(of)
+        assert row["n"] == sum(subset(item) == row["group"] for item in items)
+        assert row["f1_of_means_low"] <= of["f1_of_means"] <= row["f1_of_means_high"]
+    page = write_report(tmp_path / "run").read_text("utf-8")
+    assert "by subset</h3>" in page
+    assert "<code>subset_f1</code>" in page

@@ -120,7 +120,8 @@ class Asker(ABC, Generic[S]):
         """The ``corpus_values``, from the sum over subjects of ``detail["statistics"]``, (k,).
 
         Counts add up and ratios do not, so the whole set is scored from summed counts; the run
-        resamples them for the interval.
+        resamples them for the interval. Where ``detail["subset"]`` names several subsets, the
+        sums of each stand one after the other, (s * k,).
         """
         raise errors.ConfigError(f"{self.registered_name} has no values of the whole data set")
 

@@ -35,13 +35,15 @@ class OutcomeColumns:
             no such value.
         failures: Reason by position, ascending.
         statistics: (n, k) sums' parts, ``detail["statistics"]``; None where they were not asked
-            for.
+            for. Of s subsets (n, s * k): each row's parts are in the columns of its subset.
+        subsets: ``detail["subset"]`` of each row of the statistics.
     """
 
     positions: NDArray[np.int64]
     values: Mapping[str, FloatArray]
     failures: Mapping[int, str]
     statistics: FloatArray | None = None
+    subsets: Sequence[str] = ()
 
     def known(self, name: str) -> tuple[NDArray[np.int64], FloatArray]:
         """Positions of the subjects that have a value, and their scores."""
@@ -74,18 +76,25 @@ def read_columns(store: Store, asker: str, n: int, *, statistics: bool = False) 
         np.frombuffer(positions, dtype=np.int64) if positions else np.zeros(0, dtype=np.int64),
         {name: np.frombuffer(column, dtype=np.float64) for name, column in values.items()},
         {p: failure.message for p, failure in store.failures(asker) if p < n},
-        _statistics(store, asker, n) if statistics and positions else None,
+        *(_statistics(store, asker, n) if statistics and positions else ()),
     )
 
 
-def _statistics(store: Store, asker: str, n: int) -> FloatArray:
-    flat, n_rows = array("d"), 0
+def _statistics(store: Store, asker: str, n: int) -> tuple[FloatArray, list[str]]:
+    flat, subsets = array("d"), []
     for _, detail in store.details(asker, n):
         flat.extend(detail["statistics"])
-        n_rows += 1
-    return np.frombuffer(flat, dtype=np.float64).reshape(n_rows, -1)
+        subsets.append(detail.get("subset", ""))
+    rows = np.frombuffer(flat, dtype=np.float64).reshape(len(subsets), -1)
+    names = sorted(set(subsets))
+    if not 1 < len(names) <= _MOST_SUBSETS:
+        return rows, subsets
+    places = np.array([name == np.array(subsets) for name in names]).T
+    return (places[:, :, None] * rows[:, None, :]).reshape(len(rows), -1), subsets
 
 
+_MOST_SUBSETS = 20
+"""Data with more are summed up as one."""
 N_RESAMPLES = 1000
 SEED = 12345
 

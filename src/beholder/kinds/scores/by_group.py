@@ -1,14 +1,17 @@
-"""Verdicts by what questions and criteria are about: their category or dimension."""
+"""Verdicts by category or dimension of questions and criteria; values by subset of the data."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
 
-from beholder import files, stats
+import numpy as np
+
+from beholder import files, metrics, stats
 from beholder.report.drawing import PageSection
 from beholder.run import manifest
 from beholder.run.store import Store
+from beholder.run.summary import corpus_estimates, read_columns
 from beholder.tables import Cells, Column, Table, estimate_cells
 
 _LEAST_SOURCES = 5
@@ -20,18 +23,19 @@ _LOOKED_AT = 100
 
 
 def group_tables(store: Store) -> list[Table]:
-    """Per metric whose units have a group, the share of each verdict by group.
+    """Per metric its values by subset, and the share of each verdict by group of its units.
 
     Shares are pooled over all units of a group, each counted once whatever its weight; intervals
     resample what is described. Units without a verdict that the judge could read are left out.
     """
     log = manifest.read(store.folder)
     sources = store.sources(log.data.n_items)
-    return [
+    found = [
         table
         for metric in log.metrics
-        if (table := _table(store, metric.name, sources)) is not None
+        for table in (_subsets(store, metric, sources), _table(store, metric.name, sources))
     ]
+    return [table for table in found if table is not None]
 
 
 def section(store: Store) -> PageSection | None:
@@ -39,7 +43,36 @@ def section(store: Store) -> PageSection | None:
     tables = group_tables(store)
     if not tables:
         return None
-    return PageSection("by-group", "By category", "by_group.html.j2", {"tables": tables})
+    return PageSection("by-group", "By group", "by_group.html.j2", {"tables": tables})
+
+
+def _subsets(store: Store, metric: manifest.AskerLog, sources: list[bytes]) -> Table | None:
+    """The values of a metric within each subset that its scores name; None of one subset."""
+    if "subset" not in next(store.details(metric.name), (0, {}))[1]:
+        return None
+    found = read_columns(store, metric.name, metric.n, statistics=True)
+    names = sorted(set(found.subsets))[:_SHOWN]
+    if found.statistics is None or len(names) < 2:
+        return None
+    built = metrics.metric(metric.name)
+    complete = {key: x for key, x in found.values.items() if np.isfinite(x).all()}
+    rows: list[Cells] = []
+    for name in names:
+        there = np.array(found.subsets) == name
+        of = [sources[position] for position in found.positions[there]]
+        values = {
+            key: stats.mean_interval(x[there], clusters=of) for key, x in complete.items()
+        } | corpus_estimates(built, found.statistics[there], of)
+        rows.append({"group": name or "(none)", "n": len(of)})
+        for key, one in values.items():
+            rows[-1] |= estimate_cells(key, one)
+    columns = (Column(key, key, interval=True) for key in values if not key.startswith("subset_"))
+    return Table(
+        f"by-subset-{files.safe_name(metric.name)}",
+        f"{metric.name} by subset",
+        (Column("group", "subset", "text"), Column("n", "n", "count"), *columns),
+        tuple(rows),
+    )
 
 
 def _table(store: Store, metric: str, sources: list[bytes]) -> Table | None:

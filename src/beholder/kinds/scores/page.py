@@ -229,7 +229,10 @@ def render(
         study_table=html,
         source=source,
         title=re.split(r"[\\/]", source)[-1] or source,
-        sections=[_section(store, run, metric, sources) for metric in run.metrics],
+        sections=[
+            _section(store, run, metric, sources, entry.corpus_values)
+            for metric, entry in zip(run.metrics, run.log.metrics, strict=True)
+        ],
         items=items,
         style=style,
         script=script,
@@ -239,15 +242,23 @@ def render(
 
 
 def _section(
-    store: Store, run: RunData, metric: MetricColumns, sources: list[bytes]
+    store: Store,
+    run: RunData,
+    metric: MetricColumns,
+    sources: list[bytes],
+    whole: Sequence[ValueLog],
 ) -> MetricSection:
     scores = metric.finite(metric.headline.name)
     low, high = charts.scale(metric.headline, scores) if len(scores) else (0.0, 1.0)
     ranking = metric.ranking().tolist()
     n_each = min(_N_EXTREME, (len(ranking) + 1) // 2)
+    means = metric.result.values if metric.result else {}
     return MetricSection(
         metric=metric,
-        rows=[_value_row(metric, value) for value in metric.values],
+        rows=[
+            *(_value_row(metric, value) for value in metric.values),
+            *(ValueRow(v, one, None, [], one.n) for v in whole if (one := means.get(v.name))),
+        ],
         histogram=charts.histogram(metric.headline, scores) if len(scores) else None,
         breakdowns=[
             (found, [charts.range_bar(e.mean, e.interval, low, high) for _, e in found.rows])

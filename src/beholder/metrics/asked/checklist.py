@@ -247,8 +247,9 @@ class AutoDQ(Metric[Events]):
     the share of reference events that the candidate entails, precision the share of candidate
     events that the references entail; neutral and contradicted events count the same. A text
     without events gives 1. The row's field ``criteria`` gives the reference events if it is there.
-    ``f1_of_means`` is the published F1 of mean precision and mean recall. With
-    ``what="objects"`` things with one property each take the place of events: the second half of
+    ``f1_of_means`` is the F1 of mean precision and mean recall. Of data with several values of the
+    group ``dataset``, such as DREAM-1K, ``subset_*`` are the published figures: means over these
+    subsets of their mean precision and mean recall, and the F1 of both. With ``what="objects"`` things with one property each take the place of events: the second half of
     CapST. Several references are read as one text. Prompts are our own. Range 0..1, higher is
     better.
 
@@ -272,6 +273,9 @@ class AutoDQ(Metric[Events]):
     )
     corpus_values = (
         ValueInfo("f1_of_means", "harmonic mean of the set's mean precision and mean recall"),
+        ValueInfo("subset_f1", "harmonic mean of the next two"),
+        ValueInfo("subset_precision", "mean over subsets of their mean precision"),
+        ValueInfo("subset_recall", "mean over subsets of their mean recall"),
     )
     operations = ("write_criteria", "check_criteria")
 
@@ -326,12 +330,19 @@ class AutoDQ(Metric[Events]):
             *(rows.unit_of("event", one, "reference") for one in theirs),
         )
         values = shares | rows.opened([*ours, *theirs], "events")
-        return ItemScore(values, units, detail={"statistics": [precision, recall, 1.0]})
+        detail = {"statistics": [precision, recall, 1.0], "subset": item.group.get("dataset", "")}
+        return ItemScore(values, units, detail=detail)
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """F1 of the mean precision and the mean recall."""
-        precision, recall, n = (float(value) for value in statistics)
-        return {"f1_of_means": rows.f1(precision / n, recall / n)}
+        """F1 of the mean precision and the mean recall, over texts and over subsets."""
+        subsets = statistics.reshape(-1, 3)
+        precision, recall, n = subsets.sum(axis=0).tolist()
+        values = {"f1_of_means": rows.f1(precision / n, recall / n)}
+        if len(subsets) > 1:
+            there = subsets[subsets[:, 2] > 0]
+            p, r = (there[:, :2] / there[:, 2:]).clip(0, 1).mean(axis=0).tolist()
+            values |= {"subset_f1": rows.f1(p, r), "subset_precision": p, "subset_recall": r}
+        return values
 
 
 def _share(checked: Answers) -> float:
