@@ -189,14 +189,19 @@ def test_answers_that_change_between_repeats_are_counted(
     given = ("-m", "checklist", "--judge", judge, "--base-url", server.url, "-o", "run")
     done = cli("score", str(data), *given)
     assert done.code == 0, done.err
+    compared = cli("agree", str(data), *given[:-1], "agreed", "--no-figures", "--json")
     study.state.update(firm)
     run = beholder.Run(Path("run"))
+    shares = []
     for item, found in run.outcomes(next(iter(run.summary))):
         assert isinstance(found, ItemScore)
         states = {one["text"]: study.state[item.id, one["text"]] for one in item.meta["criteria"]}
         rows = [one["text"] for one in item.meta["criteria"] if states[one["text"]] != "unread"]
         changed = sum((item.id, text) in shaky for text in rows)
         assert found.values["changed"] == pytest.approx(changed / len(rows))
+        shares.append(changed / len(rows))
+    (figures,) = json.loads(compared.out)["extra"].values()
+    assert figures == {"changed": pytest.approx(sum(shares) / len(shares))}
     assert "changed" in Path("run/report.html").read_text("utf-8")
     judged = cli("agree", "run", "--judges")
     assert "same answer by all" in judged.out

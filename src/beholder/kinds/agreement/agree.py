@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import msgspec
@@ -175,7 +176,8 @@ class Report:
         n_items: Judged items.
         sections: One per measure; the first is the headline.
         signatures: How each metric's scores were made.
-        extra: Figures of a set that have no interval (rankings of models), by metric.
+        extra: Figures without an interval, by metric: rankings of models, and ``changed``, the
+            mean share of answers that differ between judges or repeats.
         n_resamples: Bootstrap resamples.
     """
 
@@ -263,9 +265,14 @@ def agree(
         columns = {name: _columns(store, name) for name in names}
         signatures = {name: " ; ".join(store.signatures(name)) for name in names}
     sections = tuple(_section(data, everyone, columns, n_resamples) for data in sections_data)
-    extra = {}
+    extra: dict[str, dict[str, float | None]] = {
+        name: {"changed": fmean(found["changed"].values())}
+        for name, found in columns.items()
+        if "changed" in found
+    }
     if judged.name in ("caparena", "caparena_auto"):
-        extra = {one.metric.name: _model_level(judged, one, columns) for one in everyone}
+        for one in everyone:
+            extra.setdefault(one.metric.name, {}).update(_model_level(judged, one, columns))
     report = Report(judged.name, len(judged.items), sections, signatures, extra, n_resamples)
     write(run.out, report.stored)
     return report

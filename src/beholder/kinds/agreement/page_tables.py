@@ -195,7 +195,9 @@ def _extra(extra: Mapping[str, Mapping[str, float | None]]) -> Table:
         Column("figure", "figure", "text"),
         Column("value", "value"),
     )
-    return Table("agreement-models", "Rankings of models", columns, tuple(rows), by="metric")
+    return Table(
+        "agreement-figures", "Figures without intervals", columns, tuple(rows), by="metric"
+    )
 
 
 def granular_table(report: GranularReport) -> Table:

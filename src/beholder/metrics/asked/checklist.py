@@ -249,9 +249,9 @@ class AutoDQ(Metric[Events]):
     without events gives 1. The row's field ``criteria`` gives the reference events if it is there.
     ``f1_of_means`` is the F1 of mean precision and mean recall. Of data with several values of the
     group ``dataset``, such as DREAM-1K, ``subset_*`` are the published figures: means over these
-    subsets of their mean precision and mean recall, and the F1 of both. With ``what="objects"`` things with one property each take the place of events: the second half of
-    CapST. Several references are read as one text. Prompts are our own. Range 0..1, higher is
-    better.
+    subsets of their mean precision and mean recall, and the F1 of both. With ``what="objects"``
+    things with one property each take the place of events: the second half of CapST. Several
+    references are read as one text. Prompts are our own. Range 0..1, higher is better.
 
     Source: AutoDQ of DREAM-1K (Tarsier), CapST of CaReBench.
 
