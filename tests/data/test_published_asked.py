@@ -130,8 +130,11 @@ def test_carebench(tmp_path: Path) -> None:
 def test_tuna(tmp_path: Path) -> None:
     elements = [{"type": "camera", "content": "The camera pans.", "weight": 2}]
     row = {"index": "t1", "events": [{"event": "A pan.", "visual_elements": elements}]}
-    (found,) = criteria_of(one(tmp_path, row))
+    item = one(tmp_path, {**row, "visual_characteristic": "High-Dynamic,Multi-Scene"})
+    (found,) = criteria_of(item)
     assert (found.text, found.dimension, found.weight) == ("The camera pans.", "camera", 2.0)
+    assert found.event == "A pan."
+    assert item.group == {"High-Dynamic": "yes", "Multi-Scene": "yes"}
 
 
 def test_what_is_not_of_the_form_is_reported_with_its_row(tmp_path: Path) -> None:

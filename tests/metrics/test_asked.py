@@ -116,6 +116,67 @@ def test_checklist_parts_are_asked_apart_and_published_rules_ignore_weights() ->
     assert "precision" not in own.values
 
 
+_FILM = "A grey cat walks. A dog barks. The camera pans."
+_ELEMENTS = [
+    {"text": "The camera pans.", "dimension": "camera", "weight": 1, "event": "A cat comes."},
+    {"text": "A cat walks.", "dimension": "action", "weight": 3, "event": "A cat comes."},
+    {"text": "The cat is black.", "dimension": "attribute", "weight": 2, "event": "A cat comes."},
+    {"text": "A dog barks.", "dimension": "action", "weight": 2, "event": "A dog barks."},
+    {"text": "It is a street.", "dimension": "scene", "weight": 1, "event": "A dog barks."},
+]
+_TOLD = {"The camera pans.": ("met", "camera pans"), "A cat walks.": ("met", "cat walks"),
+         "The cat is black.": ("contradicted", "grey cat"), "A dog barks.": ("met", "dog barks")}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("matches", "met", "contradicted", "camera"),
+    [
+        # Two series without a step back are equally long; the first one counts.
+        ([0, 1, 0], 3 + 2, 2, []),
+        ([0, None, 0], 1 + 3, 2, [(35, 46)]),
+        ([None, 1, None], 2, 0, []),
+        ([None, None, None], 0, 0, []),
+    ],
+)
+def test_tuna_checks_elements_against_the_sentences_of_their_event(
+    matches: list[int | None], met: int, contradicted: int, camera: list[tuple[int, int]]
+) -> None:
+    def reply(request: Request) -> str:
+        prompt = request.messages[-1].text
+        if "<statement" in prompt:
+            found = [{"id": i, "reference": match} for i, match in enumerate(matches)]
+            return json.dumps({"matches": found})
+        text = prompt.partition("Criteria:")[0]
+        rows = []
+        for number, criterion in _ITEM.findall(prompt):
+            state, quote = _TOLD.get(criterion, ("not mentioned", None))
+            told = quote is not None and quote in text
+            rows.append({"id": int(number), "state": state if told else "not mentioned",
+                         "quote": quote if told else None})  # fmt: skip
+        return json.dumps({"rows": rows})
+
+    built = metric("checklist(judge='scripted:x', rules='tuna')")
+    item = Item("one", _FILM, meta={"criteria": _ELEMENTS})
+    (found,) = built.score([item], tools=OneJudge(LLMJudge(Scripted(reply))))
+    assert isinstance(found, ItemScore), found
+    # Weights: all 9. P = E / (E + C), R = E / all, F1 = 2 E / (E + C + all); 0 where undefined.
+    assert next(iter(built.values)).name == "f1"
+    said = met + contradicted
+    assert found.values["precision"] == pytest.approx(met / said if said else 0)
+    assert found.values["accuracy"] == pytest.approx(met / 9)
+    assert found.values["f1"] == pytest.approx(2 * met / (said + 9))
+    action = sum(weight for place, weight in ((0, 3), (1, 2)) if place in matches)
+    assert found.values["action_accuracy"] == pytest.approx(action / 5)
+    assert found.values["attribute_precision"] == found.values["scene_f1"] == 0.0
+    assert list(found.units[0].spans) == camera
+
+
+def test_tuna_needs_the_events() -> None:
+    failed = outcome(metric("checklist(rules='tuna')"), Planted(by_states), criteria=["A cat."])
+    assert isinstance(failed, ItemFailure)
+    assert "'event' of each criterion" in failed.message
+
+
 def test_consistency_is_missing_where_nobody_names_the_subjects() -> None:
     rows = [{"text": text, "subjects": ["<a>"]} for text in ("A cat sits.", "The cat is grey.")]
 

@@ -172,10 +172,14 @@ def _carebench(row: Row) -> dict[str, object]:
 def _tuna(row: Row) -> dict[str, object]:
     criteria = [
         {"text": one["content"], "dimension": one["type"], "weight": one["weight"]}
+        | {"event": event["event"]}
         for event in row["events"]
         for one in event["visual_elements"]
     ]
-    return {**_rest(row, "index", "events"), "id": row["index"], "criteria": criteria}
+    tags = (row.get("visual_characteristic") or "").split(",")
+    group = {tag.strip(): "yes" for tag in tags if tag.strip()}
+    rest = _rest(row, "index", "events", "visual_characteristic")
+    return {**rest, "id": row["index"], "criteria": criteria, "group": group}
 
 
 def _lists(row: Row, field: str, of: type) -> bool:

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from math import comb
 from statistics import fmean
 from typing import Literal
 
 from beholder.embed.base import FloatArray
+from beholder.errors import ItemError
 from beholder.judges import Judge
-from beholder.judges.operations import CheckCriteria, NameSubjects, TextAnswer, WriteCriteria
+from beholder.judges.operations import (
+    CheckCriteria,
+    MatchNearest,
+    NameSubjects,
+    TextAnswer,
+    WriteCriteria,
+)
 from beholder.judges.operations.answer import CONTRADICTED, MET, NOT_MENTIONED
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.asked import rows
 from beholder.records import Item, ItemScore
+from beholder.text import RuleSplitter
 from beholder.text.languages import language_named
 
 _TASKS = (
@@ -28,6 +36,13 @@ _TASKS = (
 _NAMES_ANY = {"action": "The text names an action.", "object_category": "The text names an object."}
 """CAPability's tasks in which silence is wrong once anything of the sort is named."""
 _STATES = (MET, CONTRADICTED, NOT_MENTIONED)
+_TYPES = ("camera", "scene", "action", "attribute")
+"""TUNA's types of elements."""
+_BY_TYPE = tuple(
+    ValueInfo(f"{kind}_{name}", f"{name} of elements of this type")
+    for kind in _TYPES
+    for name in ("f1", "precision", "accuracy")
+)
 _CONSISTENCY = ValueInfo(
     "reference_consistency", "pairs of criteria about a subject that the text gives to one being"
 )
@@ -68,16 +83,21 @@ class Checklist(Metric[Checked]):
     the text covers and gives to one being. ``rules="capability"``: weights are ignored, an
     undefined precision or f1 is 0, and an ``action`` or ``object_category`` that is not mentioned
     is contradicted if the text names any; ``macro_*`` are means over CAPability's tasks of what is
-    pooled within each. Prompts are our own under all rules, and so are judges.
+    pooled within each. ``rules="tuna"``: each sentence of the candidate is matched to at most one
+    ``event`` of the criteria, in order, and criteria are checked against the sentences of their
+    event alone; an undefined precision or f1 is 0; f1 comes first, and precision, accuracy (the
+    published recall) and f1 of each of TUNA's types of elements beside. Prompts are our own under
+    all rules, and so are judges.
 
-    Source: CapRiCorn-1K (Acc, Cov, Ref), CAPability (precision, recall, hit rate, F1).
+    Source: CapRiCorn-1K (Acc, Cov, Ref), CAPability (precision, recall, hit rate, F1), TUNA-CAP
+    (P, R, F1).
 
     Raises:
         ConfigError: A parameter is out of its range, or the judge cannot do it.
     """
 
     judge: str = param("builtin", "who checks: builtin (English), or a model", tool="judge")
-    rules: Literal["own", "capricorn", "capability"] = param("own", "whose counting")
+    rules: Literal["own", "capricorn", "capability", "tuna"] = param("own", "whose counting")
     at_once: int = param(10, "criteria per question to the judge", whole=(1, 100))
 
     registered_name = "checklist"
@@ -93,7 +113,7 @@ class Checklist(Metric[Checked]):
         rows.CHANGED,
     )
     required_fields = frozenset()
-    operations = ("check_criteria", "name_subjects")
+    operations = ("check_criteria", "name_subjects", "match_nearest")
     needs = (CheckCriteria,)
 
     def __post_init__(self) -> None:
@@ -102,14 +122,20 @@ class Checklist(Metric[Checked]):
             object.__setattr__(self, "values", (*self.values, _CONSISTENCY))
         elif self.rules == "capability":
             object.__setattr__(self, "corpus_values", _MACRO)
+        elif self.rules == "tuna":
+            first = sorted(self.values, key=lambda value: value.name != "f1")
+            object.__setattr__(self, "values", (*first, *_BY_TYPE))
 
     @property
     def operations_asked(self) -> tuple[str, ...]:
-        """Subjects are named under CapRiCorn's rules alone."""
-        return self.operations if self.rules == "capricorn" else self.operations[:1]
+        """Subjects are named under CapRiCorn's rules alone, events matched under TUNA's."""
+        more = {"capricorn": self.operations[1:2], "tuna": self.operations[2:]}
+        return self.operations[:1] + more.get(self.rules, ())
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without criteria; an empty candidate mentions none of them."""
+        if self.rules == "tuna" and not all(one.event for one in rows.criteria_of(item)):
+            raise ItemError("rules='tuna' needs the 'event' of each criterion")
         rows.criteria_of(item)
 
     async def gather(self, item: Item, tools: Tools) -> Checked:
@@ -121,15 +147,19 @@ class Checklist(Metric[Checked]):
         any_of = {one.group for one in criteria if self.rules == "capability"} & _NAMES_ANY.keys()
         extra = [rows.Criterion(text=_NAMES_ANY[name], kind="rule") for name in sorted(any_of)]
 
-        def ask(part: Sequence[rows.Criterion]) -> Awaitable[Sequence[TextAnswer | None]]:
-            rules = frozenset(i for i, one in enumerate(part) if one.kind == "rule")
-            texts = [one.text for one in part]
-            return judge.ask(CheckCriteria(texts, item.candidate, rules, language))
+        async def ask(asked: Sequence[rows.Criterion], text: str) -> list[TextAnswer | None]:
+            def of(part: Sequence[rows.Criterion]) -> Awaitable[Sequence[TextAnswer | None]]:
+                rules = frozenset(i for i, one in enumerate(part) if one.kind == "rule")
+                return judge.ask(CheckCriteria([one.text for one in part], text, rules, language))
 
-        asked = [*criteria, *extra]
-        answers: list[TextAnswer | None] = [TextAnswer(NOT_MENTIONED)] * len(asked)
-        if item.candidate.strip():
-            answers = await rows.in_parts(asked, self.at_once, ask)
+            if not text.strip():
+                return [TextAnswer(NOT_MENTIONED)] * len(asked)
+            return await rows.in_parts(asked, self.at_once, of)
+
+        if self.rules == "tuna" and item.candidate.strip():
+            answers = await _by_event(judge, item, criteria, ask)
+        else:
+            answers = await ask([*criteria, *extra], item.candidate)
         any_named = zip(sorted(any_of), answers[len(criteria) :], strict=True)
         named = {name for name, answer in any_named if answer and answer.state == MET}
         found = [
@@ -174,6 +204,10 @@ class Checklist(Metric[Checked]):
         if self.rules == "capability":
             nothing = [0.0] * len(_STATES)
             detail["statistics"] = [n for task in _TASKS for n in groups.get(task, nothing)]
+        elif self.rules == "tuna":
+            typed = {kind: self._shares(groups[kind]) for kind in _TYPES if kind in groups}
+            names = [(kind, name) for kind in typed for name in ("f1", "precision", "accuracy")]
+            values |= {f"{kind}_{name}": typed[kind][name] for kind, name in names}
         units = tuple(rows.unit_of("statement", one, weight=one.row.weight) for one in found)
         return ItemScore(values | left, units, detail=detail)
 
@@ -188,16 +222,53 @@ class Checklist(Metric[Checked]):
         }
 
     def _sums(self, facts: Sequence[rows.Found[rows.Criterion]]) -> list[float]:
-        return rows.sums_of(facts, _STATES, plain=self.rules != "own")
+        return rows.sums_of(facts, _STATES, plain=self.rules not in ("own", "tuna"))
 
     def _shares(self, sums: Sequence[float]) -> dict[str, float]:
         """The values of sums by state; what is not defined is left out."""
         values = rows.shares(sums, "coverage")
         if "precision" in values:
             values["f1"] = rows.f1(values["precision"], values["accuracy"])
-        elif values and self.rules == "capability":
+        elif values and self.rules in ("capability", "tuna"):
             values |= {"precision": 0.0, "f1": 0.0}
         return values
+
+
+async def _by_event(
+    judge: Judge,
+    item: Item,
+    criteria: Sequence[rows.Criterion],
+    ask: Callable[[Sequence[rows.Criterion], str], Awaitable[list[TextAnswer | None]]],
+) -> list[TextAnswer | None]:
+    """Answers to criteria by the sentences that tell of their events; spans of the candidate."""
+    text, events = item.candidate, list(dict.fromkeys(one.event for one in criteria))
+    sentences = [(part.start, part.end) for part in RuleSplitter().split(text)]
+    claims, language = [text[a:b] for a, b in sentences], language_named(item.language)
+    matches = _in_order(await judge.ask(MatchNearest(claims, events, language)))
+
+    async def of(event: int) -> list[TextAnswer | None]:
+        told = [place for place, match in zip(sentences, matches, strict=True) if match == event]
+        at = [i for start, end in told for i in range(start, end + 1)]  # a blank after each
+        asked = [one for one in criteria if one.event == events[event]]
+        return [
+            answer and replace(answer, spans=tuple((at[a], at[b - 1] + 1) for a, b in answer.spans))
+            for answer in await ask(asked, " ".join(text[a:b] for a, b in told))
+        ]
+
+    found = await asyncio.gather(*map(of, range(len(events))))
+    left = {event: iter(answers) for event, answers in zip(events, found, strict=True)}
+    return [next(left[one.event]) for one in criteria]
+
+
+def _in_order(matches: Sequence[int | None]) -> list[int | None]:
+    """Matches without those that go back: of all series that do not, the longest one's."""
+    longest: list[list[int]] = [[]]
+    for at, match in enumerate(matches):
+        if match is not None:
+            before = (one for one in longest if not one or (matches[one[-1]] or 0) <= match)
+            longest.append([*max(before, key=len), at])
+    kept = max(longest, key=len)
+    return [match if at in kept else None for at, match in enumerate(matches)]
 
 
 async def _named(

@@ -50,6 +50,7 @@ class Criterion(Asked, frozen=True, kw_only=True):
         kind: ``fact``, or ``rule`` for a demand on the text itself; only a rule may have a
             negative weight.
         subjects: Whom or what it is about, each named alike in all criteria of the row.
+        event: The event of the reference that it is part of, alike in all its criteria.
     """
 
     text: str
@@ -57,6 +58,7 @@ class Criterion(Asked, frozen=True, kw_only=True):
     category: str = ""
     kind: Literal["fact", "rule"] = "fact"
     subjects: tuple[str, ...] = ()
+    event: str = ""
 
     @property
     def label(self) -> str:
