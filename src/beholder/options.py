@@ -94,7 +94,8 @@ class DataOptions:
         skip_bad_rows: Leave out rows that are wrong, and count them.
         media_root: Folder of the pictures; by default that of the data.
         map: Which column holds a field: candidate, references, images, id ...
-        references_from: Data whose texts are the references, found by id (or COCO's image_id).
+        references_from: Data whose texts are the references, found by id (or COCO's image_id);
+            criteria and questions come with them.
         frames: Pictures of the video for rows without any: so many, evenly spaced, or cues: one
             for each part of a .vtt or .srt (extra video).
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from beholder.data import read_items
-from beholder.errors import DataError
+from beholder.errors import DataError, ItemError
 from beholder.metrics.asked.rows import criteria_of, questions_of
 from beholder.options import DataOptions
 from beholder.records import Item
@@ -140,7 +140,8 @@ def test_tuna(tmp_path: Path) -> None:
 def test_what_is_not_of_the_form_is_reported_with_its_row(tmp_path: Path) -> None:
     (error,) = read(tmp_path, [{"video_id": "7", "qa": ["Is the car red? Yes"]}])
     assert isinstance(error, DataError)
-    assert "not the published form" in str(error)
+    assert "has columns of VCapsBench, but not its published form" in str(error)
+    assert "there are: video_id, qa" in str(error)
     assert "Is the car red?" in str(error)
 
 
@@ -152,6 +153,59 @@ def test_questions_in_rows_of_their_own_add_up(tmp_path: Path) -> None:
     (item,) = read(tmp_path, [{"id": "n", "caption": "A cat."}], references_from=questions)
     assert isinstance(item, Item)
     assert [asked.answer for asked in questions_of(item)] == ["on grass", "grey"]
+
+
+def test_captions_by_id_get_the_subset_of_their_film_and_keep_their_system(tmp_path: Path) -> None:
+    film = {
+        "messages": [{}, {"content": [{"reference": "A dog runs."}]}],
+        "extra_info": {"events": ["A dog runs."]},
+        "dataset": "DREAM/videvo",
+        "idx": 3,
+    }
+    films = tmp_path / "films.jsonl"
+    films.write_text(json.dumps(film) + "\n", "utf-8")
+    captions = tmp_path / "captions.json"
+    captions.write_text(json.dumps({"3": "A dog sits."}), "utf-8")
+    (item,) = read_items(captions, DataOptions(references_from=films))
+    assert isinstance(item, Item), item
+    assert (item.id, item.candidate, item.group) == (
+        "3",
+        "A dog sits.",
+        {"dataset": "DREAM/videvo"},
+    )
+    (item,) = read(
+        tmp_path, [{"id": "3", "caption": "A.", "group": {"system": "m"}}], references_from=films
+    )
+    assert isinstance(item, Item), item
+    assert item.group == {"dataset": "DREAM/videvo", "system": "m"}
+    texts = tmp_path / "texts.jsonl"  # of other data the group may be the author
+    texts.write_text(json.dumps({"id": "3", "caption": "A.", "group": {"system": "x"}}), "utf-8")
+    (item,) = read_items(captions, DataOptions(references_from=texts))
+    assert isinstance(item, Item), item
+    assert item.group == {}
+
+
+def test_a_column_of_criteria_can_be_mapped(tmp_path: Path) -> None:
+    row = {"caption": "A dog sits.", "points": ["A dog sits."]}
+    (item,) = read(tmp_path, [row], map={"criteria": "points"})
+    assert isinstance(item, Item), item
+    assert criteria_of(item)[0].text == "A dog sits."
+    (item,) = read(tmp_path, [row])
+    assert isinstance(item, Item), item
+    with pytest.raises(ItemError, match=r"--map criteria=COLUMN.*there are: points"):
+        criteria_of(item)
+
+
+def test_an_answer_that_is_neither_yes_nor_no_is_named(tmp_path: Path) -> None:
+    (error,) = read(tmp_path, [{"video_id": "7", "qa": ["color*Is the car red?*Maybe"]}])
+    assert "Maybe' is neither yes nor no" in str(error)
+
+
+def test_a_published_file_without_texts_says_where_it_goes(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"v_1": ASKED}) + "\n", "utf-8")
+    (error,) = read_items(path)
+    assert "--references-from" in str(error)
 
 
 def test_captions_of_a_model_find_the_criteria_of_their_film(tmp_path: Path) -> None:

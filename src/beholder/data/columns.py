@@ -20,7 +20,7 @@ from beholder.errors import ConfigError, DataError
 from beholder.records import ROW_FIELDS, Item
 
 _NUMBERED = re.compile(r"(?:references?|refs?)[ _-]?(\d+)\Z", re.IGNORECASE)
-_FIELDS = tuple(Item.__dataclass_fields__)
+_FIELDS = (*Item.__dataclass_fields__, *ROW_FIELDS)
 _OUTER = ("group", "judgments", "meta")
 """Fields that hold named values: ``judgments.overall`` is one of them."""
 _OWN_NAMES = {alias: field for field, aliases in ALIASES.items() for alias in aliases}
@@ -161,7 +161,7 @@ def references_by_id(rows: Iterable[tuple[int, Any]], name: str) -> dict[str, di
         if isinstance(row, DataError):
             raise row
         try:
-            row = from_published(row)
+            given, row = row, from_published(row)
         except RowError as error:
             raise DataError(name, error.reason, line=number) from None
         key = _key(row)
@@ -178,6 +178,8 @@ def references_by_id(rows: Iterable[tuple[int, Any]], name: str) -> dict[str, di
             kept[field] = [*kept[field], *value] if several else value
         if row.get("images") is not None:
             kept["images"] = row["images"]
+        if row is not given and row.get("group"):  # a subset, never the author of a text
+            kept["group"] = row["group"]
     return found
 
 
@@ -204,7 +206,8 @@ def with_references(
             continue
         key = _key(row)
         if key is None or key not in known:
-            reason = f"{source} has no references for {key!r}" if key else "is missing"
+            reason = f"is missing; {columns_of(row)}; name its column with --map id=COLUMN"
+            reason = f"{source} has no references for {key!r}" if key else reason
             yield number, DataError(name, reason, line=number, field="id")
             continue
         try:
@@ -215,8 +218,10 @@ def with_references(
             continue
         if "image_id" not in named:
             named.setdefault("id", key)
-        there = known[key]["references"]
-        yield number, {**known[key], **named, "references": [*own, *there]}
+        there = known[key]
+        if isinstance(named.get("group"), Mapping):
+            named["group"] = {**there.get("group", {}), **named["group"]}
+        yield number, {**there, **named, "references": [*own, *there["references"]]}
 
 
 def _key(row: Mapping[str, Any]) -> str | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from beholder.data.row import RowError, shorten
+from beholder.data.row import RowError, columns_of, shorten
 
 Row = Mapping[str, Any]
 
@@ -22,14 +22,18 @@ def from_published(row: Any) -> Any:
     """
     if not isinstance(row, Mapping):
         return row
-    for is_one, converted in _FORMS:
+    for data, is_one, converted in _FORMS:
         if is_one(row):
             try:
                 return converted(row)
             except RowError:
                 raise
             except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-                raise RowError(f"not the published form: {error!r} in {shorten(row)}") from None
+                why = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+                raise RowError(
+                    f"has columns of {data}, but not its published form: {why}, in"
+                    f" {shorten(row)}; {columns_of(row)}; write other data in our own fields"
+                ) from None
     return row
 
 
@@ -97,7 +101,9 @@ def _vcapsbench(row: Row) -> dict[str, object]:
     questions = []
     for one in row["qa"]:
         dimension, question, answer = (part.strip() for part in one.split("*")[:3])
-        truth = {"yes": True, "no": False}[answer.lower().rstrip(".")]
+        if answer.lower().rstrip(".") not in ("yes", "no"):
+            raise RowError(f"the answer of {one!r} is neither yes nor no", "qa")
+        truth = answer.lower().startswith("yes")
         questions.append({"question": question, "answer": truth, "category": dimension})
     return {**_rest(row, "video_id", "qa"), "id": row["video_id"], "questions": questions}
 
@@ -193,25 +199,39 @@ def _vdc(row: Row) -> bool:
     return len(row) == 1 and _lists(row, key, dict) and {"question", "answer"} <= set(row[key][0])
 
 
-_FORMS: Sequence[tuple[Callable[[Row], bool], Callable[[Row], dict[str, object]]]] = (
-    (lambda row: {"referenceImage", "transcript"} <= set(row), _vaani),
-    (lambda row: {"uttid", "asr_text", "image"} <= set(row), _places),
-    (lambda row: _lists(row, "questions", dict) and "choices" in row["questions"][0], _captionqa),
-    (lambda row: {"question", "choices", "answer"} <= set(row), _captionqa),
-    (_vdc, _vdc_line),
-    (lambda row: {"video_name", "qa_list", "caption"} <= set(row), _vdc_hub),
-    (lambda row: "video_id" in row and _lists(row, "qa", str), _vcapsbench),
+_FORMS: Sequence[tuple[str, Callable[[Row], bool], Callable[[Row], dict[str, object]]]] = (
+    ("Vaani", lambda row: {"referenceImage", "transcript"} <= set(row), _vaani),
+    ("Places", lambda row: {"uttid", "asr_text", "image"} <= set(row), _places),
     (
+        "CaptionQA",
+        lambda row: _lists(row, "questions", dict) and "choices" in row["questions"][0],
+        _captionqa,
+    ),
+    ("CaptionQA", lambda row: {"question", "choices", "answer"} <= set(row), _captionqa),
+    ("VDC", _vdc, _vdc_line),
+    ("VDC", lambda row: {"video_name", "qa_list", "caption"} <= set(row), _vdc_hub),
+    ("VCapsBench", lambda row: "video_id" in row and _lists(row, "qa", str), _vcapsbench),
+    (
+        "CapRiCorn-1K",
         lambda row: isinstance(row.get("events"), Mapping) and "main_sbj_evts" in row["events"],
         _capricorn,
     ),
-    (lambda row: {"file_id", "annotation", "task"} <= set(row), _capability),
-    (lambda row: "messages" in row and "events" in (row.get("extra_info") or ()), _dream),
-    (lambda row: _lists(row, "events", str) and _lists(row, "objects", str), _carebench),
+    ("CAPability", lambda row: {"file_id", "annotation", "task"} <= set(row), _capability),
     (
+        "DREAM-1K",
+        lambda row: "messages" in row and "events" in (row.get("extra_info") or ()),
+        _dream,
+    ),
+    (
+        "CaReBench",
+        lambda row: _lists(row, "events", str) and _lists(row, "objects", str),
+        _carebench,
+    ),
+    (
+        "TUNA",
         lambda row: _lists(row, "events", dict) and "visual_elements" in row["events"][0],
         _tuna,
     ),
 )
-"""How a form is recognized, and how its rows are read: our reading of the sources named in
-``docs/checklists-and-questions.md``."""
+"""Published data, how a row of them is recognized, and how it is read: our reading of the sources
+named in ``docs/checklists-and-questions.md``."""

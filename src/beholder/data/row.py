@@ -12,7 +12,7 @@ from typing import Any
 
 from beholder.errors import ConfigError
 from beholder.media import file_of
-from beholder.records import Item
+from beholder.records import ROW_FIELDS, Item
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "candidate": ("caption", "generation", "prediction", "hypothesis", "alt", "alt_text"),
@@ -67,9 +67,11 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
         raise RowError("is missing", "id")
     candidate = take("candidate", plain_text)
     if candidate is None:
+        lone = any(row.get(field) for field in ROW_FIELDS)
+        hint = ", or name the file of texts, and this one with --references-from" * lone
         raise RowError(
             f"is missing (also read: {', '.join(ALIASES['candidate'])}); {columns_of(row)}; name"
-            " its column with --map candidate=COLUMN",
+            f" its column with --map candidate=COLUMN{hint}",
             "candidate",
         )
     return Item(

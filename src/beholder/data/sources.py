@@ -207,7 +207,7 @@ def _jsonl(stream: IO[bytes], name: str) -> Iterator[Row]:
 
 
 def _json(stream: IO[bytes], name: str) -> Iterator[Row]:
-    """The rows of one JSON value: a list, the list ``data`` of an object, or a published form."""
+    """The rows of one JSON value: a list, the list ``data``, texts by id, or a published form."""
     whole = stream.read(MAX_JSON_BYTES + 1)
     if len(whole) > MAX_JSON_BYTES:
         raise DataError(name, f"is longer than {MAX_JSON_BYTES >> 20} MiB; write it as .jsonl")
@@ -221,13 +221,15 @@ def _json(stream: IO[bytes], name: str) -> Iterator[Row]:
             rows = list(annotation_rows(found, name))
         elif "iiif.io/api/presentation" in str(found.get("@context")):
             rows = list(canvas_rows(found, name))
+        elif set(map(type, found.values())) == {str} and not {"id", "candidate"} & set(found):
+            rows = [{"id": key, "candidate": text} for key, text in found.items()]
         else:
             rows = found.get("data")
     if not isinstance(rows, list):
         raise DataError(
             name,
-            "expected a list of rows, an object whose field data is one, COCO captions, or an IIIF"
-            " manifest",
+            "expected a list of rows, an object whose field data is one, texts by id, COCO"
+            " captions, or an IIIF manifest",
         )
     yield from enumerate(rows, start=1)
 

@@ -13,6 +13,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
+from beholder.data.row import columns_of
 from beholder.errors import ItemError
 from beholder.judges.operations import TextAnswer
 from beholder.judges.operations.answer import CONTRADICTED, MET
@@ -171,7 +172,9 @@ def _read(item: Item, field: str, kind: type[T], text: str) -> list[T]:
             raise ItemError(f"the field {field!r} is no JSON list: {error}") from None
     if not isinstance(given, (list, tuple)) or not given:
         raise ItemError(
-            f"no {field}: this metric needs a list of them in the field {field!r} of each row"
+            f"no {field}: this metric needs a list of them in the field {field!r} of each row; name"
+            f" its column with --map {field}=COLUMN, or their file with --references-from"
+            + (f"; {columns_of(item.meta)}" if item.meta else "")
         )
     found: list[T] = []
     for n, row in enumerate(given, start=1):
