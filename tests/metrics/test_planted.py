@@ -1,12 +1,13 @@
 """Every published formula over a study with planted answers, computed here from what was planted.
 
-Formulas: CaptionQA, VDC, VCapsBench, CapRiCorn-1K, CAPability and AutoDQ as their sources state
+Formulas: CaptionQA, VDC, VCapsBench, CapRiCorn-1K, CAPability, TUNA and AutoDQ as their sources state
 them (``docs/checklists-and-questions.md`` names them); the code under test computes nothing here.
 """
 
 from __future__ import annotations
 
 import math
+import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -198,6 +199,8 @@ def said(study: Study, rules: str, item: Item) -> list[tuple[Mapping[str, Any], 
         state = study.state[item.id, one["text"]]
         if rules == "capricorn" and state == "unread":
             state = "not mentioned"
+        if rules == "tuna" and int(one["event"][-2]) not in study.matches[item.id]:
+            state = "not mentioned"  # no sentence tells of its event
         word = {"action": "action", "object_category": "object"}.get(one.get("dimension", ""))
         named = rules == "capability" and word and study.any_of[item.id, word]
         if state == "not mentioned" and named:
@@ -211,17 +214,20 @@ def criteria_values(study: Study, rules: str, item: Item) -> Values:
     facts = [(one, s) for one, s in every if one.get("kind") != "rule" and s != "unread"]
     of: dict[str, float] = defaultdict(float)
     for one, state in facts:
-        of[state] += one["weight"] if rules == "own" else 1
+        of[state] += one["weight"] if rules in ("own", "tuna") else 1
     c, e, total = of["met"], of["contradicted"], sum(of.values())
     values = {
         "accuracy": c / total,
         "coverage": (c + e) / total,
         "hit": sum(state != "not mentioned" for _, state in facts) / len(facts),
         "wrong": e / total,
-        "unread": sum(study.state[item.id, one["text"]] == "unread" for one, _ in every)
+        "unread": sum(
+            study.state[item.id, one["text"]] == "unread" and (rules != "tuna" or s == "unread")
+            for one, s in every
+        )
         / len(every),
     }
-    if c + e or rules == "capability":
+    if c + e or rules in ("capability", "tuna"):
         p = values["precision"] = c / (c + e) if c + e else 0.0
         a = values["accuracy"]
         values["f1"] = 2 * p * a / (p + a) if p + a else 0.0
@@ -231,7 +237,36 @@ def criteria_values(study: Study, rules: str, item: Item) -> Values:
     values["weighted"] = min(1, max(0, gained / possible))
     if rules == "capricorn" and (ref := consistency(study, item, every)) is not None:
         values["reference_consistency"] = ref
+    for kind in TYPES if rules == "tuna" else ():
+        e, c, n = tuna_sums([pair for pair in facts if pair[0]["dimension"] == kind])
+        if n:
+            values[f"{kind}_precision"] = e / (e + c) if e + c else 0.0
+            values[f"{kind}_accuracy"] = e / n
+            values[f"{kind}_f1"] = 2 * e / (e + c + n)
     return values
+
+
+TYPES = ("camera", "scene", "action", "attribute")
+
+
+def tuna_sums(facts: Sequence[tuple[Mapping[str, Any], str]]) -> tuple[float, float, float]:
+    """Weights of entailed, of contradicted and of all elements."""
+    weight: dict[str, float] = defaultdict(float)
+    for one, state in facts:
+        weight[state] += one["weight"]
+    return weight["met"], weight["contradicted"], sum(weight.values())
+
+
+def film(study: Study, item: Item) -> Item:
+    """The item with three sentences about at most three events, in order, and their elements."""
+    draw = random.Random(item.id)
+    order = sorted(draw.choices(range(3), k=3))
+    study.matches[item.id] = [at if draw.random() < 0.8 else None for at in order]
+    facts = [one for one in item.meta["criteria"] if "kind" not in one]
+    elements = [
+        one | {"event": f"Event {k % 3}.", "dimension": TYPES[k % 4]} for k, one in enumerate(facts)
+    ]
+    return replace(item, candidate=" ".join([item.candidate] * 3), meta={"criteria": elements})
 
 
 def consistency(
@@ -344,6 +379,12 @@ def test_every_value_of_criteria(rules: str, study: Study, served: str, tmp_path
         macro = {name: mean for name, mean in means.items() if name.startswith("macro_")}
         assert macro == pytest.approx(capability_macro(study, study.items))
     assert n >= 200
+
+
+def test_every_value_of_elements(study: Study, served: str, tmp_path: Path) -> None:
+    films = [film(study, item) for item in study.items]
+    outcomes, _ = scored(served, tmp_path / "run", "checklist(rules='tuna')", films)
+    assert compared(outcomes, lambda item: criteria_values(study, "tuna", item)) >= 400
 
 
 def test_every_value_of_events(study: Study, served: str, tmp_path: Path) -> None:

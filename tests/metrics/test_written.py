@@ -101,7 +101,14 @@ QUESTIONS = {
 
 
 class Writer:
-    """Answers colour from the source alone, legs always, the owner never."""
+    """Answers colour from the source alone, legs always, the owner never.
+
+    Attributes:
+        invented: Quoted where the text has nothing to quote.
+    """
+
+    def __init__(self, invented: str | None = None) -> None:
+        self.invented = invented
 
     def __call__(self, request: Request) -> object:
         prompt = request.messages[-1].text
@@ -121,15 +128,18 @@ class Writer:
             right = QUESTIONS[question][0]
             knows = "legs" in question or ("colour" in question and source)
             letter = next(o[0] for o in options if o.endswith(right) == knows)
-            quote = "cat" if source and "owns" not in question else None
+            quote = "cat" if source and "owns" not in question else self.invented
             rows.append({"id": int(number), "choice": letter, "quote": quote})
         return {"rows": rows}
 
 
-def test_a_question_is_kept_if_only_its_source_answers_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("invented", [None, "four legs"])
+def test_a_question_is_kept_if_only_its_source_answers_it(
+    tmp_path: Path, invented: str | None
+) -> None:
     item = Item("a", "A cat.", (REFERENCE,), group={"system": "m"})
     asker = QuestionsRow("openai:m", source="references")
-    found = asyncio.run(asker.evaluate(item, tools(Writer())))
+    found = asyncio.run(asker.evaluate(item, tools(Writer(invented))))
     parts = parts_of(found.detail)
     assert [part.label for part in parts] == ["", BLIND, UNANSWERED]
     assert found.values == {"written": 3.0, "kept": 1 / 3, "blind": 1 / 3}

@@ -41,6 +41,7 @@ class Study:
         names: Who takes the part of a subject, by text, subject and criterion; None for nobody.
         any_of: Whether a text names any action or object, by text and word.
         events: Events of a text, by its first words.
+        matches: Index of the event that each sentence of a text tells of, by text.
         prompts: Every prompt that came.
     """
 
@@ -52,6 +53,7 @@ class Study:
         self.names: dict[tuple[str, str, str], str | None] = {}
         self.any_of: dict[tuple[str, str], bool] = {}
         self.events: dict[str, list[str]] = {}
+        self.matches: dict[str, list[int | None]] = {}
         self.prompts: list[str] = []
         self.right: dict[str, str] = {}
         self.items = [self._item(draw, f"t{i:02}", i) for i in range(n)]
@@ -122,6 +124,11 @@ class Study:
             return probed
         prompt = body["messages"][-1]["content"]
         self.prompts.append(prompt)
+        tag = _TAG.search(prompt)
+        if tag and "<statement " in prompt:
+            matches = enumerate(self.matches[tag[1]])
+            found = [{"id": i, "reference": match} for i, match in matches]
+            return completion(json.dumps({"matches": found}))
         shown = _ITEM.findall(prompt)
         if not shown:
             text = next((name for name in self.events if name in prompt), None)
@@ -129,7 +136,6 @@ class Study:
                 return completion("ready")
             events = [{"text": event, "dimension": "event"} for event in self.events[text]]
             return completion(json.dumps({"criteria": events}))
-        tag = _TAG.search(prompt)
         rows = [{"id": int(i), **self._row(tag[1] if tag else "", text)} for i, text in shown]
         return completion(json.dumps({"rows": rows}))
 

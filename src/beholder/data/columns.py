@@ -218,9 +218,9 @@ def with_references(
             continue
         if "image_id" not in named:
             named.setdefault("id", key)
-        there = known[key]
-        if isinstance(named.get("group"), Mapping):
-            named["group"] = {**there.get("group", {}), **named["group"]}
+        there, group = known[key], named.get("group")
+        if isinstance(group, Mapping):
+            named["group"] = {**there.get("group", {}), **group}
         yield number, {**there, **named, "references": [*own, *there["references"]]}
 
 

@@ -167,7 +167,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         if state not in (None, NOT_MENTIONED) and not self.images:
             said = isinstance(quote, str) and quote.strip().lower() not in _NOTHING
             spans = locate(quote, self.text) if said else ()
-            if not spans and (said or self._needs_quote(index, state)):
+            if not spans and ((said and self.text.strip()) or self._needs_quote(index, state)):
                 return None
         return TextAnswer(state, spans)
 

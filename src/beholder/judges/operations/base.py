@@ -265,7 +265,8 @@ async def put_rows(
     Args:
         model: Who is asked; no request is sent if there are no statements.
         named: What the prompt calls the statements, and the statements.
-        columns: What the columns of the answer are called, with what they hold and a likely value.
+        columns: What the columns of the answer are called, with what they hold and a likely value,
+            or a list with that of each statement.
         texts: Other texts under judgment, by the name the prompt uses.
         language: Language of the texts; None if unknown.
         parts: As of ``Respondent.render``.
@@ -278,7 +279,10 @@ async def put_rows(
         ItemError: The model left out a statement twice.
     """
     name, statements = named
-    likely = {column: value for column, (_, value) in columns.items()}
+
+    def likely(row: int) -> dict[str, object]:
+        several = {column: value for column, (_, value) in columns.items()}
+        return {c: v[row] if isinstance(v, list) else v for c, v in several.items()}
 
     async def ask(rows: Sequence[Row]) -> dict[int, Mapping[str, Any]]:
         return await model.json(
@@ -290,7 +294,7 @@ async def put_rows(
             ),
             rows_of(field, rows, {column: shape for column, (shape, _) in columns.items()}),
             max_tokens=128 + tokens * len(rows),
-            typical={field: [{"id": i, **likely} for i, _ in rows]},
+            typical={field: [{"id": i, **likely(i)} for i, _ in rows]},
         )
 
     found: dict[int, Mapping[str, Any]] = {}

@@ -56,7 +56,10 @@ class _FromSource(ModelOperation[list[T]]):
         if bool(self.images) == bool(self.text.strip()):
             raise ItemError(f"{self.name} needs pictures or a text, and not both")
 
-    async def _written(self, model: Respondent, shape: Shape[T], task: str, one: object) -> list[T]:
+    async def _written(
+        self, model: Respondent, shape: Shape[T], task: str, **one: object
+    ) -> list[T]:
+        first = next(iter(one))
         return await model.json(
             model.render(
                 {"text": self.text},
@@ -70,7 +73,7 @@ class _FromSource(ModelOperation[list[T]]):
             ),
             only(self._field, array(shape, _distinct, at_most=self.n), bare=True),
             max_tokens=128 + _TOKENS * self.n,
-            typical={self._field: [one] * self.n},
+            typical={self._field: [one | {first: f"{one[first]} {i}"} for i in range(self.n)]},
         )
 
 
@@ -93,8 +96,8 @@ class WriteCriteria(_FromSource[WrittenCriterion], name="write_criteria"):
     async def put(self, model: Respondent) -> list[WrittenCriterion]:
         """See ``ModelOperation.put``."""
         row = obj(WrittenCriterion, text=string(), dimension=string())
-        one = {"text": "The dog runs after the ball.", "dimension": "action"}
-        return await self._written(model, row, self.kind, one)
+        text = "The dog runs after the ball."
+        return await self._written(model, row, self.kind, text=text, dimension="action")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,12 +117,11 @@ class WriteQuestions(_FromSource[WrittenQuestion], name="write_questions"):
         """See ``ModelOperation.put``."""
         wrong = array(string(), tuple, at_least=_WRONG_OPTIONS, at_most=_WRONG_OPTIONS)
         row = obj(_question, question=string(), answer=string(), wrong=wrong)
-        one = {
-            "question": "What does the dog run after?",
-            "answer": "a ball",
-            "wrong": ["a cat", "a stick", "a car"],
-        }
-        return await self._written(model, row, "questions", one)
+        asked = "What does the dog run after?"
+        others = ["a cat", "a stick", "a car"]
+        return await self._written(
+            model, row, "questions", question=asked, answer="a ball", wrong=others
+        )
 
 
 @dataclass(frozen=True)
