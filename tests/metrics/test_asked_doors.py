@@ -24,7 +24,7 @@ from beholder.rewards import reward
 from beholder.run.store import Store
 from beholder.web import Settings
 from beholder.web.viewer import Viewer, make_viewer
-from servers.faults import FaultServer, serving
+from servers.faults import FaultServer, completion, probe_answer, serving
 from toy.command import Cli, runner
 from toy.planted import TASKS, Study
 
@@ -93,6 +93,38 @@ def test_a_dry_run_estimates_the_calls_that_are_made(
     page = Path("run/report.html").read_text("utf-8")
     question = study.items[0].meta["questions" if name == "qa" else "criteria"][0]
     assert question.get("text") or question["question"] in page
+
+
+def test_a_dry_run_counts_the_blind_questions_of_each_row(cli: Cli, tmp_path: Path) -> None:
+    rows = [
+        {"id": f"t{n}", "candidate": "A.", "references": [f"Source {n}."], "images": []}
+        for n in range(30)
+    ]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        prompt = body["messages"][-1]["content"]
+        shown = re.findall(r'<item id="(\d+)">', prompt)
+        if probed := probe_answer(body):
+            return probed
+        source = re.search(r"Source \d+", prompt)
+        written = [
+            {"question": f"{n} of {source and source[0]}?", "answer": "a", "wrong": list("bcd")}
+            for n in range(6)  # so many that no two orders of their options are alike
+        ]
+        answered = [{"id": int(n), "choice": "A", "quote": "Source"} for n in shown]
+        return completion(json.dumps({"rows": answered} if shown else {"questions": written}))
+
+    with serving(FaultServer(reply)) as server:
+        given = ("--source", "references", "--judge", "openai:m", "--base-url", server.url)
+        out = str(tmp_path / "made.jsonl")
+        dry = cli("questions", str(path), *given, "-o", out, "--dry-run")
+        told = re.search(r"about ([\d,]+) judge calls", dry.out + dry.err)
+        assert told, dry.err
+        assert cli("questions", str(path), *given, "-o", out).code == 0
+        made = sum("uestions" in body["messages"][-1]["content"] for body in server.bodies)
+    assert int(told[1]) == made == 30 * 5  # written, answered, blind in three orders
 
 
 def test_agreement_with_people(data: Path, cli: Cli, server: FaultServer) -> None:
