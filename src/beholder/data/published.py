@@ -194,44 +194,30 @@ def _lists(row: Row, field: str, of: type) -> bool:
     return isinstance(value, (list, tuple)) and bool(value) and isinstance(value[0], of)
 
 
-def _vdc(row: Row) -> bool:
-    key = next(iter(row), "")
-    return len(row) == 1 and _lists(row, key, dict) and {"question", "answer"} <= set(row[key][0])
+def _first(row: Row, field: str) -> Row:
+    """The first of a list of objects in a field; empty if it holds no such list."""
+    return row[field][0] if _lists(row, field, dict) else {}
 
 
-_FORMS: Sequence[tuple[str, Callable[[Row], bool], Callable[[Row], dict[str, object]]]] = (
+def _within(row: Row, field: str) -> Row:
+    """The object in a field; empty if it holds none."""
+    return row[field] if isinstance(row.get(field), Mapping) else {}
+
+
+_Form = tuple[str, Callable[[Row], bool], Callable[[Row], dict[str, object]]]
+_FORMS: Sequence[_Form] = (
     ("Vaani", lambda row: {"referenceImage", "transcript"} <= set(row), _vaani),
     ("Places", lambda row: {"uttid", "asr_text", "image"} <= set(row), _places),
-    (
-        "CaptionQA",
-        lambda row: _lists(row, "questions", dict) and "choices" in row["questions"][0],
-        _captionqa,
-    ),
+    ("CaptionQA", lambda row: "choices" in _first(row, "questions"), _captionqa),
     ("CaptionQA", lambda row: {"question", "choices", "answer"} <= set(row), _captionqa),
-    ("VDC", _vdc, _vdc_line),
+    ("VDC", lambda row: len(row) == 1 and "answer" in _first(row, *row), _vdc_line),
     ("VDC", lambda row: {"video_name", "qa_list", "caption"} <= set(row), _vdc_hub),
     ("VCapsBench", lambda row: "video_id" in row and _lists(row, "qa", str), _vcapsbench),
-    (
-        "CapRiCorn-1K",
-        lambda row: isinstance(row.get("events"), Mapping) and "main_sbj_evts" in row["events"],
-        _capricorn,
-    ),
+    ("CapRiCorn-1K", lambda row: "main_sbj_evts" in _within(row, "events"), _capricorn),
     ("CAPability", lambda row: {"file_id", "annotation", "task"} <= set(row), _capability),
-    (
-        "DREAM-1K",
-        lambda row: "messages" in row and "events" in (row.get("extra_info") or ()),
-        _dream,
-    ),
-    (
-        "CaReBench",
-        lambda row: _lists(row, "events", str) and _lists(row, "objects", str),
-        _carebench,
-    ),
-    (
-        "TUNA",
-        lambda row: _lists(row, "events", dict) and "visual_elements" in row["events"][0],
-        _tuna,
-    ),
+    ("DREAM-1K", lambda row: "messages" in row and "events" in _within(row, "extra_info"), _dream),
+    ("CaReBench", lambda row: all(_lists(row, k, str) for k in ("events", "objects")), _carebench),
+    ("TUNA", lambda row: "visual_elements" in _first(row, "events"), _tuna),
 )
 """Published data, how a row of them is recognized, and how it is read: our reading of the sources
 named in ``docs/checklists-and-questions.md``."""

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
 from math import comb
 from statistics import fmean
 from typing import Literal
@@ -147,15 +148,7 @@ class Checklist(Metric[Checked]):
         any_of = {one.group for one in criteria if self.rules == "capability"} & _NAMES_ANY.keys()
         extra = [rows.Criterion(text=_NAMES_ANY[name], kind="rule") for name in sorted(any_of)]
 
-        async def ask(asked: Sequence[rows.Criterion], text: str) -> list[TextAnswer | None]:
-            def of(part: Sequence[rows.Criterion]) -> Awaitable[Sequence[TextAnswer | None]]:
-                rules = frozenset(i for i, one in enumerate(part) if one.kind == "rule")
-                return judge.ask(CheckCriteria([one.text for one in part], text, rules, language))
-
-            if not text.strip():
-                return [TextAnswer(NOT_MENTIONED)] * len(asked)
-            return await rows.in_parts(asked, self.at_once, of)
-
+        ask = partial(_checked, judge, self.at_once, language)
         if self.rules == "tuna" and item.candidate.strip():
             answers = await _by_event(judge, item, criteria, ask)
         else:
@@ -232,6 +225,24 @@ class Checklist(Metric[Checked]):
         elif values and self.rules in ("capability", "tuna"):
             values |= {"precision": 0.0, "f1": 0.0}
         return values
+
+
+async def _checked(
+    judge: Judge,
+    at_once: int,
+    language: str | None,
+    criteria: Sequence[rows.Criterion],
+    text: str,
+) -> list[TextAnswer | None]:
+    """What a judge says of criteria; an empty text mentions none of them."""
+    if not text.strip():
+        return [TextAnswer(NOT_MENTIONED)] * len(criteria)
+
+    def ask(part: Sequence[rows.Criterion]) -> Awaitable[Sequence[TextAnswer | None]]:
+        rules = frozenset(i for i, one in enumerate(part) if one.kind == "rule")
+        return judge.ask(CheckCriteria([one.text for one in part], text, rules, language))
+
+    return await rows.in_parts(criteria, at_once, ask)
 
 
 async def _by_event(
@@ -368,24 +379,17 @@ class AutoDQ(Metric[Events]):
             return rows.criteria_of(item) if item.meta.get("criteria") else await listed(reference)
 
         ours, theirs = await asyncio.gather(listed(item.candidate), reference_events())
-        return await asyncio.gather(
-            self._checked(judge, ours, reference, language),
-            self._checked(judge, theirs, item.candidate, language),
+        both = ((ours, reference), (theirs, item.candidate))
+        ask = partial(_checked, judge, self.at_once, language)
+        said = await asyncio.gather(*(ask(events, text) for events, text in both))
+        first, second = (
+            [
+                rows.Found(one, answer, (answer and answer.state) or rows.UNREAD)
+                for one, answer in zip(events, answers, strict=True)
+            ]
+            for (events, _), answers in zip(both, said, strict=True)
         )
-
-    async def _checked(
-        self, judge: Judge, events: Sequence[rows.Criterion], text: str, language: str | None
-    ) -> Answers:
-        def ask(part: Sequence[rows.Criterion]) -> Awaitable[Sequence[TextAnswer | None]]:
-            return judge.ask(CheckCriteria([one.text for one in part], text, language=language))
-
-        answers: Sequence[TextAnswer | None] = [TextAnswer(NOT_MENTIONED)] * len(events)
-        if text.strip():
-            answers = await rows.in_parts(events, self.at_once, ask)
-        return [
-            rows.Found(one, answer, (answer and answer.state) or rows.UNREAD)
-            for one, answer in zip(events, answers, strict=True)
-        ]
+        return first, second
 
     def score_item(self, item: Item, evidence: Events) -> ItemScore:
         """Turn states into shares.
