@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -78,10 +78,9 @@ def caption(
         raise ConfigError("--words median reads the data twice; name a file instead of -")
     read = read_pictured(data, run.rows)
     limits = word_limits(writing.words, good_rows(read, run.rows, [], name=data))
-    systems = {
-        name: CaptionRow(spec, writing.language, limits, writing.context)
-        for name, spec in _by_system(judge).items()
-    }
+    systems = _by_system(
+        judge, lambda spec: CaptionRow(spec, writing.language, limits, writing.context)
+    )
     say(f"captions of {limits[0]} to {limits[1]} words in {writing.language}")
     columns = RowColumns(system=writing.system_column, named_dataset=writing.dataset)
     return _make_rows(data, out, systems, columns, run)
@@ -116,10 +115,8 @@ def classify(
     from beholder.run.rows.askers import ClassifyRow, RowColumns
 
     meanings = _categories(categories)
-    named = _by_system([judge] if judge else [])
-    systems = {name: ClassifyRow(spec, meanings, by) for name, spec in named.items()}
-    columns = RowColumns(category=column)
-    return _make_rows(data, out, systems, columns, run)
+    systems = _by_system(judge, lambda spec: ClassifyRow(spec, meanings, by))
+    return _make_rows(data, out, systems, RowColumns(category=column), run)
 
 
 def _categories(path: Path) -> dict[str, str]:
@@ -159,10 +156,8 @@ def translate(
     """
     from beholder.run.rows.askers import RowColumns, TranslateRow
 
-    named = _by_system([judge] if judge else [])
-    systems = {name: TranslateRow(spec, source, target) for name, spec in named.items()}
-    columns = RowColumns(language=column)
-    return _make_rows(data, out, systems, columns, run)
+    systems = _by_system(judge, lambda spec: TranslateRow(spec, source, target))
+    return _make_rows(data, out, systems, RowColumns(language=column), run)
 
 
 def criteria(
@@ -193,8 +188,7 @@ def criteria(
     from beholder.run.rows.asked import CriteriaRow
     from beholder.run.rows.askers import RowColumns
 
-    named = _by_system([judge] if judge else [])
-    systems = {name: CriteriaRow(spec, n, source, kind) for name, spec in named.items()}
+    systems = _by_system(judge, lambda spec: CriteriaRow(spec, n, source, kind))
     return _make_rows(data, out, systems, RowColumns(), run)
 
 
@@ -225,8 +219,7 @@ def questions(
     from beholder.run.rows.asked import QuestionsRow
     from beholder.run.rows.askers import RowColumns
 
-    named = _by_system([judge] if judge else [])
-    systems = {name: QuestionsRow(spec, n, source) for name, spec in named.items()}
+    systems = _by_system(judge, lambda spec: QuestionsRow(spec, n, source))
     return _make_rows(data, out, systems, RowColumns(), run)
 
 
@@ -324,16 +317,18 @@ def _close_made(
     return close(run, progress, problems=too_many(failures, finish.allow_failed), did="made")
 
 
-def _by_system(judges: Sequence[str]) -> dict[str, str]:
-    """Spec per name: ``NAME=SPEC`` gives the name, otherwise it is the model's.
+def _by_system(
+    judges: str | Sequence[str] | None, make: Callable[[str], RowAsker]
+) -> dict[str, RowAsker]:
+    """What each judge makes, by name: ``NAME=SPEC`` gives the name, otherwise it is the model's.
 
     Raises:
         ConfigError: Two judges have one name.
     """
     from beholder.spec import tool, with_label
 
-    found: dict[str, str] = {}
-    for text in judges:
+    found: dict[str, RowAsker] = {}
+    for text in [judges] if isinstance(judges, str) else judges or ():
         label, parsed = with_label(text)
         judge = tool(parsed)
         name, made = label or judge.argument or judge.name, str(judge)
@@ -341,5 +336,5 @@ def _by_system(judges: Sequence[str]) -> dict[str, str]:
             raise ConfigError(
                 f"two judges are called {name!r}; name them, such as --judge first={made}"
             )
-        found[name] = made
+        found[name] = make(made)
     return found
