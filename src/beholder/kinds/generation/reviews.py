@@ -40,8 +40,6 @@ KINDS = (
 )
 """Best first: the place of a kind is the prompt rank of its text."""
 
-_LEAST = {"words": 10, "max_side": 16}
-
 
 @dataclass(frozen=True)
 class WriteReviews(TextGenerator[Frame]):
@@ -56,14 +54,8 @@ class WriteReviews(TextGenerator[Frame]):
     operations: ClassVar[tuple[str, ...]] = ("review",)
 
     language: str = param("en", "code of the language to write in")
-    words: int = param(80, "words per review, about")
-    max_side: int = param(1024, "pixels of the picture's longer side at most")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name, least in _LEAST.items():
-            if getattr(self, name) < least:
-                raise ConfigError(f"{name}={getattr(self, name)!r}: expected at least {least}")
+    words: int = param(80, "words per review, about", whole=(10, None))
+    max_side: int = param(1024, "pixels of the picture's longer side at most", whole=(16, None))
 
     def check(self, subject: Frame) -> None:
         """Refuse a frame that has words only."""

@@ -7,7 +7,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from beholder.errors import ConfigError, ItemError
+from beholder.errors import ItemError
 from beholder.judges import Judge, operations
 from beholder.judges.operations import Operation, TextQuestion
 from beholder.metrics import Tools
@@ -33,13 +33,8 @@ class AskedRow(RowAsker):
         ConfigError: The number is out of range.
     """
 
-    n: int = param(10, "how many at most")
+    n: int = param(10, "how many at most", whole=(1, _MOST))
     source: Literal["pictures", "references"] = param("pictures", "what they are written from")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 1 <= self.n <= _MOST:
-            raise ConfigError(f"n={self.n}: expected 1 to {_MOST}")
 
     @property
     def looks(self) -> bool:
