@@ -87,8 +87,8 @@ class Checklist(Metric[Checked]):
     pooled within each. ``rules="tuna"``: each sentence of the candidate is matched to at most one
     ``event`` of the criteria, in order, and criteria are checked against the sentences of their
     event alone; an undefined precision or f1 is 0; f1 comes first, and precision, accuracy (the
-    published recall) and f1 of each of TUNA's types of elements beside. Prompts are our own under
-    all rules, and so are judges.
+    published recall) and f1 are also given for each of TUNA's types of elements. Prompts are our
+    own under all rules, and so are judges.
 
     Source: CapRiCorn-1K (Acc, Cov, Ref), CAPability (precision, recall, hit rate, F1), TUNA-CAP
     (P, R, F1).
