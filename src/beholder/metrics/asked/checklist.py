@@ -251,7 +251,7 @@ async def _by_event(
     criteria: Sequence[rows.Criterion],
     ask: Callable[[Sequence[rows.Criterion], str], Awaitable[list[TextAnswer | None]]],
 ) -> list[TextAnswer | None]:
-    """Answers to criteria by the sentences that tell of their events; spans of the candidate."""
+    """Answers to criteria from the sentences about their events; spans of the candidate."""
     text, events = item.candidate, list(dict.fromkeys(one.event for one in criteria))
     sentences = [(part.start, part.end) for part in RuleSplitter().split(text)]
     claims, language = [text[a:b] for a, b in sentences], language_named(item.language)
