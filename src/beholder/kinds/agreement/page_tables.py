@@ -147,13 +147,21 @@ def published_of(found: AgreementResult[M], whole: bool) -> list[Table]:
     for measure in found.measures:
         of_set = [row for row in known if row["set"] == found.name]
         rows += [
-            {"measure": measure.name, **agreement_cells(row), "metric": row.label, "said": "yours"}
+            {
+                "measure": measure.name,
+                **agreement_cells(row),
+                "metric": row.label,
+                "said": "yours",
+                "split": f"{row.n:,} labels",
+            }
             for row in measure.metrics
             if of_set
         ]
         for row in of_set:
             if row.get("measure", measure.name) == measure.name:
-                differs = row.get("differs") or ("" if whole else "yours is not the whole set")
+                n = max(one.n + one.n_missing for one in measure.metrics)
+                same = whole and row.get("n", n) == n
+                differs = row.get("differs") or ("" if same else "yours is not the whole set")
                 said = f"not comparable: {differs}" if differs else "same protocol"
                 cells = {"measure": measure.name, "agreement": row["value"], "said": said}
                 rows.append({**row, **cells, "references": "yes" if row["references"] else "no"})
@@ -162,6 +170,8 @@ def published_of(found: AgreementResult[M], whole: bool) -> list[Table]:
         Column("agreement", "agreement", interval=True),
         Column("said", "", "text"),
         Column("references", "reads references", "text"),
+        Column("split", "split", "text"),
+        Column("ties", "ties", "text"),
         Column("source", "source", "text"),
         Column("year", "year", "cell"),
         Column("measure", "measure", "text"),
