@@ -149,7 +149,8 @@ class Run:
             ConfigError: There is no such label, too few of them, or on another scale.
             DataError: A row of a file is wrong.
         """
-        from beholder.run.corrected import labelled_tables, targets
+        from beholder.run.corrected import labelled_tables
+        from beholder.run.labels import targets
 
         scored = {name: one.values for name, one in manifest.read(self.path).askers.items()}
         return Corrected(*labelled_tables(self.path, targets([*map(Path, labels)], label, scored)))

@@ -139,7 +139,7 @@ def test_questions_without_an_answer_are_left_out_and_counted() -> None:
     assert found.biases[0].n == 11
     mute = asyncio.run(check_steadiness(LLMJudge(Scripted(lambda r: "hm", top_logprobs=20))))
     assert mute.agreement is None
-    assert [one.value for one in mute.biases] == [None] * 5
+    assert [one.value for one in mute.biases] == [None] * 7
     assert [one.reason for one in mute.biases] == [
         "0 questions, 10 are needed",
         "0 questions, 10 are needed",

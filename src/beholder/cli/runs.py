@@ -167,7 +167,7 @@ def compare(
             each = ([str(run)] * store.n_subjects() for run, store in ((run_a, a), (run_b, b)))
             corrected, problems = _corrected([a, b], list(each), people)
             found += corrected
-            plain |= {"corrected": corrected[0].rows} if corrected else {}
+            plain |= {table.name: table.rows for table in corrected}
             if markdown is not None:
                 fallen += moved_tables(a, b, comparison)
             if html is not None:
@@ -195,7 +195,8 @@ def _corrected(
 ) -> tuple[list[Table], list[str]]:
     """The means of systems and their differences, corrected by labels; and what is missing."""
     from beholder.run import manifest
-    from beholder.run.corrected import corrected_table, targets
+    from beholder.run.corrected import corrected_tables
+    from beholder.run.labels import targets
 
     logs = [manifest.read(run.folder) for run in runs]
     scored = {
@@ -205,8 +206,7 @@ def _corrected(
     }
     if not (wanted := targets(people.labels, people.label, scored)):
         return [], []
-    table, problems = corrected_table(runs, systems, wanted)
-    return [table] if table.rows else [], problems
+    return corrected_tables(runs, systems, wanted)
 
 
 def leaderboard(
@@ -244,7 +244,7 @@ def leaderboard(
     found = [*leaderboard_tables(boards), *corrected]
     plain: object = [asdict(board) for board in boards]
     if corrected:
-        plain = {"boards": plain, "corrected": corrected[0].rows}
+        plain = {"boards": plain} | {table.name: table.rows for table in corrected}
     tell_summary(plain, found, as_json, markdown, lambda: summed_up("Systems by metric", found))
     if latex is not None:
         texts.write_text(latex, as_latex(systems_by_metric(boards)))

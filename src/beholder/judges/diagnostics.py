@@ -25,7 +25,14 @@ from beholder.judges.operations import Decompose, Presence, Question, Rank, Veri
 from beholder.judges.probes import graded, probes
 from beholder.stats.agreement import Agreement
 from beholder.stats.intraclass import ICC
-from beholder.stats.judge_bias import Bias, mean_bias, seat_bias, share_bias
+from beholder.stats.judge_bias import (
+    OWN_UNIT,
+    PLACE_UNIT,
+    Bias,
+    mean_bias,
+    seat_bias,
+    share_bias,
+)
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,7 @@ KNOWN: tuple[tuple[Question, bool], ...] = (
     (Question("relation", "holds", "the man", "a book"), False),
 )
 _PADDING = " The weather is calm, and there is nothing else of note in the picture." * 8
+_LABELS = "texts with labels are needed: beholder score --labels"
 
 
 @dataclass(frozen=True)
@@ -255,7 +263,9 @@ async def check_steadiness(
         mean_bias("length", "grade for ten times the words", change, "questions", least=10),
         share_bias("repeats", unit, [len(each) > 1 for each in repeats], "questions", least=10),
         await _wording(judge),
-        *seat_bias(await _seats(judge)),
+        *seat_bias(*await _seats(judge)),
+        Bias("own texts", None, None, 0, OWN_UNIT, _LABELS),
+        Bias("place of the sentence", None, None, 0, PLACE_UNIT, _LABELS),
     )
     return Steadiness(
         agreement=reliability(rows)[0] if len(rows) >= 2 * replicates else None,
@@ -265,10 +275,10 @@ async def check_steadiness(
     )
 
 
-async def _seats(judge: Judge) -> list[tuple[int, int]]:
-    """Which seat wins in both orders, of pairs of the texts of the probes."""
+async def _seats(judge: Judge) -> tuple[list[tuple[int, int]], list[int]]:
+    """Which seat wins in both orders, of pairs of the texts of the probes; the first of each."""
     if not judge.can(Rank):
-        return []
+        return [], []
     texts = list(dict.fromkeys(probe.text for probe in probes()))
     pairs = [(i, (i + step) % len(texts)) for step in (1, 2) for i in range(len(texts))]
 
@@ -282,8 +292,9 @@ async def _seats(judge: Judge) -> list[tuple[int, int]]:
         return 1 if ranks[0] < ranks[1] else -1
 
     found = await asyncio.gather(*(winner(a, b) for i, j in pairs for a, b in ((i, j), (j, i))))
-    both = list(zip(found[::2], found[1::2], strict=True))
-    return [one for one in both if 0 not in one]
+    both = zip(zip(found[::2], found[1::2], strict=True), pairs, strict=True)
+    known = [(one, first) for one, (first, _) in both if 0 not in one]
+    return [one for one, _ in known], [first for _, first in known]
 
 
 async def _wording(judge: Judge) -> Bias:

@@ -18,6 +18,7 @@ from beholder.stats.corrected import CorrectedMean as CorrectedMean
 from beholder.stats.corrected import CorrectedRate as CorrectedRate
 from beholder.stats.corrected import corrected_mean as corrected_mean
 from beholder.stats.corrected import corrected_rate as corrected_rate
+from beholder.stats.corrected import corrected_share as corrected_share
 from beholder.stats.correlation import Correlation as Correlation
 from beholder.stats.correlation import correlate as correlate
 from beholder.stats.correlation import kendall as kendall

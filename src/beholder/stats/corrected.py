@@ -1,14 +1,14 @@
 """A judge's mean or rate, corrected by human labels.
 
 ``corrected_mean`` takes labels of some of the texts (PPI++, by picture), ``corrected_rate`` the
-sensitivity and specificity that other labels show.
+sensitivity and specificity that labels show, as counts, and ``corrected_share`` as verdicts.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from scipy import stats as sps
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
+from beholder.stats.bootstrap import percentile_interval, sum_replicates
 from beholder.stats.checks import (
     Floats,
     Ints,
@@ -197,8 +198,8 @@ def corrected_rate(
     """The rate that people would find, from verdicts whose mistakes were counted elsewhere.
 
     Use it if the labels come from other data than the verdicts, where classes may have other
-    shares; with labels of the same data, ``corrected_mean`` gives narrower intervals. Texts count
-    as independent: with several texts a picture the interval is too narrow.
+    shares; with labels of the same data, ``corrected_mean`` gives narrower intervals. Verdicts
+    count as independent; ``corrected_share`` resamples pictures.
 
     Args:
         positives: Positive verdicts in the data of interest.
@@ -246,6 +247,65 @@ def corrected_rate(
         specificity=specificity,
         clipped=not 0 <= rate <= 1,
     )
+
+
+def corrected_share(
+    said: ArrayLike,
+    truth: ArrayLike,
+    others: ArrayLike,
+    clusters: Sequence[Any],
+    other_clusters: Sequence[Any],
+    *,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+) -> CorrectedRate:
+    """``corrected_rate`` of verdicts; several of a picture are resampled together.
+
+    Args:
+        said: (n,) 1 or 0, the verdicts on what people judged.
+        truth: (n,) 1 or 0, what people said.
+        others: (m,) 1 or 0, all other verdicts.
+        clusters: (n,) the picture of each.
+        other_clusters: (m,) likewise of the others.
+        level: Confidence level.
+        n_resamples: Bootstrap resamples of the pictures.
+
+    Raises:
+        ConfigError: As for ``corrected_rate``, or labels of too few pictures.
+    """
+    s, t, rest = vector(said, "said"), vector(truth, "truth"), vector(others, "others")
+    same_length(said=s, truth=t)
+    codes, other_codes = cluster_codes(clusters, len(s)), cluster_codes(other_clusters, len(rest))
+    cells = (s * t, (1 - s) * t, (1 - s) * (1 - t), s * (1 - t))
+    labelled = np.stack([cluster_sums(codes, cell) for cell in cells], axis=1)
+    found, missed, rejected, false_alarms = (int(count) for count in labelled.sum(axis=0))
+    rate = corrected_rate(
+        int(rest.sum()),
+        len(rest),
+        found=found,
+        missed=missed,
+        rejected=rejected,
+        false_alarms=false_alarms,
+        level=level,
+    )
+    if len(labelled) == len(s) and n_clusters(other_codes) == len(rest):
+        return rate
+    free = np.stack([cluster_sums(other_codes, rest), cluster_sums(other_codes, rest * 0 + 1)], 1)
+    (tp, fn, tn, fp), (yes, n) = (
+        sum_replicates(
+            sums, lambda i=i: i, n_resamples=n_resamples, rng=np.random.default_rng(12345)
+        ).T
+        for sums, i in ((labelled, labelled[:, 0] - labelled[:, 3]), (free, free[:, 0]))
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        right = tn / (tn + fp)
+        informed = tp / (tp + fn) + right - 1
+        drawn = np.where(informed > 0, (yes / n + right - 1) / informed, np.nan)
+    drawn = drawn[np.isfinite(drawn)]
+    if len(labelled) < LEAST_PICTURES or len(drawn) < 0.95 * n_resamples:
+        raise ConfigError(f"labels of {len(labelled)} pictures leave its interval undefined")
+    interval = percentile_interval(np.clip(drawn, 0.0, 1.0), level)
+    return replace(rate, error=float(drawn.std(ddof=1)), interval=interval)
 
 
 def _corrected(

@@ -7,13 +7,14 @@ that resemble each other (CR1). Too few data give a reason instead of a number.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats as sps
 
 from beholder.records import Interval
+from beholder.stats.bootstrap import mean_interval
 from beholder.stats.checks import Floats, cluster_codes, n_clusters, same_length, vector
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ LEAST_CLUSTERS = 10
 """Pictures whose texts are clusters of a regression."""
 LEAST_ENDS = 5
 """Wrong sentences in the first third of their texts, and in the last."""
+OWN_UNIT = "grade for its own texts"
+PLACE_UNIT = "share found, last minus first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,7 @@ def own_text_bias(
     x, y = vector(own, "own"), vector(others, "others")
     same_length(own=x, others=y)
     what = "pictures with texts of its own and of others"
-    return mean_bias("own texts", "grade for its own texts", x - y, what, level=level, least=least)
+    return mean_bias("own texts", OWN_UNIT, x - y, what, level=level, least=least)
 
 
 def mean_bias(
@@ -163,11 +166,17 @@ def share_bias(
     return Bias(name, sum(changed) / n, ends, n, unit)
 
 
-def seat_bias(orders: Sequence[tuple[int, int]], *, level: float = 0.95) -> tuple[Bias, Bias]:
+def seat_bias(
+    orders: Sequence[tuple[int, int]],
+    pictures: Sequence[Hashable] | None = None,
+    *,
+    level: float = 0.95,
+) -> tuple[Bias, Bias]:
     """How much more often the text in the first seat wins, and how often the order decides.
 
     Args:
         orders: Per pair who won in each of both orders: 1 the first seat, -1 the second, 0 a tie.
+        pictures: Picture of each pair; intervals then resample pictures.
         level: Confidence level.
 
     Returns:
@@ -175,16 +184,31 @@ def seat_bias(orders: Sequence[tuple[int, int]], *, level: float = 0.95) -> tupl
         share of pairs whose winner changes with the order.
     """
     both = [(a == b) * a for a, b in orders]
+    flipped = [x != 0 for x in both]
     pairs = "pairs in both orders"
     unit, share = "pairs won by the first seat alone", "share of pairs whose order decides"
-    return (
-        mean_bias("seat", unit, both, pairs, level=level, least=LEAST_TEXTS),
-        share_bias("flips", share, [x != 0 for x in both], pairs, level=level, least=LEAST_TEXTS),
+    seat = mean_bias("seat", unit, both, pairs, level=level, least=LEAST_TEXTS)
+    flips = share_bias("flips", share, flipped, pairs, level=level, least=LEAST_TEXTS)
+    if pictures is None or seat.reason or len(set(flipped)) == 1:
+        return seat, flips
+    if (n := len(set(pictures))) < LEAST_CLUSTERS:
+        few = {"value": None, "interval": None}
+        reason = f"pairs of {n} pictures, {LEAST_CLUSTERS} are needed"
+        return replace(seat, **few, reason=reason), replace(flips, **few, reason=reason)
+    at, share_at = (
+        mean_interval(values, clusters=list(pictures), level=level).interval
+        for values in (both, flipped)
     )
+    return replace(seat, interval=at), replace(flips, interval=share_at)
 
 
 def place_bias(
-    places: ArrayLike, found: ArrayLike, pictures: Sequence[Hashable], *, level: float = 0.95
+    places: ArrayLike,
+    found: ArrayLike,
+    pictures: Sequence[Hashable],
+    *,
+    wrong: bool = True,
+    level: float = 0.95,
 ) -> Bias:
     """How much more of the wrong sentences at the end of a text a judge finds than at its start.
 
@@ -192,6 +216,7 @@ def place_bias(
         places: Relative place, 0 to 1, of each sentence that people call wrong.
         found: Whether the judge finds fault with it, 1 or 0.
         pictures: Picture of each; standard errors are clustered by it.
+        wrong: False if the sentences are those that people call right: false alarms.
         level: Confidence level.
 
     Returns:
@@ -202,16 +227,17 @@ def place_bias(
     """
     x, y = vector(places, "places"), vector(found, "found")
     n = same_length(places=x, found=y)
-    name, unit = "place of the sentence", "share found, last minus first"
+    name = "place of the sentence" if wrong else "place, false alarms"
+    kind = "wrong" if wrong else "right"
     ends = min(int((x < 1 / 3).sum()), int((x > 2 / 3).sum()))
     if n < LEAST_TEXTS or len(set(pictures)) < LEAST_CLUSTERS or ends < LEAST_ENDS:
         reason = (
-            f"{n} wrong sentences of {len(set(pictures))} pictures, {ends} in the first or last"
+            f"{n} {kind} sentences of {len(set(pictures))} pictures, {ends} in the first or last"
             f" third; {LEAST_TEXTS}, {LEAST_CLUSTERS} and {LEAST_ENDS} are needed"
         )
-        return Bias(name, None, None, n, unit, reason)
+        return Bias(name, None, None, n, PLACE_UNIT, reason)
     value, interval = _slope(np.column_stack([np.ones(n), x]), y, pictures, level)
-    return Bias(name, value, interval, n, unit)
+    return Bias(name, value, interval, n, PLACE_UNIT)
 
 
 def _leverage(design: Floats) -> Floats:

@@ -145,7 +145,8 @@ def agree(
     from beholder.report.markdown import summed_up
     from beholder.report.pages import no_figures
     from beholder.run import SCORES, kind
-    from beholder.run.corrected import labelled_tables, targets
+    from beholder.run.corrected import labelled_tables
+    from beholder.run.labels import targets
     from beholder.run.scores import ScoreConfig
     from beholder.terminal.progress import TerminalProgress
 

@@ -20,7 +20,7 @@ from beholder.kinds.agreement.published_files import parquet_rows
 from beholder.optional import require
 from beholder.options import DataOptions
 from beholder.records import Item
-from beholder.run.corrected import with_labels
+from beholder.run.labels import with_labels
 
 
 @dataclass(frozen=True)

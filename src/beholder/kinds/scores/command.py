@@ -96,7 +96,8 @@ def score(
     from beholder.report import summary_table
     from beholder.report.markdown import run_tables, together
     from beholder.run import kind, manifest
-    from beholder.run.corrected import labelled_tables, targets
+    from beholder.run.corrected import labelled_tables
+    from beholder.run.labels import targets
     from beholder.run.scores import ScoreConfig, fitting_metric
     from beholder.run.session import default_out
     from beholder.run.store import Store

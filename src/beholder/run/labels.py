@@ -1,0 +1,182 @@
+"""Human labels of some texts of a run, and the values that they are labels of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import TypeAlias
+
+from beholder.data.marks import SIDES
+from beholder.data.read import good_rows, read_items
+from beholder.errors import ConfigError
+from beholder.metrics import ValueInfo
+from beholder.options import DataOptions
+from beholder.records import Item, Span
+from beholder.run.manifest import ValueLog
+from beholder.run.store import Store
+from beholder.run.subjects import ITEM
+from beholder.spec import parse, with_value
+from beholder.stats.corrected import LEAST_PICTURES
+from beholder.text.tokenize import words
+
+Value: TypeAlias = ValueInfo | ValueLog
+"""A value of a metric, as the metric states it or as a run does."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What people say of texts.
+
+    Attributes:
+        name: The judgment they are from.
+        numbers: A label by id and words of a text; the words are empty if the file has none.
+        marks: The spans behind labels that are marks, one list per annotator.
+    """
+
+    name: str
+    numbers: Mapping[tuple[str, str], float]
+    marks: Mapping[tuple[str, str], Sequence[Sequence[Span]]]
+
+    def of(self, item: Item) -> float | None:
+        """The label of a text; None without one."""
+        return self.numbers.get((item.id, item.candidate), self.numbers.get((item.id, "")))
+
+
+def with_labels(items: Sequence[Item], paths: Sequence[Path]) -> list[Item]:
+    """Items with the judgments of other files beside their own, found by id and words."""
+    given = {(one.id, one.candidate): one.judgments for one in _rows(paths)}
+    return [
+        replace(item, judgments={**item.judgments, **more})
+        if (more := given.get((item.id, item.candidate), given.get((item.id, ""))))
+        else item
+        for item in items
+    ]
+
+
+def _rows(paths: Sequence[Path]) -> Iterator[Item]:
+    for path in paths:
+        found = read_items(path, textless=True)
+        yield from good_rows(found, DataOptions(), [], name=str(path))
+
+
+@dataclass(frozen=True)
+class Target:
+    """A value of a metric with the labels that correct it."""
+
+    metric: str
+    value: str
+    labels: Labels
+
+
+def targets(
+    paths: Sequence[Path],
+    chosen: Sequence[str],
+    scored: Mapping[str, Sequence[Value]],
+    problems: list[str] | None = None,
+) -> list[Target]:
+    """The values that labels correct, before anything is scored.
+
+    Args:
+        paths: Data files with ``judgments``, such as ``annotate export`` writes; rows without the
+            label are ignored. Without files there is nothing to correct. Several ratings of a text
+            count as their mean, and marks as the share of the words that they touch.
+        chosen: Judgments, as ``NAME`` or ``METRIC.VALUE=NAME``; with none the only one there is.
+        scored: Values of each metric by its canonical name; the first is corrected if none is
+            named.
+        problems: Receives why a value of another scale is left out; None raises it.
+
+    Raises:
+        ConfigError: There is no such label, metric or value, there are hardly any labels, or they
+            have another scale than a value.
+        DataError: A row is wrong.
+    """
+    if not paths:
+        return []
+    items = list(_rows(paths))
+    where = f"--labels {', '.join(map(str, paths))}"
+    names = sorted({name for item in items for name in item.judgments})
+    if not chosen and len(names) == 1:
+        chosen = names
+    made = []
+    for text in chosen or [""]:
+        named, _, label = text.rpartition("=")
+        if label not in names:
+            there = ", ".join(names) or "there are none"
+            raise ConfigError(f"{where}: name one of its judgments with --label: {there}")
+        labels = _read(items, label)
+        if len(labels.numbers) < LEAST_PICTURES:
+            raise ConfigError(
+                f"{where}: {len(labels.numbers)} rows have a number for {label!r}; at least"
+                f" {LEAST_PICTURES} are needed"
+            )
+        for metric, value in _values(named, scored):
+            low = -math.inf if value.low is None else value.low
+            high = math.inf if value.high is None else value.high
+            off = next((v for v in labels.numbers.values() if not low <= v <= high), None)
+            if off is None:
+                made.append(Target(metric, value.name, labels))
+                continue
+            reason = (
+                f"{where}: {label!r} has the value {off:g}, and {metric}.{value.name} is from"
+                f" {low:g} to {high:g}; bring the labels to this scale"
+            )
+            if problems is None:
+                raise ConfigError(reason)
+            problems.append(reason)
+    return made
+
+
+def _values(named: str, scored: Mapping[str, Sequence[Value]]) -> list[tuple[str, Value]]:
+    """The values that ``METRIC.VALUE`` names; the first of each metric if it is empty."""
+    if not named:
+        return [(metric, values[0]) for metric, values in scored.items() if values]
+    spec, wanted = with_value(named)
+    fitting = [name for name in scored if name == str(spec)]
+    fitting = fitting or [name for name in scored if parse(name).name == str(spec)]
+    found: list[tuple[str, Value]] = [
+        (metric, value)
+        for metric in fitting
+        for value in scored[metric]
+        if value.name == (wanted or scored[metric][0].name)
+    ]
+    if not found:
+        there = ", ".join(f"{name}.{one.name}" for name, of in scored.items() for one in of)
+        raise ConfigError(f"--label {named}=: there is no such value; there are: {there}")
+    return found
+
+
+def _read(items: Sequence[Item], label: str) -> Labels:
+    """The labels of one name; each annotator's marks are a row of its own, as are exported."""
+    numbers: dict[tuple[str, str], list[float]] = {}
+    marks: dict[tuple[str, str], list[list[Span]]] = {}
+    for item in items:
+        given = item.judgments.get(label)
+        key = (item.id.removesuffix(f"/{item.meta.get('annotator')}"), item.candidate)
+        ratings = given if isinstance(given, (list, tuple)) else [given]
+        if label in dict(SIDES) and isinstance(given, (list, tuple)):
+            spans = [(int(start), int(end)) for start, end in given]
+            text = item.candidate if dict(SIDES)[label] == "candidate" else item.references[0]
+            touched = [any(s < end and start < e for s, e in spans) for start, end in words(text)]
+            marks.setdefault(key, []).append(spans)
+            ratings = [fmean(touched)] if touched else []
+        found = [float(one) for one in ratings if isinstance(one, (int, float))]
+        if found:
+            numbers.setdefault(key, []).append(fmean(found))
+    return Labels(label, {key: fmean(found) for key, found in numbers.items()}, marks)
+
+
+Graded: TypeAlias = tuple[int, float, float | None, bytes, Item]
+"""Place, grade, label, picture and item of a text."""
+
+
+def graded(run: Store, target: Target) -> Iterator[Graded]:
+    """Each text that has a grade."""
+    items = [item for _, item in run.subjects(ITEM)]
+    sources = run.sources(len(items))
+    for place, values in run.values(target.metric):
+        if target.value in values:
+            item = items[place]
+            yield place, values[target.value], target.labels.of(item), sources[place], item
