@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from starlette.testclient import TestClient
 
 import beholder
 from beholder.errors import ConfigError
-from beholder.metrics import METRICS
+from beholder.metrics import METRICS, ValueInfo
+from beholder.records import Item, ItemScore
 from beholder.web import Settings
 from beholder.web.viewer import Viewer, make_viewer
 from toy.command import Cli, runner
@@ -21,6 +23,21 @@ from toy.metric import WordCount
 
 if "word_count" not in METRICS.names():
     METRICS.register("word_count")(WordCount)
+
+
+@dataclass(frozen=True)
+class IsLong(WordCount):
+    """1 for a text of more than five words, else 0."""
+
+    registered_name = "is_long"
+    values = (ValueInfo("long", "more than five words"),)
+
+    def score_item(self, item: Item, evidence: int) -> ItemScore:
+        return ItemScore({"long": float(evidence > 5)})
+
+
+if "is_long" not in METRICS.names():
+    METRICS.register("is_long")(IsLong)
 
 LABELLED_DIFFERENCES = [0, 2, 1, 3, 0, 0]
 JUDGED_DIFFERENCES = [0, 4, 0, 4, 0, 4, *[4] * 10, *[0] * 4]
@@ -162,6 +179,63 @@ def test_rates_are_corrected_by_marks_of_annotators(cli: Cli) -> None:
     assert "| 0.250 " in row
     done = cli(*given, "--label", "posh.no_such=mistakes")
     assert (done.code, "there is no such value" in done.err) == (2, True)
+
+
+def test_shares_of_yes_are_corrected_by_sensitivity_and_specificity(cli: Cli) -> None:
+    # The worked example: of 50 texts that people call long the metric finds 42, of 50 others it
+    # rejects 40; of 60 without a label it calls 38 long.
+    said = [*[9] * 42, *[2] * 48, *[9] * 10, *[9] * 38, *[2] * 22]
+    labels = labelled("l.jsonl", texts("d.jsonl", said), [1] * 50 + [0] * 50)
+    command = ("score", "d.jsonl", "-m", "is_long", "-o", "run", "--no-report")
+    done = cli(*command, "--labels", labels)
+    assert done.code == 0, done.err
+    assert "Rates, corrected by sensitivity and specificity" in done.out
+    done = cli("leaderboard", "run", "--labels", labels, "--json")
+    assert done.code == 0, done.err
+    (row,) = json.loads(done.out)["corrected-rates"]
+    assert row["rate"] == pytest.approx(0.677083, abs=1e-6)
+    assert row["rate_low"] < row["rate"] < row["rate_high"]
+    assert (row["sensitivity"], row["specificity"]) == (0.84, 0.8)
+    assert (row["n"], row["n_labels"], row["said"]) == (160, 100, pytest.approx(90 / 160))
+    few = labelled("few.jsonl", texts("d.jsonl", said), [1] * 50 + [0] * 19)
+    done = cli("leaderboard", "run", "--labels", few, "--json")
+    (row,) = json.loads(done.out)["corrected-rates"]
+    assert row["reason"].startswith("not corrected: 50 positive and 19 negative labels")
+    assert "rate" not in row
+
+
+def test_marked_units_correct_a_rate_of_units(cli: Cli) -> None:
+    # Of each text the metric finds "red" unstated and "dog" stated. People mark "red" in 24 of 30
+    # texts and "dog" in 3: sensitivity 24 / 27, specificity 27 / 33; half of all units are found.
+    sample = [
+        {"id": str(i), "image": f"{i}.jpg", "candidate": "A red dog.", "references": ["A dog."]}
+        for i in range(90)
+    ]
+    write("d.jsonl", sample)
+    spans = [[[2, 5]] if i < 24 else [[6, 9]] if i < 27 else [] for i in range(30)]
+    marks = [
+        {**row, "id": f"{row['id']}/ann", "annotator": "ann", "dataset": "docent_granular"}
+        | {"judgments": {"mistakes": spans[i], "omissions": []}}
+        for i, row in enumerate(sample[:30])
+    ]
+    write("marks.jsonl", marks)
+    done = cli("score", "d.jsonl", "-m", "posh", "-o", "run", "--no-report")
+    assert done.code == 0, done.err
+    found = beholder.Run(Path("run")).corrected(
+        "marks.jsonl", label=["posh.unstated_rate=mistakes"]
+    )
+    (row,) = next(table for table in found.tables if table.name == "corrected-rates").rows
+    assert row["sensitivity"] == pytest.approx(24 / 27)
+    assert row["specificity"] == pytest.approx(27 / 33)
+    assert (row["n"], row["n_labels"], row["said"]) == (180, 60, 0.5)
+    assert row["rate"] == pytest.approx((0.5 + 27 / 33 - 1) / (24 / 27 + 27 / 33 - 1))
+    assert row["rate_low"] < row["rate"] < row["rate_high"]
+    bias = found.tables[-1]
+    reasons = {entry["name"]: entry["reason"] for entry in bias.rows}
+    assert reasons["place of the sentence"].startswith("0 wrong sentences of 0 pictures")
+    assert reasons["own texts"] == "the metric asks no model"
+    assert reasons["seat"] == "a run does not ask twice: beholder judge-check"
+    assert set(reasons) >= {"length", "place, false alarms", "flips", "wording", "repeats"}
 
 
 def test_agree_takes_labels_of_another_file(cli: Cli) -> None:

@@ -146,6 +146,8 @@ def test_questions_without_an_answer_are_left_out_and_counted() -> None:
         "0 texts, 10 are needed",
         "0 pairs in both orders, 30 are needed",
         "0 pairs in both orders, 30 are needed",
+        "texts with labels are needed: beholder score --labels",
+        "texts with labels are needed: beholder score --labels",
     ]
     assert mute.n_failed == mute.n_calls == 60
 

@@ -92,6 +92,30 @@ def test_seats_and_flips() -> None:
     assert [one.reason for one in few] == ["29 pairs in both orders, 30 are needed"] * 2
 
 
+def test_pairs_of_one_picture_do_not_count_as_independent() -> None:
+    # The worked pairs, each four times about its picture: as wide as once, 0.08 -/+ 1.96 * .04422
+    # for the seat, and 0.20 -/+ 1.96 * .04 for the flips.
+    orders = [(1, 1)] * 14 + [(-1, -1)] * 6 + [(1, -1)] * 70 + [(1, 0)] * 7 + [(0, 0)] * 3
+    pictures = [i for i in range(100) for _ in range(4)]
+    seat, flips = seat_bias([one for one in orders for _ in range(4)], pictures)
+    assert seat.value == pytest.approx(0.08)
+    assert seat.interval is not None
+    assert seat.interval.low == pytest.approx(0.08 - 0.0867, abs=0.012)
+    assert seat.interval.high == pytest.approx(0.08 + 0.0867, abs=0.012)
+    assert flips.interval is not None
+    assert flips.interval.low == pytest.approx(0.2 - 0.0784, abs=0.012)
+    few = seat_bias(orders, [i % 9 for i in range(100)])
+    assert {(one.value, one.reason) for one in few} == {
+        (None, "pairs of 9 pictures, 10 are needed")
+    }
+
+
+def test_false_alarms_have_a_place_too() -> None:
+    few = place_bias([0.5] * 3, [1, 0, 0], "abc", wrong=False)
+    assert few.name == "place, false alarms"
+    assert few.reason.startswith("3 right sentences of 3 pictures, 0 in the first or last third")
+
+
 def test_the_place_of_a_sentence() -> None:
     # Per picture four wrong sentences at 0, 1/3, 2/3, 1; of 12 pictures, six have the first found
     # and all have the last two. Means 1/2, 1/2, 1, 1 at these places: slope (.5 * .5 * 2 + 1/6 *

@@ -113,8 +113,8 @@ def _places(run: Store, target: Target) -> Iterator[Bias]:
             wrong, found = (overlap([(one.start, one.end)], spans) for spans in (marked, bad))
             rows[wrong].append((number / (len(sentences) - 1), found, sources[place]))
     for wrong, some in rows.items():
-        at, found, of = zip(*some, strict=True) if some else ((), (), ())
-        yield place_bias(at, found, of, wrong=wrong)
+        at, hits, of = zip(*some, strict=True) if some else ((), (), ())
+        yield place_bias(at, hits, of, wrong=wrong)
 
 
 def _model(metric: str) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -290,12 +291,13 @@ def corrected_share(
     )
     if len(labelled) == len(s) and n_clusters(other_codes) == len(rest):
         return rate
-    free = np.stack([cluster_sums(other_codes, rest), cluster_sums(other_codes, rest * 0 + 1)], 1)
+    free = np.stack([cluster_sums(other_codes, one) for one in (rest, np.ones_like(rest))], axis=1)
+    rng = np.random.default_rng(12345)
     (tp, fn, tn, fp), (yes, n) = (
         sum_replicates(
-            sums, lambda i=i: i, n_resamples=n_resamples, rng=np.random.default_rng(12345)
+            sums, partial(np.subtract, sums[:, 0], sums[:, -1]), n_resamples=n_resamples, rng=rng
         ).T
-        for sums, i in ((labelled, labelled[:, 0] - labelled[:, 3]), (free, free[:, 0]))
+        for sums in (labelled, free)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         right = tn / (tn + fp)

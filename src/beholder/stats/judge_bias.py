@@ -192,14 +192,16 @@ def seat_bias(
     if pictures is None or seat.reason or len(set(flipped)) == 1:
         return seat, flips
     if (n := len(set(pictures))) < LEAST_CLUSTERS:
-        few = {"value": None, "interval": None}
         reason = f"pairs of {n} pictures, {LEAST_CLUSTERS} are needed"
-        return replace(seat, **few, reason=reason), replace(flips, **few, reason=reason)
-    at, share_at = (
-        mean_interval(values, clusters=list(pictures), level=level).interval
-        for values in (both, flipped)
+        seat, flips = (
+            replace(one, value=None, interval=None, reason=reason) for one in (seat, flips)
+        )
+        return seat, flips
+    seat, flips = (
+        replace(one, interval=mean_interval(x, clusters=list(pictures), level=level).interval)
+        for one, x in ((seat, both), (flips, flipped))
     )
-    return replace(seat, interval=at), replace(flips, interval=share_at)
+    return seat, flips
 
 
 def place_bias(
