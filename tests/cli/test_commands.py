@@ -321,12 +321,18 @@ def test_a_comparison_is_refused_before_anything_is_scored(cli: Cli) -> None:
     assert done.code == 2
     assert "the run has no metric 'word_count'; it has: length" in done.err
     assert cli(*command, "--margin", "-1").code == 2
+    assert "belongs to --worse-than" in cli(*command[:-2], "--margin", "0.1").err
+    done = cli("score", data, "-m", "length", "-o", "runs/first", "--worse-than", "runs/first")
+    assert (done.code, "is the run itself" in done.err) == (2, True)
     assert not Path("runs/second").exists()
 
 
-@pytest.mark.parametrize("gate", ["word_count.x=1", "vcs=1", "ter=0.5"])
+@pytest.mark.parametrize(
+    "gate",
+    ["word_count.x=1", "vcs=1", "ter=0.5", "rouge=60", "rouge=-1", "word_count=inf", "rouge=0.1=2"],
+)
 def test_a_gate_is_refused_before_anything_is_scored(cli: Cli, gate: str) -> None:
-    done = cli("score", _data(), "-m", "word_count", "-m", "ter", "--fail-under", gate)
+    done = cli("score", _data(), "-m", "word_count,ter,rouge", "--fail-under", gate)
     assert done.code == 2
     assert f"--fail-under '{gate}'" in done.err
     assert not Path("runs").exists()

@@ -59,10 +59,9 @@ def test_it_stops_where_the_interval_is_narrow_and_holds_the_mean(cli: Cli, tmp_
     said = until(cli, data(tmp_path / "a.jsonl", rows()), tmp_path / "run", "rouge=0.12")
     found = scored(tmp_path / "run")
     assert 40 < len(found) < 400
-    assert "narrow enough" in said
-    assert f"{len(found)}" in said
     line = next(line for line in said.splitlines() if "narrow enough" in line)
     low, high = (float(word) for word in line.replace("│", " ").split()[2:4])
+    assert line.replace("│", " ").split()[4:6] == [str(len(found)), str(400 - len(found))]
     assert low < 0.7 < high
     assert high - low <= 0.24 + 1e-9
     assert 0.5 < sum(found.values()) / len(found) < 0.9  # a random part, not the first rows
@@ -107,12 +106,15 @@ def test_data_that_are_too_few_are_scored_whole(cli: Cli, tmp_path: Path) -> Non
     [
         ("rouge", "expected METRIC=NUMBER"),
         ("rouge=0", "expected a positive width"),
+        ("rouge=0.5", "expected a width between 0.001 and 0.5"),
+        ("rouge=0.001", "expected a width between"),
+        ("length=1", r"length.words is from 0 to 1e\+09"),
         ("vcs=0.1", "the run has no metric 'vcs'"),
         ("bleu.corpus_bleu=0.1", "is no mean of numbers between two limits; use --limit"),
     ],
 )
 def test_a_goal_that_no_interval_can_reach_is_refused(goal: str, reason: str) -> None:
-    scored = [metrics.metric(name) for name in ("rouge", "bleu")]
+    scored = [metrics.metric(name) for name in ("rouge", "bleu", "length")]
     with pytest.raises(ConfigError, match=reason) as raised:
         parse_until(goal, scored)
     assert str(raised.value).startswith(f"--until {goal!r}: ")

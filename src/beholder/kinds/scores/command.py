@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
@@ -113,8 +112,6 @@ def score(
     _say_unused(tools, scored)
     gates = [parse_gate(text, scored, test.gate_on, **tools.named()) for text in test.fail_under]
     goal = None if test.until is None else parse_until(test.until, scored, **tools.named())
-    if not 0 <= test.margin < math.inf:
-        raise ConfigError(f"--margin {test.margin}: expected a number from 0")
     if test.gates is not None:
         check_format(test.gates)
         if not gates and test.worse_than is None:
@@ -130,8 +127,7 @@ def score(
         run.work.found(),
         goal,
     )
-    if test.worse_than is not None:
-        check_other(test.worse_than, scored, config.means.tools())
+    check_other(config, test.worse_than, test.margin)
     if run.finish.dry_run:
         return tell_plan(kind.plan(KIND, config), config.out)
     # What a cluster says is no result: it goes where progress goes.

@@ -11,14 +11,15 @@ from typing import Any, Literal, TypeAlias
 from beholder import metrics
 from beholder.errors import ConfigError
 from beholder.kinds.scores.kind import KIND
-from beholder.metrics import Metric, Tools, ValueInfo
+from beholder.metrics import Metric, ValueInfo
 from beholder.records import MetricResult
 from beholder.rounding import fixed
 from beholder.run import manifest
 from beholder.run.compare import compare
-from beholder.run.scores import Until, reached
+from beholder.run.scores import ScoreConfig, Until, reached
 from beholder.run.store import Store
 from beholder.spec import with_value
+from beholder.stats.sequences import GRID
 from beholder.tables import Column, Table
 
 GateOn: TypeAlias = Literal["interval", "mean"]
@@ -53,14 +54,19 @@ def parse_gate(
         tools: Defaults that these metrics were built with, as for ``metrics.metric``.
 
     Raises:
-        ConfigError: The text is not a gate, names a metric or value that the run will not have, or
-            a value of which less is better.
+        ConfigError: The text is not a gate, names a metric or value that the run will not have or
+            of which less is better, or a threshold that every mean reaches or none.
     """
     metric, info, threshold = _read(text, "--fail-under", scored, tools)
     if info.higher_is_better is False:
         raise ConfigError(
             f"--fail-under {text!r}: lower {metric.name}.{info.name} is better, so a lowest mean is"
             " no gate; choose a value of which higher is better"
+        )
+    if not info.low <= threshold <= info.high or math.isinf(threshold):
+        raise ConfigError(
+            f"--fail-under {text!r}: {metric.name}.{info.name} is from {info.low:g} to"
+            f" {info.high:g}, so {threshold:g} tests nothing"
         )
     return Gate(metric.name, info.name, threshold, on)
 
@@ -74,8 +80,8 @@ def parse_until(text: str, scored: Sequence[Metric[Any]], **tools: object) -> Un
         tools: As for ``parse_gate``.
 
     Raises:
-        ConfigError: The text is not a goal, or names a value that is without limits or of the whole
-            data set.
+        ConfigError: The text is not a goal, names a value that is without limits or of the whole
+            data set, or a width that is reached at once or never.
     """
     metric, info, width = _read(text, "--until", scored, tools)
     if not 0 < width < math.inf:
@@ -84,6 +90,12 @@ def parse_until(text: str, scored: Sequence[Metric[Any]], **tools: object) -> Un
         raise ConfigError(
             f"--until {text!r}: {metric.name}.{info.name} is no mean of numbers between two limits;"
             " use --limit"
+        )
+    span = info.high - info.low
+    if not span / (GRID - 1) < width < span / 2:
+        raise ConfigError(
+            f"--until {text!r}: {metric.name}.{info.name} is from {info.low:g} to {info.high:g};"
+            f" expected a width between {span / (GRID - 1):g} and {span / 2:g}"
         )
     return Until(metric.name, info.name, width, info.low, info.high)
 
@@ -99,7 +111,7 @@ def until_table(run: Path, goal: Until) -> Table:
         "low": found.interval.low,
         "high": found.interval.high,
         "n": found.n_pictures,
-        "of": found.n_all,
+        "saved": found.n_all - found.n_pictures,
         "state": state,
     }
     columns = (
@@ -108,7 +120,7 @@ def until_table(run: Path, goal: Until) -> Table:
         Column("low", "from"),
         Column("high", "to"),
         Column("n", "pictures", "count"),
-        Column("of", "of", "count"),
+        Column("saved", "not scored", "count"),
         Column("state", "", "text"),
     )
     note = (
@@ -129,8 +141,8 @@ def _read(
         number = math.nan
     if not equals or not name.strip() or math.isnan(number):
         raise ConfigError(f"{option} {text!r}: expected METRIC=NUMBER or METRIC.VALUE=NUMBER")
-    spec, value = with_value(name)
     try:
+        spec, value = with_value(name)
         wanted = metrics.metric(spec, **tools).name
         metric = next((one for one in scored if one.name == wanted), None)
         if metric is None:
@@ -226,22 +238,32 @@ def gates_table(checked: Iterable[PassedGate]) -> Table:
     return Table("gates", "Gates", columns, tuple(rows))
 
 
-def check_other(other: Path, scored: Sequence[Metric[Any]], tools: Tools) -> None:
+def check_other(config: ScoreConfig, other: Path | None, margin: float) -> None:
     """Refuse, before anything is scored, a run that ``worse_than`` cannot compare with.
 
     Args:
-        other: The run to compare with.
-        scored: The metrics of the new run.
-        tools: The tools of the new run.
+        config: The new run.
+        other: The run to compare with; None if there is none.
+        margin: As for ``worse_than``.
 
     Raises:
         RunError: It is no run of scores.
-        ConfigError: It does not have one of the metrics, or has made its values in another way.
+        ConfigError: It is the new run, does not have one of the metrics, or has made its values in
+            another way; or a margin of nothing.
     """
+    if not 0 <= margin < math.inf:
+        raise ConfigError(f"--margin {margin}: expected a number from 0")
+    if other is None:
+        if margin:
+            raise ConfigError(f"--margin {margin} belongs to --worse-than RUN")
+        return
+    if other.resolve() == config.out.resolve():
+        raise ConfigError(f"--worse-than {other} is the run itself: name another one")
+    tools = config.means.tools()
     with Store.read(other) as store:
         manifest.check_kind(other, KIND.name)
         there = {asker.name: store.signatures(asker.name) for asker in store.askers()}
-    for metric in scored:
+    for metric in config.metrics:
         if metric.name not in there:
             raise ConfigError(
                 f"--worse-than {other}: the run has no metric {metric.name!r}; it has:"
