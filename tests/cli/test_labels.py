@@ -141,6 +141,9 @@ def test_labels_of_other_words_belong_to_no_text(cli: Cli) -> None:
     labelled("lb.jsonl", texts("other.jsonl", [7] * 20), [5] * 6)
     done = cli("compare", "a", "b", "--labels", "la.jsonl", "--labels", "lb.jsonl")
     assert "6 labels belong to no scored text: another id or other words" in done.out
+    # A text of both systems takes its label twice, which is none too few.
+    done = cli("compare", "a", "a", "--labels", "la.jsonl")
+    assert "belong to no scored text" not in done.out
 
 
 def test_labels_of_the_hard_pictures_alone_are_refused(cli: Cli) -> None:

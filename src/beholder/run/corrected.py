@@ -78,15 +78,15 @@ def corrected_tables(
     for target in wanted:
         judged: dict[str, _Judged] = {}
         verdicts: dict[str, _Verdicts] = {}
-        used = 0
+        used: set[tuple[str, str]] = set()
         for number, (run, of) in enumerate(zip(runs, systems, strict=True)):
             texts = list(graded(run, target))
-            for place, grade, label, source, _ in texts:
+            for place, grade, label, source, item in texts:
                 judged.setdefault(of[place], {})[number, place] = (grade, label, source)
-                used += label is not None
+                used |= {(item.id, item.candidate), (item.id, "")}
             for place, said, truth, source in _verdicts(run, target, texts):
                 verdicts.setdefault(of[place], []).append((said, truth, source))
-        if lost := len(target.labels.numbers) - used:
+        if lost := len(target.labels.numbers.keys() - used):
             notes[f"{lost} labels belong to no scored text: another id or other words"] = None
         pictures = {system: _by_picture(texts) for system, texts in judged.items()}
         pairs = {

@@ -58,6 +58,7 @@ from beholder.stats.sizes import Scatter as Scatter
 from beholder.stats.sizes import items_for_kappa as items_for_kappa
 from beholder.stats.sizes import labels_for_corrected_mean as labels_for_corrected_mean
 from beholder.stats.sizes import pictures_for_difference as pictures_for_difference
+from beholder.stats.sizes import raters_for_reliability as raters_for_reliability
 from beholder.stats.sizes import scatter as scatter
 from beholder.stats.sizes import texts_for_mean as texts_for_mean
 from beholder.stats.spans import SpanF1 as SpanF1

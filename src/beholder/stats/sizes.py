@@ -131,6 +131,23 @@ def labels_for_corrected_mean(
     return needed
 
 
+def raters_for_reliability(wanted: float, single: float) -> int:
+    """Raters (annotators, or repeats of a judge) whose mean has a reliability.
+
+    Args:
+        wanted: Reliability of the mean, such as ICC(2,k).
+        single: Reliability of one of them, such as ICC(2,1).
+
+    Raises:
+        ConfigError: A number is not between 0 and 1.
+
+    Source: Spearman-Brown, solved for the number of raters.
+    """
+    if not (0 < wanted < 1 and 0 < single < 1):
+        raise ConfigError(f"reliability={wanted}, single={single}: expected numbers in 0 to 1")
+    return max(1, math.ceil(round(wanted * (1 - single) / (single * (1 - wanted)), 9)))
+
+
 def _z(level: float) -> float:
     if not 0 < level < 1:
         raise ConfigError(f"level={level}: expected a number between 0 and 1")

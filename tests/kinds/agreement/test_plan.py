@@ -45,6 +45,19 @@ def test_options_alone_are_enough(cli: Cli) -> None:
     assert {row["dollars"] for row in rows} == {None}
 
 
+@pytest.mark.parametrize(
+    # By hand: k r / (1 + (k - 1) r) is 0.8 for four raters of 0.5, and 0.75 for three.
+    ("wanted", "single", "raters"),
+    [("0.8", "0.5", 4), ("0.76", "0.5", 4), ("0.75", "0.5", 3), ("0.3", "0.5", 1)],
+)
+def test_annotators_or_repeats(cli: Cli, wanted: str, single: str, raters: int) -> None:
+    (row,) = planned(cli, "--reliability", wanted, "--single", single)
+    assert row["raters"] == raters
+    assert "name --single" in cli("plan", "--reliability", wanted).err
+    done = cli("plan", "--reliability", "1", "--single", single)
+    assert (done.code, "expected numbers in 0 to 1" in done.err) == (2, True)
+
+
 def test_a_run_says_how_values_scatter(cli: Cli, tmp_path: Path) -> None:
     # Pictures (.1, .3), (.5, .7): sd .258199, intraclass correlation 14/18, so that a text counts
     # 1/1.7778: (1.959964 x .258199 / .05)^2 = 102.44 -> 182.1 texts.

@@ -21,6 +21,7 @@ _COLUMNS = (
     Column("goal", "for", "text"),
     Column("texts", "texts", "count"),
     Column("pictures", "pictures", "count"),
+    Column("raters", "annotators or repeats", "count"),
     Column("calls", "judge calls", "count"),
     Column("tokens", "prompt tokens", "count"),
     Column("dollars", "dollars"),
@@ -37,6 +38,8 @@ class WantedGroup:
         difference: Difference of the means of two systems on the same pictures.
         kappa: Half the interval of Cohen's kappa; needs --shares.
         labels: Half the interval of a mean corrected by human labels; needs --judge-r.
+        reliability: Reliability of the mean of annotators, or of repeats of a judge; needs
+            --single.
         power: Probability of finding --difference.
         systems: Systems that are ranked: all pairs are tested.
     """
@@ -45,6 +48,7 @@ class WantedGroup:
     difference: float | None = None
     kappa: float | None = None
     labels: float | None = None
+    reliability: float | None = None
     power: float = 0.8
     systems: int = 2
 
@@ -60,6 +64,8 @@ class KnownGroup:
         per_picture: Texts of a picture.
         r: Correlation of two systems over pictures.
         judge_r: Correlation of the judge with labels.
+        single: Reliability of one annotator, or of one repeat: ICC(2,1) of agree --judges or of
+            judge-check.
         judged: Texts that the judge rates beside the labels.
         shares: Shares of both saying yes, first alone, second alone, both no: .4,.1,.1,.4.
     """
@@ -69,6 +75,7 @@ class KnownGroup:
     per_picture: float | None = None
     r: float | None = None
     judge_r: float | None = None
+    single: float | None = None
     judged: int = 2000
     shares: str | None = None
 
@@ -108,7 +115,9 @@ def plan(
     pilot = replace(pilot, **{name: one for name, one in given.items() if one is not None})
     rows = list(_rows(wanted, known, pilot))
     if not rows:
-        raise ConfigError("name what is wanted: --width, --difference, --kappa or --labels")
+        raise ConfigError(
+            "name what is wanted: --width, --difference, --kappa, --labels or --reliability"
+        )
     notes = (pilot.in_words,) if pilot.in_words else ()
     tell_result(rows, [Table("plan", "What a study needs", _COLUMNS, tuple(rows), notes)], as_json)
 
@@ -150,6 +159,9 @@ def _rows(wanted: WantedGroup, known: KnownGroup, pilot: Pilot) -> Iterator[dict
         )
         goal = f"corrected mean within +/- {wanted.labels:g}: labels by people"
         yield _row(goal, needed, None, None)
+    if wanted.reliability is not None:
+        raters = sizes.raters_for_reliability(wanted.reliability, _given(known.single, "--single"))
+        yield {"goal": f"a mean of reliability {wanted.reliability:g}", "raters": raters}
 
 
 def _row(goal: str, texts: int, pictures: int | None, price: TextCost | None) -> dict[str, Any]:
