@@ -29,7 +29,7 @@ def holds(interval: Interval | None, truth: float) -> bool:
 
 def test_intervals_of_clustered_means_and_differences_hold_the_truth() -> None:
     rng = np.random.default_rng(1)
-    draws, means, differences, plain = 800, 0, 0, 0
+    draws, means, differences, plain = 2000, 0, 0, 0
     for _ in range(draws):
         a, pictures = clustered(rng)
         b, _ = clustered(rng, 0.65)
