@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -32,6 +33,7 @@ _COLUMNS = (
     Column("n_labels", "labelled", "count"),
     Column("effective", "worth labels"),
 )
+_SHOWN = ("judge", "labels", "corrected", "n", "n_labels")
 _RATE_COLUMNS = (
     Column("value", "verdicts of", "text"),
     Column("of", "of", "text"),
@@ -44,10 +46,10 @@ _RATE_COLUMNS = (
     Column("reason", "note", "text"),
 )
 
-_Judged = dict[Hashable, tuple[float, float | None, Hashable]]
-"""By text or picture: what the judge says, the label, and the picture."""
-_Verdicts: TypeAlias = list[tuple[bool, bool | None, bytes]]
-"""What the judge says, what people say, and the picture."""
+_Labelled: TypeAlias = tuple[float, float | None, Hashable]
+"""What the judge says, the label, and the picture."""
+_Judged: TypeAlias = dict[Hashable, _Labelled]
+"""These by text or picture."""
 
 
 def labelled_tables(run: Path, wanted: Sequence[Target]) -> tuple[list[Table], list[str]]:
@@ -77,15 +79,15 @@ def corrected_tables(
     notes: dict[str, None] = {}
     for target in wanted:
         judged: dict[str, _Judged] = {}
-        verdicts: dict[str, _Verdicts] = {}
+        verdicts: dict[str, list[_Labelled]] = {}
         used: set[tuple[str, str]] = set()
         for number, (run, of) in enumerate(zip(runs, systems, strict=True)):
             texts = list(graded(run, target))
             for place, grade, label, source, item in texts:
                 judged.setdefault(of[place], {})[number, place] = (grade, label, source)
                 used |= {(item.id, item.candidate), (item.id, "")}
-            for place, said, truth, source in _verdicts(run, target, texts):
-                verdicts.setdefault(of[place], []).append((said, truth, source))
+            for place, verdict in _verdicts(run, target, texts):
+                verdicts.setdefault(of[place], []).append(verdict)
         if lost := len(target.labels.numbers.keys() - used):
             notes[f"{lost} labels belong to no scored text: another id or other words"] = None
         pictures = {system: _by_picture(texts) for system, texts in judged.items()}
@@ -105,14 +107,10 @@ def corrected_tables(
             {
                 "value": f"{target.metric}.{target.value}",
                 "of": name,
-                "judge": one.judge,
-                "labels": one.labels,
+                **{key: getattr(one, key) for key in _SHOWN},
                 **interval_cells("labels", one.labels_interval),
-                "corrected": one.corrected,
                 **interval_cells("corrected", one.corrected_interval),
                 "p": adjusted.get(name),
-                "n": one.n,
-                "n_labels": one.n_labels,
                 "effective": one.n_effective if math.isfinite(one.n_effective) else None,
             }
             for name, one in found.items()
@@ -130,8 +128,8 @@ def corrected_tables(
 
 def _verdicts(
     run: Store, target: Target, texts: Sequence[Graded]
-) -> Iterator[tuple[int, bool, bool | None, bytes]]:
-    """Place, verdict, what people say and picture, if the value is a rate.
+) -> Iterator[tuple[int, _Labelled]]:
+    """The place of each verdict, and it, if the value is a rate.
 
     Verdicts are on units, which most annotators marked or did not, if the labels are marks; else on
     texts, if grades and labels are all 1 or 0.
@@ -142,47 +140,31 @@ def _verdicts(
         faults = (named,) if named in FAULTS else FAULTS
         of = {place: (source, item) for place, _, _, source, item in texts}
         for place, units in run.units(target.metric):
-            source, item = of[place]
-            people = target.labels.marks.get((item.id, item.candidate), ())
-            for unit in units:
+            source, item = of.get(place, (b"", None))
+            people = target.labels.marks.get((item.id, item.candidate), ()) if item else ()
+            for unit in units if item else ():
                 if unit.side == side and unit.spans and (unit.reference_index or 0) == 0:
                     touched = [overlap(unit.spans, spans) for spans in people]
-                    truth = fmean(touched) >= 0.5 if touched else None
-                    yield place, unit.verdict in faults, truth, source
+                    truth = float(fmean(touched) >= 0.5) if touched else None
+                    yield place, (float(unit.verdict in faults), truth, source)
     elif {0, 1}.issuperset(x for _, *both, _, _ in texts for x in both if x is not None):
-        for place, grade, label, source, _ in texts:
-            yield place, bool(grade), None if label is None else bool(label), source
+        yield from ((place, (grade, label, source)) for place, grade, label, source, _ in texts)
 
 
-def _rate(given: _Verdicts) -> dict[str, Any]:
+def _rate(given: Sequence[_Labelled]) -> dict[str, Any]:
     """The cells of a corrected rate."""
-    known = {picture for _, truth, picture in given if truth is not None}
-    marked = [(said, truth, picture) for said, truth, picture in given if truth is not None]
-    others = [(said, picture) for said, _, picture in given if picture not in known]
+    parts = _split(given)
     cells = {
         "said": fmean(said for said, _, _ in given),
-        "n": len(marked) + len(others),
-        "n_labels": len(marked),
+        "n": len(parts[0]) + len(parts[2]),
+        "n_labels": len(parts[0]),
     }
     try:
-        if not others:
-            raise ConfigError("all pictures have labels: use these alone")
-        found = corrected_share(
-            [said for said, _, _ in marked],
-            [truth for _, truth, _ in marked],
-            [said for said, _ in others],
-            [picture for _, _, picture in marked],
-            [picture for _, picture in others],
-        )
+        found = corrected_share(*parts)
     except ConfigError as error:
         return cells | {"reason": f"not corrected: {error}"}
-    return cells | {
-        "rate": found.rate,
-        **interval_cells("rate", found.interval),
-        "sensitivity": found.sensitivity,
-        "specificity": found.specificity,
-        "reason": "clipped to 0 to 1" if found.clipped else "",
-    }
+    reason = "clipped to 0 to 1" if found.clipped else ""
+    return cells | asdict(found) | interval_cells("rate", found.interval) | {"reason": reason}
 
 
 def _by_picture(texts: _Judged) -> _Judged:
@@ -210,25 +192,33 @@ def _paired(a: _Judged, b: _Judged) -> _Judged:
     return found
 
 
-def _corrected(units: _Judged, notes: dict[str, None]) -> CorrectedMean:
-    """The corrected mean; ConfigError says why there is none."""
-    known = {picture for _, label, picture in units.values() if label is not None}
-    marked = [(label, grade, p) for grade, label, p in units.values() if label is not None]
-    others = [(grade, p) for grade, _, p in units.values() if p not in known]
-    found = corrected_mean(
+def _split(
+    units: Iterable[_Labelled],
+) -> tuple[list[float], list[float], list[float], list[Hashable], list[Hashable]]:
+    """Labels, the judge's values of these, its values of other pictures; and the pictures."""
+    given = list(units)
+    known = {picture for _, label, picture in given if label is not None}
+    marked = [(label, grade, p) for grade, label, p in given if label is not None]
+    others = [(grade, p) for grade, _, p in given if p not in known]
+    return (
         [label for label, _, _ in marked],
         [grade for _, grade, _ in marked],
         [grade for grade, _ in others],
         [picture for _, _, picture in marked],
         [picture for _, picture in others],
     )
+
+
+def _corrected(units: _Judged, notes: dict[str, None]) -> CorrectedMean:
+    """The corrected mean; ConfigError says why there is none."""
+    labels, judged, others, *pictures = _split(units.values())
+    found = corrected_mean(labels, judged, others, *pictures)
     if found.p_alike < UNLIKE:
         raise ConfigError(
-            f"the judge's mean is {fmean(grade for _, grade, _ in marked):.3g} with a label and"
-            f" {fmean(grade for grade, _ in others):.3g} without one (p {found.p_alike:.1g}); label"
-            " a random sample of the pictures"
+            f"the judge's mean is {fmean(judged):.3g} with a label and {fmean(others):.3g} without"
+            f" one (p {found.p_alike:.1g}); label a random sample of the pictures"
         )
-    if dropped := len(units) - len(marked) - len(others):
+    if dropped := len(units) - found.n:
         notes[f"{dropped} texts of labelled pictures have no label and are left out"] = None
     if found.n_pictures < FEW_PICTURES:
         notes[

@@ -251,8 +251,8 @@ def corrected_rate(
 
 
 def corrected_share(
-    said: ArrayLike,
-    truth: ArrayLike,
+    labels: ArrayLike,
+    judged: ArrayLike,
     others: ArrayLike,
     clusters: Sequence[Any],
     other_clusters: Sequence[Any],
@@ -263,8 +263,8 @@ def corrected_share(
     """``corrected_rate`` of verdicts; several of a picture are resampled together.
 
     Args:
-        said: (n,) 1 or 0, the verdicts on what people judged.
-        truth: (n,) 1 or 0, what people said.
+        labels: (n,) 1 or 0, what people said.
+        judged: (n,) 1 or 0, the verdicts on the same.
         others: (m,) 1 or 0, all other verdicts.
         clusters: (n,) the picture of each.
         other_clusters: (m,) likewise of the others.
@@ -274,8 +274,10 @@ def corrected_share(
     Raises:
         ConfigError: As for ``corrected_rate``, or labels of too few pictures.
     """
-    s, t, rest = vector(said, "said"), vector(truth, "truth"), vector(others, "others")
-    same_length(said=s, truth=t)
+    t, s, rest = vector(labels, "labels"), vector(judged, "judged"), vector(others, "others")
+    same_length(labels=t, judged=s)
+    if not (len(t) and len(rest)):
+        raise ConfigError(f"{len(t)} verdicts have labels and {len(rest)} have none")
     codes, other_codes = cluster_codes(clusters, len(s)), cluster_codes(other_clusters, len(rest))
     cells = (s * t, (1 - s) * t, (1 - s) * (1 - t), s * (1 - t))
     labelled = np.stack([cluster_sums(codes, cell) for cell in cells], axis=1)
