@@ -81,6 +81,19 @@ def test_columns_of_own_data_are_named(cli: Cli) -> None:
     assert json.loads(mapped.out)["measures"] == json.loads(plain.out)["measures"]
 
 
+def test_measures_of_one_label_share_a_scatter(cli: Cli) -> None:
+    rows = [
+        {"id": str(i), "candidate": "A cat sits." * (i + 1), "references": ["A dog."]}
+        | {"judgments": {"right": i % 2}}
+        for i in range(4)
+    ]
+    Path("two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = ("agree", "two.jsonl", "-m", "length", "--kind", "verdicts", "--label", "right")
+    done = cli(*command, "--resamples", "0", "-o", "out")
+    assert done.code == 0, done.err
+    assert sorted(file.suffix for file in Path("out/agreement").iterdir()) == [".png", ".svg"]
+
+
 def test_of_many_labels_the_first_are_drawn_and_all_are_told(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

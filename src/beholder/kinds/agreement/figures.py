@@ -25,9 +25,9 @@ MOST_DRAWN = 12
 
 
 def write_agreement_figures(report: Report, folder: Path) -> list[Path]:
-    """Write a scatter per measure, and a plot per category where a measure has categories.
+    """Write a scatter per label, and a plot per category where a measure has categories.
 
-    Only the first ``MOST_DRAWN`` measures are drawn.
+    Measures of the same labels share a scatter. Only the first ``MOST_DRAWN`` measures are drawn.
 
     Args:
         report: The agreement.
@@ -38,14 +38,17 @@ def write_agreement_figures(report: Report, folder: Path) -> list[Path]:
     """
     make_folder(folder)
     written: list[Path] = []
+    drawn: set[tuple[str, bytes]] = set()
     for number, section in enumerate(report.sections[:MOST_DRAWN], start=1):
         stem = f"{number}-{safe_name(section.data.name)}"
         panels = [
             (row.label, scores, section.data.gold)
             for row, scores in zip(section.rows, section.scores, strict=True)
         ]
-        figure = scatter_figure(panels, section.data.name)
-        written += save(figure, folder / f"{stem}-scatter", _FORMATS)
+        label = section.data.name.partition(", ")[2] or section.data.name
+        if (label, section.data.gold.tobytes()) not in drawn:
+            drawn.add((label, section.data.gold.tobytes()))
+            written += save(scatter_figure(panels, label), folder / f"{stem}-scatter", _FORMATS)
         categories = {
             row.label: {name: value for name, (value, _) in row.categories.items()}
             for row in section.rows
@@ -81,6 +84,8 @@ def scatter_figure(panels: Sequence[tuple[str, Floats, Floats]], label: str) -> 
         if 1 < len(distinct) <= 60:
             means = [scores[kept][gold[kept] == value].mean() for value in distinct]
             axis.plot(distinct, means, color=ORANGE, marker="o", markersize=3, linewidth=1.2)
+        if len(distinct) <= 10:
+            axis.set_xticks(distinct)
         axis.set_title(name, fontsize=9)
         axis.set_xlabel(label, fontsize=8)
         axis.tick_params(labelsize=7)
