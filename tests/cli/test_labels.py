@@ -241,6 +241,21 @@ def test_marked_units_correct_a_rate_of_units(cli: Cli) -> None:
     assert set(reasons) >= {"length", "place, false alarms", "flips", "wording", "repeats"}
 
 
+def test_labels_of_a_scale_of_their_own_are_brought_to_that_of_the_value(cli: Cli) -> None:
+    # On 1..10 the label 5.5 is the middle, which is 0.5 on the scale of ROUGE.
+    rows = texts("d.jsonl", [5, 9, 7, 6, 8, 10, 5, 9, 7, 6])
+    labels = labelled("l.jsonl", rows, [1, 10, 1, 10, 5.5, 5.5])
+    command = ("score", "d.jsonl", "-m", "rouge", "-o", "run", "--no-report", "--labels", labels)
+    assert "name its ends: --label words@1..10" in cli(*command).err
+    assert "expected the ends of a scale" in cli(*command, "--label", "words@10").err
+    assert "expected the ends of a scale" in cli(*command, "--label", "words@4..4").err
+    assert not Path("run").exists()
+    done = cli(*command, "--label", "rouge.rouge_l=words@1..10")
+    assert done.code == 0, done.err
+    found = beholder.Run(Path("run")).corrected(labels, label=["words@1..10"])
+    assert found.tables[0].rows[0]["labels"] == pytest.approx(0.5)
+
+
 def test_agree_takes_labels_of_another_file(cli: Cli) -> None:
     rows = texts("d.jsonl", [5, 9, 7, 6, 8, 10, 5, 9, 7, 6])
     labels = labelled("l.jsonl", rows, [1, 5, 3, 2, 4, 5])

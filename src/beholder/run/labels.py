@@ -84,6 +84,7 @@ def targets(
             label are ignored. Without files there is nothing to correct. Several ratings of a text
             count as their mean, and marks as the share of the words that they touch.
         chosen: Judgments, as ``NAME`` or ``METRIC.VALUE=NAME``; with none the only one there is.
+            ``NAME@1..10`` are brought from this scale to that of the value.
         scored: Values of each metric by its canonical name; the first is corrected if none is
             named.
         problems: Receives why a value of another scale is left out; None raises it.
@@ -103,6 +104,9 @@ def targets(
     made = []
     for text in chosen or [""]:
         named, _, label = text.rpartition("=")
+        scale = ""
+        if label not in names:
+            label, _, scale = label.partition("@")
         if label not in names:
             there = ", ".join(names) or "there are none"
             raise ConfigError(f"{where}: name one of its judgments with --label: {there}")
@@ -115,18 +119,36 @@ def targets(
         for metric, value in _values(named, scored):
             low = -math.inf if value.low is None else value.low
             high = math.inf if value.high is None else value.high
-            off = next((v for v in labels.numbers.values() if not low <= v <= high), None)
+            own = _scaled(labels, scale, low, high) if scale else labels
+            off = next((v for v in own.numbers.values() if not low <= v <= high), None)
             if off is None:
-                made.append(Target(metric, value.name, labels))
+                made.append(Target(metric, value.name, own))
                 continue
             reason = (
                 f"{where}: {label!r} has the value {off:g}, and {metric}.{value.name} is from"
-                f" {low:g} to {high:g}; bring the labels to this scale"
+                f" {low:g} to {high:g}; if the labels have a scale of their own, name its ends:"
+                f" --label {label}@1..10"
             )
             if problems is None:
                 raise ConfigError(reason)
             problems.append(reason)
     return made
+
+
+def _scaled(labels: Labels, scale: str, low: float, high: float) -> Labels:
+    """Labels of a scale such as ``1..10``, on the scale of a value."""
+    try:
+        first, last = map(float, scale.split(".."))
+        step = (high - low) / (last - first)
+    except (ValueError, ZeroDivisionError):
+        step = math.nan
+    if not math.isfinite(step):
+        raise ConfigError(
+            f"--label {labels.name}@{scale}: expected the ends of a scale, such as"
+            f" {labels.name}@1..10, and a value of a scale that ends"
+        )
+    numbers = {key: low + (one - first) * step for key, one in labels.numbers.items()}
+    return replace(labels, numbers=numbers)
 
 
 def _values(named: str, scored: Mapping[str, Sequence[Value]]) -> list[tuple[str, Value]]:

@@ -320,7 +320,7 @@ class LabelGroup:
     Attributes:
         labels: Data file with human judgments of some of the texts, found by id; repeatable.
         label: Which of its judgments, as NAME or METRIC.VALUE=NAME, on the scale of that value or
-            of the first of each metric; repeatable.
+            of the first of each metric; NAME@1..10 is brought to it; repeatable.
     """
 
     labels: tuple[Path, ...] = ()

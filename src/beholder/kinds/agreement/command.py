@@ -164,7 +164,7 @@ def agree(
     own = judged.known and not judgments.label
     if own and judged.name in MARKED:
         return _agree_on_spans(judged, judgments, metric, tools, config, drawing, tell)
-    label = judgments.label or None
+    label = [one.partition("@")[0] for one in judgments.label] or None
     measures = protocol(judged.name) if own else generic(judged.items, label, judgments.kind)
     metrics = [benchmark.asked(name, **tools.named()) for name in metric]
     problems: list[str] = []
