@@ -241,6 +241,34 @@ def test_marked_units_correct_a_rate_of_units(cli: Cli) -> None:
     assert set(reasons) >= {"length", "place, false alarms", "flips", "wording", "repeats"}
 
 
+def test_sentences_that_people_marked_are_found_by_their_place(cli: Cli) -> None:
+    # People mark the first and the last sentence of 16 texts. The metric finds all of the first
+    # and, of the last, the 8 with a colour: 0.5 - 1. The 16 others are too few for false alarms.
+    sample = [
+        {"id": str(i), "image": f"{i}.jpg", "references": ["A dog. A cat sits. A bird."]}
+        | {"candidate": f"A red dog. A cat sits. A {'blue bird' if i % 2 else 'bird'}."}
+        for i in range(16)
+    ]
+    write("d.jsonl", sample)
+    marks = [
+        {**row, "id": f"{row['id']}/ann", "annotator": "ann", "dataset": "docent_granular"}
+        | {"judgments": {"mistakes": [[2, 5], [23, 27]], "omissions": []}}
+        for row in sample
+    ]
+    write("marks.jsonl", marks)
+    command = ("score", "d.jsonl", "-m", "posh", "-o", "run", "--no-report")
+    assert cli(*command).code == 0
+    found = beholder.Run(Path("run")).corrected(
+        "marks.jsonl", label=["posh.unstated_rate=mistakes"]
+    )
+    entries = {row["name"]: row for row in found.tables[-1].rows}
+    assert entries["place of the sentence"]["value"] == pytest.approx(-0.5)
+    assert entries["place of the sentence"]["n"] == 32
+    assert entries["place, false alarms"]["reason"].startswith("16 right sentences of 16 pictures")
+    (rate,) = next(table for table in found.tables if table.name == "corrected-rates").rows
+    assert rate["reason"].endswith("verdicts have labels and 0 have none")
+
+
 def test_labels_of_a_scale_of_their_own_are_brought_to_that_of_the_value(cli: Cli) -> None:
     # On 1..10 the label 5.5 is the middle, which is 0.5 on the scale of ROUGE.
     rows = texts("d.jsonl", [5, 9, 7, 6, 8, 10, 5, 9, 7, 6])
