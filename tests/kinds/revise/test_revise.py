@@ -46,6 +46,17 @@ def mark(text: str, wrong: str, instead: str = "", kind: str = "mistake") -> Tex
         ("A man in a tall hat.", "tall", "", "A man in a hat."),
         ("A tall man sits. A dog barks at it.", "A tall man sits.", "", "A dog barks at it."),
         ("A dog barks at it. A tall man sits.", "A tall man sits.", "", "A dog barks at it."),
+        ("She wears a hat, gloves, and a scarf.", "gloves", "", "She wears a hat and a scarf."),
+        ("She wears a hat, gloves and a scarf.", "scarf", "", "She wears a hat and gloves."),
+        ("Cups, plates and forks on a shelf.", "Cups", "", "Plates and forks on a shelf."),
+        (
+            "It has a bed, a lamp, a rug and a chair.",
+            "a lamp",
+            "",
+            "It has a bed, a rug and a chair.",
+        ),
+        ("A dog sleeps on a sofa under a window.", "window", "", "A dog sleeps on a sofa."),
+        ("A man walks with his dog near an old wall.", "old wall", "", "A man walks with his dog."),
     ],
 )
 def test_certain_edits(text: str, wrong: str, instead: str, proposal: str) -> None:
@@ -76,8 +87,8 @@ def test_edits_of_lint_rules_need_no_english(
     ("text", "wrong", "instead", "why"),
     [
         ("A dog runs over one hill.", "one", "two", "between one and several"),
-        ("A man buys lemons.", "buys", "sells", "only adjectives and numbers"),
-        ("A boy runs.", "boy", "man", "only adjectives and numbers"),
+        ("A man buys lemons.", "buys", "sells", "only adjectives, numbers, list"),
+        ("A boy runs.", "boy", "man", "only adjectives, numbers, list"),
         ("There is no red cup.", "red", "blue", "has no, not or only"),
         ('A sign says "red door" here.', "red", "blue", "quoted"),
         ("A cup stands tall.", "tall", "big", "before its noun"),
@@ -85,6 +96,16 @@ def test_edits_of_lint_rules_need_no_english(
         ("A dog barks loudly. It is big.", "A dog barks loudly.", "", "more than one word"),
         ("Ein Mann hält eine rote Tasse in der Hand.", "rote", "blaue", "only English"),
         ("A red cup.", "red cup", "", "more than one word"),
+        ("She has a hat and gloves.", "gloves", "", "only adjectives, numbers, list"),
+        ("He has a bed, a lamp and a rug. The lamp is on.", "lamp", "", "only adjectives, numbers"),
+        ("Cups, plates and forks of tin.", "forks", "", "only adjectives, numbers, list"),
+        ("A man, a doctor and a nurse sit.", "doctor", "", "only adjectives, numbers, list"),
+        ("A boy runs in a hat. It is red.", "hat", "", "only adjectives, numbers, list"),
+        ("A woman puts cups on a table.", "table", "", "only adjectives, numbers, list"),
+        ("The old dog is on a sofa.", "sofa", "", "only adjectives, numbers, list"),
+        ("A dog stands in front of a house.", "house", "", "only adjectives, numbers, list"),
+        ("There are no hats, gloves and scarves.", "gloves", "", "has no, not or only"),
+        ("A sign reads “bread, milk and eggs”.", "milk", "", "quoted"),
     ],
 )
 def test_what_is_not_certain_is_refused_with_its_reason(

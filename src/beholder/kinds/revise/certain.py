@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from beholder.judges.builtin.classes import exclude, values
@@ -16,7 +17,12 @@ from beholder.text import words
 from beholder.text.languages import ENGLISH, language_named, other_language
 
 _DENYING = frozenset(("no", "not", "n't", "only", "never", "without", "neither", "nor", "none"))
+_ENDS = frozenset(("PUNCT", "VERB", "AUX"))
 _CONTENT = frozenset(("NOUN", "PROPN", "VERB", "ADJ", "NUM"))
+_PLACES = re.compile(
+    "above|across|against|along|at|behind|below|beneath|beside|by|in|inside|near|on|outside|over"
+    "|through|under|with"
+)
 _AN = re.compile(r"(?!uni|use|usu|eu|one\b|once)[aeiou]|hour|honest|heir", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]|(?<!\w)['‘][^'‘’]*['’](?!\w)")
 
@@ -54,8 +60,9 @@ def certain(
     """The edits that are certain, in order, and the marks that are left.
 
     Certain are: a word of a class of values (colour, number, side, material, age) for another of
-    its class, an attributive adjective less, a sentence less of which all words are marked, and
-    what rules of ``beholder lint`` found (opening, address, emoji, markup).
+    its class; less an attributive adjective, a member of a list that keeps two, a closing phrase
+    of place, or a sentence of which all words are marked; and what rules of ``beholder lint`` found
+    (opening, address, emoji, markup).
 
     Args:
         text: The text.
@@ -66,7 +73,9 @@ def certain(
     english = named in (None, ENGLISH) and other_language(text, ENGLISH) is None
     marked = any(mark.span and not mark.kind.startswith("ALT") for mark in marks)
     document = parse(text) if english and marked else None
-    found: list[Edit] = list(_sentences(document, text, marks)) if document else []
+    found: list[Edit] = []
+    if document:
+        found += [*_sentences(document, text, marks), *_lists(document, text, marks)]
     whole = {mark for edit in found for mark in edit.marks}
     refused: list[LeftMark] = []
     for place, mark in enumerate(marks):
@@ -101,32 +110,137 @@ def certain(
 
 def _edit(text: str, mark: TextMark, document: Document | None) -> tuple[int, int, str]:
     if mark.span is None:
-        raise _No("an omission needs wording; name a judge")
+        what = "an omission" if mark.kind == "omission" else "a mistake without a place"
+        raise _No(f"{what} needs wording; name a judge")
     start, end = mark.span
     if mark.kind.startswith("ALT"):
         return _of_rule(text, mark.kind, start, end)
     if document is None:
         raise _No("only English texts are edited without a judge")
-    if any(a < end and start < b for a, b in (m.span() for m in _QUOTED.finditer(text))):
+    if _is_quoted(text, start, end):
         raise _No("the words are quoted")
     inside = [word for word in document if start <= word.start and word.end <= end]
+    if inside and _is_denied(document, inside[0]):
+        raise _No("the sentence has no, not or only")
+    if (closing := _closing(document, inside)) is not None:
+        return closing
     if len(inside) != 1:
         raise _No("more than one word is marked")
-    (word,) = inside
-    if any(w.lower in _DENYING for w in document if w.sentence == word.sentence):
-        raise _No("the sentence has no, not or only")
+    return _of_word(document, inside[0], mark.instead.lower())
+
+
+def _of_word(document: Document, word: Word, instead: str) -> tuple[int, int, str]:
     if word.pos == "PROPN":
         raise _No("the word is part of a name")
     if word.pos not in ("ADJ", "NUM"):
-        raise _No("only adjectives and numbers are edited without a judge")
-    if len(mark.instead.split()) == 1 and exclude(values(word.lower), values(mark.instead.lower())):
-        return _replaced(document, word, mark.instead.lower())
+        raise _No("only adjectives, numbers, list members and closing phrases need no judge")
+    if len(instead.split()) == 1 and exclude(values(word.lower), values(instead)):
+        return _replaced(document, word, instead)
     if document.children(word) or document.words[word.index - 1].text == ",":
         raise _No("the adjective is part of a longer phrase")
     if word.dep != "amod" or not document.words[word.head].is_noun or word.head < word.index:
         raise _No("the word does not stand before its noun")
     following = document.words[word.index + 1]
     return _with_article(document, word, following.start, "", following.text)
+
+
+def _is_quoted(text: str, start: int, end: int) -> bool:
+    return any(m.start() < end and start < m.end() for m in _QUOTED.finditer(text))
+
+
+def _is_denied(document: Document, word: Word) -> bool:
+    return any(w.lower in _DENYING for w in document if w.sentence == word.sentence)
+
+
+def _phrase(document: Document, at: int) -> list[Word]:
+    """The plain noun phrase that begins at a word: determiner, adjectives, common nouns."""
+    found: list[Word] = []
+    for word in document.words[at:]:
+        plain = word.pos in ("ADJ", "NUM") or word.dep in ("det", "nmod:poss")
+        if word.pos != "NOUN" and (not plain or (found and found[-1].pos == "NOUN")):
+            break
+        found.append(word)
+    return found if found and found[-1].pos == "NOUN" else []
+
+
+def _is_resumed(document: Document, noun: Word) -> bool:
+    """Whether something after a noun may refer to it: a pronoun or the same noun."""
+    return any(w.pos == "PRON" or w.lemma == noun.lemma for w in document.words[noun.index + 1 :])
+
+
+def _closing(document: Document, inside: Sequence[Word]) -> tuple[int, int, str] | None:
+    """A phrase of place less at the end of a sentence; None if its noun is not what is marked."""
+    nouns = [word for word in inside if word.pos == "NOUN"]
+    case = document.child(nouns[-1], "case") if nouns else None
+    if not nouns or case is None or case.index < 1 or not _PLACES.fullmatch(case.lower):
+        return None
+    phrase, noun = _phrase(document, case.index + 1), nouns[-1]
+    head, before = document.words[noun.head], document.words[case.index - 1]
+    allowed = {case, *phrase}
+    rest = [w for w in document.words[noun.index + 1 :] if w.sentence == noun.sentence]
+    if (
+        phrase[-1:] != [noun]
+        or not allowed.issuperset(inside)
+        or not allowed.issuperset(document.subtree(noun))
+        or any(word.pos != "PUNCT" for word in rest)
+        or before.pos not in ("NOUN", "PROPN", "VERB")
+        or _is_resumed(document, noun)
+    ):
+        return None
+    if head.pos == "VERB":
+        if not document.child(head, "nsubj") or document.child(head, "obj", "aux:pass"):
+            return None
+    elif head != before:
+        return None
+    return before.end, noun.end, ""
+
+
+def _lists(document: Document, text: str, marks: Sequence[TextMark]) -> Iterator[Edit]:
+    """Lists without marked members, of which at least two stay."""
+    spans = {n: m.span for n, m in enumerate(marks) if m.span and not m.kind.startswith("ALT")}
+    for first in document:
+        members = _members(document, first)
+        if len(members) < 3:
+            continue
+        start, end = members[0][0].start, members[-1][-1].end
+        if _is_quoted(text, start, end) or _is_denied(document, first):
+            continue
+        gone = {
+            place: number
+            for number, (a, b) in spans.items()
+            for place, own in enumerate(members)
+            if own[0].start <= a <= own[-1].start and b == own[-1].end
+            if not _is_resumed(document, own[-1])
+        }
+        left = [own for place, own in enumerate(members) if place not in gone]
+        after = document.words[members[-1][-1].index + 1 :][:1]
+        dangling = len(members) - 1 in gone and any(w.pos not in _ENDS for w in after)
+        if not gone or len(left) < 2 or dangling:
+            continue
+        said = [text[own[0].start : own[-1].end] for own in left]
+        if 0 in gone and text[start].isupper():
+            said[0] = said[0][0].upper() + said[0][1:]
+        last = text[members[-2][-1].end : members[-1][0].start]
+        last = last if len(left) > 2 else last.replace(",", "")
+        yield Edit(start, end, ", ".join(said[:-1]) + last + said[-1], tuple(sorted(gone.values())))
+
+
+def _members(document: Document, first: Word) -> list[list[Word]]:
+    """The members of a list that begins with a word; each is a plain noun phrase."""
+    before = document.words[first.index - 1] if first.index else first
+    if before.dep in ("det", "amod", "nummod", "compound", "nmod:poss"):
+        return []
+    members = [_phrase(document, first.index)]
+    while members[-1]:
+        noun, rest = members[-1][-1], document.words[members[-1][-1].index + 1 :]
+        heads = {own[-1].index for own in members[:-1]}
+        if heads and (noun.dep != "conj" or noun.head not in heads):
+            break
+        if heads and document.words[members[-1][0].index - 1].dep == "cc":
+            return members
+        between = list(takewhile(lambda word: word.text == "," or word.dep == "cc", rest))
+        members.append(_phrase(document, between[-1].index + 1) if between else [])
+    return []
 
 
 def _replaced(document: Document, word: Word, new: str) -> tuple[int, int, str]:
