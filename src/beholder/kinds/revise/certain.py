@@ -227,8 +227,8 @@ def _lists(document: Document, text: str, marks: Sequence[TextMark]) -> Iterator
 
 def _members(document: Document, first: Word) -> list[list[Word]]:
     """The members of a list that begins with a word; each is a plain noun phrase."""
-    before = document.words[first.index - 1] if first.index else first
-    if before.dep in ("det", "amod", "nummod", "compound", "nmod:poss"):
+    before = document.words[first.index - 1].dep if first.index else ""
+    if before in ("det", "amod", "nummod", "compound", "nmod:poss"):
         return []
     members = [_phrase(document, first.index)]
     while members[-1]:
