@@ -55,6 +55,21 @@ def test_rows_of_jsonl_with_context(tmp_path: Path) -> None:
     assert "ALT001" not in {one.rule for one in report.findings}
 
 
+def test_places_of_pictures_in_markdown(tmp_path: Path) -> None:
+    source = (
+        "---\na: 1\n---\n`![a](x)` \\![a](y) ![a](1.png)\n![a](2.png) <img src=3.png alt=b>\n\n"
+        "<div>\n  <img src=4.png alt=c>\n</div>\n\n> - ![Tom &amp; *Ann*](5.png)\n"
+    )
+    found = read(write(tmp_path, "a.md", source))
+    assert [(Path(one.picture).name, one.line, one.column, one.text) for one in found] == [
+        ("1.png", 4, 20, "a"),
+        ("2.png", 5, 1, "a"),
+        ("3.png", 5, 13, "b"),
+        ("4.png", 8, 3, "c"),
+        ("5.png", 11, 5, "Tom & Ann"),
+    ]
+
+
 def test_coco_captions(tmp_path: Path) -> None:
     value = {
         "images": [{"id": 3, "file_name": "x.jpg"}],

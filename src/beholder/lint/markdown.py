@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from beholder.lint.occurrence import Occurrence
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
+_MARKDOWN = MarkdownIt()
 _FRONT = re.compile(r"---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|$)", re.S)
 _FRONT_TEXT = re.compile(r"^(?:image_alt|alt)[ \t]*:[ \t]*(.*?)[ \t]*$", re.M)
 
@@ -32,39 +34,49 @@ def pictures(source: str, name: str) -> Iterator[Occurrence]:
             text = found[1].strip("\"'")
             yield Occurrence(file=name, line=line, element="front matter", raw=text)
         source = "\n" * front[0].count("\n") + source[front.end() :]
-    for block in MarkdownIt().parse(source):
-        line = block.map[0] + 1 if block.map else 1
-        if block.type == "html_block":
-            yield from _inside(block.content, name, line)
+    starts = [0, *(found.end() for found in re.finditer("\n", source))]
+    at = 0
+    for block in _MARKDOWN.parse(source):
+        at = max(at, starts[block.map[0]] if block.map else 0)
         link: Token | None = None
-        for token in block.children or ():
-            if token.type in ("softbreak", "hardbreak"):
-                line += 1
-            elif token.type == "link_open":
+        for token in (block, *(block.children or ())):
+            if token.type == "link_open":
                 link = token
             elif token.type == "link_close":
                 link = None
-            elif token.type == "html_inline":
-                yield from _inside(token.content, name, line)
-            elif token.type == "image":
-                yield _picture(token, block, link, name, line)
+            elif token.type in ("html_block", "html_inline", "code_inline", "image"):
+                is_image = token.type == "image"
+                said = f"![{token.content}]" if is_image else token.content
+                place = re.compile(r"(?<!\\)" + re.escape(said)).search(source, at)
+                line = bisect_right(starts, place.start() if place else at)
+                column = place.start() - starts[line - 1] + 1 if place else None
+                if is_image:
+                    yield _picture(token, block, link, name, (line, column))
+                elif token.type != "code_inline":
+                    yield from _inside(said, name, (line, column))
+                at = place.end() if place else at
 
 
-def _inside(source: str, name: str, line: int) -> Iterator[Occurrence]:
+def _inside(source: str, name: str, place: tuple[int, int | None]) -> Iterator[Occurrence]:
     for one in html.pictures(source, name):
-        one.line = line + (one.line or 1) - 1
+        if one.line == 1 and one.column and place[1]:
+            one.column += place[1] - 1
+        one.line = place[0] + (one.line or 1) - 1
         yield one
 
 
-def _picture(token: Token, block: Token, link: Token | None, name: str, line: int) -> Occurrence:
-    text = token.content
+def _picture(
+    token: Token, block: Token, link: Token | None, name: str, place: tuple[int, int | None]
+) -> Occurrence:
+    text = _MARKDOWN.renderer.renderInlineAsText(token.children or [], _MARKDOWN.options, {})
     alone = all(
         one.type in ("image", "link_open", "link_close") or not one.content.strip()
         for one in block.children or ()
     )
     return Occurrence(
         file=name,
-        line=line,
+        line=place[0],
+        column=place[1],
         element="image",
         picture=str(token.attrs.get("src") or ""),
         raw=text,

@@ -34,13 +34,15 @@ class ReadFile(NamedTuple):
     notes: Sequence[str]
 
 
-_READERS: dict[str, Callable[[str, str], Iterator[Occurrence]]] = {
+READERS: dict[str, Callable[[str, str], Iterator[Occurrence]]] = {
     ".html": html.pictures,
     ".htm": html.pictures,
     ".xhtml": html.pictures,
     ".md": markdown.pictures,
     ".markdown": markdown.pictures,
 }
+"""Readers of pages and Markdown, by ending."""
+
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
 
@@ -68,7 +70,7 @@ def read(paths: Sequence[str | Path], columns: Mapping[str, str]) -> Iterator[Re
 
 
 def _files(path: Path) -> list[Path]:
-    known = (*_READERS, *_TABLES, *packed.FORMS)
+    known = (*READERS, *_TABLES, *packed.FORMS)
     if path.is_file():
         if path.suffix.lower() in known:
             return [path]
@@ -102,8 +104,8 @@ def _read(
                 raise DataError(name, f"has {size:,} bytes; at most {MOST_BYTES:,} are read")
         if form in packed.FORMS:
             found += packed.pictures(file, name)
-        elif form in _READERS:
-            found += _READERS[form](decoded(file.read_bytes(), name), name)
+        elif form in READERS:
+            found += READERS[form](decoded(file.read_bytes(), name), name)
         else:
             value = tables.parsed(file, name) if form == ".json" else None
             if iiif.is_iiif(value):

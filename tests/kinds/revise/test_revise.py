@@ -209,6 +209,14 @@ CANVAS = {
 MANIFEST = {"type": "Manifest", "id": "https://x/m", "label": {"en": ["M"]}, "items": [CANVAS]}
 FORMS = {
     "page.html": (PAGE, [('"Image of a dog on a sofa, &quot;', '"A dog on a sofa, &#34;'), ("Rex&quot;", "Rex&#34;"), ("Photo of ", "")]),
+    "n.md": (
+        "---\ntitle: T\n---\n# é ![Image of a cat](a.jpg) ![Image of a cat](b.jpg)\n\n"
+        "> `![Image of a cat](x)` ![Photo of a big dog\\_1](c.jpg)\n\n"
+        '- <img src=d.png alt="Photo of Tom &amp; Ann">\n\n![Image of a hat \\[red\\]][r]\n\n[r]: r.png\n',
+        [("![Image of a cat](a", "![A cat](a"), ("![Image of a cat](b", "![A cat](b"),
+         ("![Photo of a big dog", "![A big dog"),
+         ('"Photo of Tom', '"Tom'), ("![Image of a hat", "![A hat")],
+    ),
     "m.json": (json.dumps(MANIFEST), [('"Image of a \\"dog\\" \\u00e9 on a sofa"', '"A \\"dog\\" é on a sofa"')]),
     "t.csv": (
         'image;alt;note\r\na.jpg;"Image of a dog; on a sofa";x\r\nb.jpg;Photo of a cat on a mat;'
@@ -247,6 +255,34 @@ def test_only_accepted_texts_change_in_the_form_that_was_read(
     with pytest.raises(ConfigError, match="has no mark to correct"):
         revise(out, "again.jsonl")
     assert Path(name).read_bytes() == source.encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "why"),
+    [
+        ("n.md", "![Photo of a *big* dog](c.jpg)\n", "is there 0 times"),
+        (
+            "p.html",
+            "<p id=a>Image of a dog</p><img src=a.jpg aria-labelledby=a>",
+            "is there 0 times",
+        ),
+        ("b.epub", "", "cannot be written into .epub files"),
+        ("t.docx", "", "cannot be written into .docx files"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_and_nothing_is_written(
+    name: str, source: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(source)
+    if source:
+        revise(name, "p.jsonl")
+        rows = [json.loads(line) for line in Path("p.jsonl").read_text("utf-8").splitlines()]
+    else:
+        rows = [{"id": "a", "candidate": "x", "meta": {"source": {"file": name}}}]
+    with pytest.raises(DataError, match=why):
+        write_accepted(decided(rows, Path("d.jsonl"), "accept"), Path(f"new-{name}"))
+    assert not Path(f"new-{name}").exists()
 
 
 def test_the_source_is_never_written_and_a_changed_one_is_refused(

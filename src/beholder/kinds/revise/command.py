@@ -40,7 +40,7 @@ def revise(
     from beholder.errors import ConfigError
     from beholder.kinds.revise.door import run_revise
     from beholder.kinds.revise.engine import ReviseConfig
-    from beholder.kinds.revise.export import write_accepted
+    from beholder.kinds.revise.export import FORMS, write_accepted
     from beholder.report.comparison import differences
     from beholder.run.rows.engine import plan_making
     from beholder.terminal.printing import close, say, tell_plan, tell_result, too_many
@@ -52,6 +52,8 @@ def revise(
     if out is None:
         raise ConfigError("name the file of the proposals: -o proposals.jsonl")
     config = ReviseConfig(source, out, judge, metric, judging, work.found())
+    if source.is_file() and source.suffix.lower() not in FORMS:
+        say(f"--write cannot change {source.suffix} files; enter accepted texts there by hand")
     if finish.dry_run:
         return tell_plan(plan_making(config.making()), config.run)
     with TerminalProgress() as progress:

@@ -6,19 +6,23 @@ import html
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from beholder.errors import ConfigError, DataError
 from beholder.files import write_bytes
 from beholder.kinds.revise.engine import digest
+from beholder.lint.sources import READERS
 from beholder.lint.wording import norm
 
-FORMS = (".html", ".htm", ".xhtml", ".csv", ".tsv", ".json", ".jsonl", ".ndjson")
+FORMS = (*READERS, ".csv", ".tsv", ".json", ".jsonl", ".ndjson")
+"""Endings of files that can be written."""
 
 _ATTRIBUTE = re.compile(r"[\s/]+([^\s=>/\"']+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>\"']+))?")
 _JSON = re.compile(r"\"(?:[^\"\\]|\\.)*\"|[\[\]{},:]|[^\s\[\]{},:\"]+")
+_IMAGE = re.compile(r"!\[((?:[^\[\]\\]|\\.)*)\]", re.S)
 _BOM = "\ufeff"
 
 
@@ -61,6 +65,8 @@ def write_accepted(accepted: Path, out: Path) -> int:
             by_file.setdefault(Path(file), []).append(row)
     if not by_file:
         raise ConfigError(f"{accepted}: no row names the file that its text comes from")
+    for file in by_file:
+        check_form(file)
     top = Path(os.path.commonpath([file.parent for file in by_file]))
     n = 0
     made: dict[Path, bytes] = {}
@@ -87,19 +93,32 @@ def write_accepted(accepted: Path, out: Path) -> int:
     return n
 
 
-def _spliced(file: Path, rows: Iterable[Mapping[str, Any]]) -> bytes:
+def check_form(file: Path) -> None:
+    """Refuse a file whose form cannot be written.
+
+    Raises:
+        DataError: Names the form and what to do.
+    """
+    if file.suffix.lower() not in FORMS:
+        raise DataError(
+            str(file),
+            f"accepted texts cannot be written into {file.suffix} files, only into"
+            f" {', '.join(FORMS)}; enter the exported texts where the file was made",
+        )
+
+
+def _spliced(file: Path, rows: Sequence[Mapping[str, Any]]) -> bytes:
     form = file.suffix.lower()
-    if form not in FORMS:
-        raise DataError(str(file), f"cannot be written in its form; these can: {', '.join(FORMS)}")
     try:
         source = file.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError(str(file), f"is not UTF-8 ({error}); save it as UTF-8") from error
+    before = source
     places: list[tuple[int, int, str]] = []
-    all_found = [] if form in FORMS[:3] else list(_texts(source, form))
+    all_found = [] if form in READERS else list(_texts(source, form))
     for row in rows:
         where, old = row["meta"]["source"], norm(row["meta"]["revision"]["text"])
-        if form in FORMS[:3]:
+        if form in READERS:
             found = _attributes(source, where)
         else:
             known = {str(where.get("locator") or row["id"]), f"row {where.get('line')}"}
@@ -111,17 +130,31 @@ def _spliced(file: Path, rows: Iterable[Mapping[str, Any]]) -> bytes:
         found = [one for one in found if norm(one.value) == old]
         if len(found) != 1:
             raise DataError(
-                str(file), f"the text of {row['id']} is there {len(found)} times, expected once"
+                str(file),
+                f"the text of {row['id']} is there {len(found)} times, expected once; correct it"
+                " by hand and refuse its proposal",
             )
         quote = source[found[0].start]
         places.append((found[0].start, found[0].end, _written(row["candidate"], form, quote)))
     for start, end, new in sorted(places, reverse=True):
         source = source[:start] + new + source[end:]
+    if form in READERS:
+        olds = Counter(norm(row["meta"]["revision"]["text"]) for row in rows)
+        news = Counter(norm(row["candidate"]) for row in rows)
+        read, again = (
+            Counter(one.text for one in READERS[form](text, "")) for text in (before, source)
+        )
+        if again != read - olds + news:
+            raise DataError(
+                str(file), "would not read as accepted after writing; correct it by hand"
+            )
     return source.encode("utf-8")
 
 
 def _written(text: str, form: str, quote: str) -> str:
-    if form in FORMS[:3]:
+    if quote == "!":
+        return "![" + re.sub(r"([\\\[\]*_`<&])", r"\\\1", text) + "]"
+    if form in READERS:
         quote = quote if quote in "\"'" else '"'
         return f"{quote}{html.escape(text, quote=False).replace(quote, f'&#{ord(quote)};')}{quote}"
     if form in (".csv", ".tsv"):
@@ -131,12 +164,15 @@ def _written(text: str, form: str, quote: str) -> str:
 
 
 def _attributes(source: str, where: Mapping[str, Any]) -> list[FoundText]:
-    """The attribute of the element that begins at a line and column."""
+    """The attribute of the element, or the picture of Markdown, at a line and column."""
     lines = source.removeprefix(_BOM).split("\n")
     if not where.get("line") or not where.get("column"):
         return []
     start = len(_BOM) * source.startswith(_BOM) + where["column"] - 1
     start += sum(len(line) + 1 for line in lines[: where["line"] - 1])
+    if image := _IMAGE.match(source, start):
+        value = html.unescape(re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", image[1]))
+        return [FoundText(frozenset(), "alt", *image.span(), value)]
     tag = re.compile(r"<[^\s/>]+").match(source, start)
     at = tag.end() if tag else len(source)
     while match := _ATTRIBUTE.match(source, at):
