@@ -343,6 +343,70 @@ def test_from_a_run_to_a_new_table(
     assert (bare.code, "-o proposals.jsonl" in bare.err) == (2, True)
 
 
+PEOPLE = {
+    "id": "a",
+    "candidate": "A blue boat by an old pier. It rains.",
+    "references": ["A boat. A gull."],
+}
+
+
+def said(who: str, *marks: tuple[str, int, int]) -> dict[str, Any]:
+    own = [
+        {"side": side, "start": a, "end": b, "text": "", "kind": "other"} for side, a, b in marks
+    ]
+    more = {"annotator": who, "dataset": "docent_granular", "judgments": {"mistakes": []}}
+    return {**PEOPLE, **more, "id": f"a/{who}", "marks": own}
+
+
+def test_words_that_most_annotators_marked_are_corrected(tmp_path: Path) -> None:
+    rows = [
+        said("anna", ("candidate", 2, 11), ("reference", 8, 14)),
+        said("ben", ("candidate", 2, 6), ("reference", 10, 14)),
+        said("cleo", ("candidate", 18, 21)),
+    ]
+    source = tmp_path / "marked.jsonl"
+    for some, proposal, marks in (
+        (rows, "A boat by an old pier. It rains.", [("blue", [2, 6]), ("gull", None)]),
+        (rows[2:], "A blue boat by a pier. It rains.", [("old", [18, 21])]),
+    ):
+        source.write_text("".join(json.dumps(row) + "\n" for row in some))
+        out = tmp_path / f"p{len(some)}.jsonl"
+        revise(source, out)
+        (row,) = [json.loads(line) for line in out.read_text().splitlines()]
+        assert (row["id"], row["candidate"]) == ("a", proposal)
+        found = row["meta"]["marks"]
+        assert [(one["text"], one["span"]) for one in found] == marks
+        assert all(one["instead"] == "A gull." for one in found if one["kind"] == "omission")
+
+
+def test_facts_that_most_annotators_call_false_are_corrected(tmp_path: Path) -> None:
+    verdicts = {
+        "It rains": {"anna": "false", "ben": "false"},
+        "The boat is red": {"anna": "false"},
+        "A blue boat": {"anna": "false", "ben": "true"},
+        "an old pier": {"anna": "true"},
+    }
+    facts = [{"text": text, "verdicts": said} for text, said in verdicts.items()]
+    source, out = tmp_path / "facts.jsonl", tmp_path / "p.jsonl"
+    source.write_text(json.dumps({**PEOPLE, "facts": facts}))
+    revise(source, out)
+    row = json.loads(out.read_text())
+    assert row["candidate"] == "A blue boat by an old pier."
+    assert [(one["text"], one["span"]) for one in row["meta"]["marks"]] == [
+        ("It rains", [28, 36]),
+        ("The boat is red", None),
+    ]
+    assert [one["why"] for one in row["meta"]["revision"]["refused"]] == [
+        "a mistake without a place needs wording; name a judge"
+    ]
+    source.write_text(json.dumps({**PEOPLE, "facts": facts, "audit": []}))
+    with pytest.raises(ConfigError, match="facts of references"):
+        revise(source, tmp_path / "q.jsonl")
+    source.write_text(json.dumps({**PEOPLE, "facts": [{"verdicts": 1}]}))
+    with pytest.raises(DataError, match="row a: "):
+        revise(source, tmp_path / "r.jsonl")
+
+
 def test_decisions_become_final_texts() -> None:
     task = task_named("revisions")
     assert isinstance(task, RevisionTask)

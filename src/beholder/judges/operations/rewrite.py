@@ -97,7 +97,7 @@ class TextMark:
     Attributes:
         kind: ``mistake``, ``omission``, or the id of a rule of ``beholder lint``.
         text: The words that are wrong or missing.
-        span: Where the mistake is in the text; None for an omission.
+        span: Where the mistake is in the text; None if unknown, and for an omission.
         instead: What the trusted text says: words for a mistake, its sentence for an omission.
     """
 
@@ -166,7 +166,7 @@ class ReviseText(ModelOperation[str], name="revise_text"):
 
 
 def _shown(mark: TextMark) -> str:
-    if mark.span is None:
+    if mark.kind == "omission":
         return f"missing: {mark.text}" + (f" (as in: {mark.instead})" if mark.instead else "")
     return f"wrong: {mark.text}" + (f"; right: {mark.instead}" if mark.instead else "")
 

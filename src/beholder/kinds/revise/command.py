@@ -28,7 +28,8 @@ def revise(
     Example: `beholder revise runs/posh -o proposals.jsonl`
 
     Args:
-        source: A run of score, or a file that lint reads; with --write, exported decisions.
+        source: A run of score, exported marks or facts, or a file that lint reads; with --write,
+            exported decisions.
         out: JSONL file of the proposals.
         judge: Who words corrections, such as openai:MODEL; builtin makes those that are certain.
         metric: Whose marks of a run; the first metric that has any if none is named.

@@ -53,7 +53,8 @@ def revise(
     """Propose texts in which marked mistakes are corrected and omissions added.
 
     Args:
-        source: A run of scores, or a file that ``beholder.lint`` reads.
+        source: A run of scores, marks or facts that ``beholder annotate export`` wrote, or a file
+            that ``beholder.lint`` reads.
         out: JSONL file of the proposals.
         judge: Who words corrections; ``builtin`` makes those that are certain.
         metric: Whose marks of a run; None takes the first metric that has any.

@@ -11,13 +11,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
+from beholder.data import read_items
 from beholder.data.row import to_row
-from beholder.errors import ConfigError, ItemError
+from beholder.errors import ConfigError, DataError, ItemError
 from beholder.judges import Judge
 from beholder.judges.operations import Operation, ReviseText, TextMark
 from beholder.kinds.revise.certain import apply, certain
@@ -27,7 +29,7 @@ from beholder.metrics import Tools
 from beholder.metrics.asker import Asker, ValueInfo
 from beholder.metrics.params import BUILTIN_JUDGE, param
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
-from beholder.records import Item, ItemScore, Unit
+from beholder.records import Item, ItemScore, Span, Unit
 from beholder.run import ROWS, SCORES, manifest
 from beholder.run.rows.askers import RowAsker, RowColumns
 from beholder.run.rows.engine import GenerationRun, rebased, usual
@@ -35,7 +37,7 @@ from beholder.run.rows.generators import CHARACTERS, WORDS, GeneratedText
 from beholder.run.session import RunContext
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
-from beholder.text import RuleSplitter
+from beholder.text import RuleSplitter, words
 from beholder.text.languages import language_named
 
 RULES = ("ALT104", "ALT109", "ALT110", "ALT112", "ALT114")
@@ -63,7 +65,8 @@ def marked(source: Path, folder: Path, metric: str | None) -> list[Item]:
     """Rows with at least one mark.
 
     Args:
-        source: A run of scores, or a file that ``beholder lint`` reads.
+        source: A run of scores, exported marks or verdicts on facts, or a file that ``beholder
+            lint`` reads.
         folder: Folder that image paths become relative to.
         metric: Whose marks of a run; None takes the first metric that has any.
 
@@ -72,12 +75,91 @@ def marked(source: Path, folder: Path, metric: str | None) -> list[Item]:
         RunError: The run is of another kind.
         DataError: The file cannot be read.
     """
-    is_run = manifest.is_run(source)
-    rows = list(_of_run(source, folder, metric) if is_run else _of_lint(source))
-    if not rows:
-        what = "metric such as posh or accord" if is_run else f"finding of {', '.join(RULES)}"
+    if manifest.is_run(source):
+        rows, what = _of_run(source, folder, metric), "metric such as posh or accord"
+    elif _is_judged(source):
+        rows, what = _of_people(source, folder), "mark or a false fact on which most people agree"
+    else:
+        rows, what = _of_lint(source), f"finding of {', '.join(RULES)}"
+    if not (found := list(rows)):
         raise ConfigError(f"{source} has no mark to correct; name one with a {what}")
-    return rows
+    return found
+
+
+def _is_judged(source: Path) -> bool:
+    """Whether a file has rows that annotators marked or whose facts they judged."""
+    if source.suffix != ".jsonl" or not source.is_file():
+        return False
+    with source.open("rb") as opened:
+        row = opened.readline()
+    return b'"verdicts"' in row or (b'"annotator"' in row and b'"marks"' in row)
+
+
+class _PersonMark(msgspec.Struct, frozen=True):
+    side: str
+    start: Annotated[int, msgspec.Meta(ge=0)]
+    end: int
+
+
+class _JudgedFact(msgspec.Struct, frozen=True):
+    text: str
+    verdicts: dict[str, str]
+
+
+class _People(msgspec.Struct, frozen=True):
+    """What annotators said of a text, in the form of ``beholder annotate export``."""
+
+    annotator: str = ""
+    marks: tuple[_PersonMark, ...] = ()
+    facts: tuple[_JudgedFact, ...] = ()
+    audit: object = None
+
+
+def _of_people(source: Path, folder: Path) -> Iterator[Item]:
+    texts: dict[str, list[tuple[Item, _People]]] = {}
+    for item in read_items(source):
+        if isinstance(item, DataError):
+            raise item
+        try:
+            said = msgspec.convert(dict(item.meta), _People)
+        except msgspec.ValidationError as error:
+            raise DataError(str(source), f"row {item.id}: {error}") from None
+        if said.audit is not None:
+            raise ConfigError(f"{source} judges facts of references, which revise does not change")
+        texts.setdefault(item.id.removesuffix(f"/{said.annotator}"), []).append((item, said))
+    for name, own in texts.items():
+        item, by = own[0][0], [said for _, said in own]
+        marks = [
+            TextMark("mistake", item.candidate[a:b], (a, b))
+            for a, b in _agreed(item.candidate, "candidate", by)
+        ]
+        for reference in item.references[:1]:
+            marks += [
+                _omission(reference[a:b], reference, a)
+                for a, b in _agreed(reference, "reference", by)
+            ]
+        for fact in by[0].facts:
+            verdicts, at = list(fact.verdicts.values()), item.candidate.find(fact.text)
+            if 2 * verdicts.count("false") > len(verdicts):
+                span = (at, at + len(fact.text)) if at >= 0 else None
+                marks.append(TextMark("mistake", fact.text, span))
+        if marks:
+            images = tuple(rebased(image, source.parent, folder) for image in item.images)
+            meta = {"marks": list(map(asdict, marks)), "source": {}}
+            yield replace(item, id=name, images=images, judgments={}, meta=meta)
+
+
+def _agreed(text: str, side: str, by: Sequence[_People]) -> list[Span]:
+    """Marks of one annotator; of several the runs of words that most of them marked."""
+    marked = [[(one.start, one.end) for one in p.marks if one.side == side] for p in by]
+    if len(by) == 1:
+        return sorted(marked[0])
+
+    def is_agreed(word: Span) -> bool:
+        return 2 * sum(any(a < word[1] and word[0] < b for a, b in own) for own in marked) > len(by)
+
+    runs = [list(run) for agreed, run in groupby(words(text), is_agreed) if agreed]
+    return [(run[0][0], run[-1][1]) for run in runs]
 
 
 def _of_run(run: Path, folder: Path, metric: str | None) -> Iterator[Item]:
@@ -115,12 +197,14 @@ def _mark(unit: Unit, item: Item) -> TextMark | None:
         instead = str(unit.detail.get("contradiction") or "")
         return TextMark("mistake", item.candidate[start:end], (start, end), instead)
     if unit.side == "reference" and unit.verdict == "omission" and not unit.detail.get("under"):
-        reference = item.references[unit.reference_index or 0]
-        place = unit.spans[0][0]
-        parts = RuleSplitter().split(reference)
-        around = next((one.of(reference) for one in parts if one.start <= place < one.end), "")
-        return TextMark("omission", unit.text, None, around)
+        return _omission(unit.text, item.references[unit.reference_index or 0], unit.spans[0][0])
     return None
+
+
+def _omission(words: str, reference: str, place: int) -> TextMark:
+    parts = RuleSplitter().split(reference)
+    around = next((one.of(reference) for one in parts if one.start <= place < one.end), "")
+    return TextMark("omission", words, None, around)
 
 
 def _of_lint(source: Path) -> Iterator[Item]:
@@ -234,7 +318,7 @@ class ReviseConfig:
     """What to revise, and where the proposals go.
 
     Attributes:
-        source: A run of scores, or a file that ``beholder lint`` reads.
+        source: As for ``marked``.
         out: The JSONL file to write; the run directory is ``OUT.run``.
         judge: Who words corrections.
         metric: Whose marks of a run; None takes the first metric that has any.

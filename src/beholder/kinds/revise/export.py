@@ -64,7 +64,10 @@ def write_accepted(accepted: Path, out: Path) -> int:
         if file := row.get("meta", {}).get("source", {}).get("file"):
             by_file.setdefault(Path(file), []).append(row)
     if not by_file:
-        raise ConfigError(f"{accepted}: no row names the file that its text comes from")
+        raise ConfigError(
+            f"{accepted}: no row names the file that its text comes from; the final texts are its"
+            " candidates"
+        )
     for file in by_file:
         check_form(file)
     top = Path(os.path.commonpath([file.parent for file in by_file]))
