@@ -15,6 +15,7 @@ from beholder.judges import LLMJudge
 from beholder.kinds.audit.door import audit
 from beholder.metrics import metric
 from beholder.records import Item, ItemFailure, ItemScore
+from toy.command import runner
 from toy.tools import OneJudge
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
@@ -116,3 +117,72 @@ def test_doubtful_facts_go_to_people_with_as_many_supported_ones(
     assert "A pier" in row["facts"]
     assert len(row["facts"]) == 2
     assert Path(run.path, row["images"][0]).resolve() == tmp_path / "p.png"
+
+
+def test_people_correct_doubts_and_systems_change_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BEHOLDER_CACHE", "off")
+    if "audited" not in BACKENDS.names():
+        BACKENDS.register("audited")(Planted)
+    cli = runner(monkeypatch, capsys)
+    picture(tmp_path)
+    # Facts: boat, pier (doubtful), gull, tar. North states boat and gull; south pier and tar.
+    texts = {"north": "A red boat. A gull.", "south": "A pier. It smells of tar. A gull."}
+    rows = [
+        {"id": name, "candidate": text, "references": [REFERENCE], "images": ["p.png"],
+         "group": {"system": name}} for name, text in texts.items()
+    ]  # fmt: skip
+    Path("d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = (
+        "audit",
+        "d.jsonl",
+        "--judge",
+        "audited:m",
+        "-o",
+        "run",
+        "--concurrency",
+        "1",
+        "--json",
+    )
+    first = cli(*command)
+    assert first.code == 0, first.err
+    (systems,) = json.loads(first.out)["tables"]
+    (row,) = [json.loads(line) for line in Path("run/doubtful.jsonl").read_text().splitlines()]
+
+    def told(table: dict[str, list[dict[str, object]]]) -> list[tuple[object, ...]]:
+        keys = ("system", "recall", "place", "sure", "sure_place")
+        return [tuple(one[key] for key in keys) for one in table["rows"]]
+
+    # Without the pier north states 2 of 3, south 2 of 3.
+    assert told(systems) == [
+        ("north", 2 / 4, 2, pytest.approx(2 / 3), 1),
+        ("south", 3 / 4, 1, pytest.approx(2 / 3), 1),
+    ]
+    said = {
+        "A pier": {"anna": "true"},
+        "A red boat": {"anna": "false", "ben": "true"},
+        "A gull": {"anna": "false"},
+    }
+    facts = [{"text": text, "verdicts": verdicts} for text, verdicts in said.items()]
+    Path("people.jsonl").write_text(json.dumps({**row, "facts": facts}))
+    again = cli(*command, "--labels", "people.jsonl")
+    assert again.code == 0, again.err
+    systems, confirmed = json.loads(again.out)["tables"]
+    # People: the pier is there, the gull is not; of the boat they are not agreed.
+    assert told(systems) == [
+        ("north", 2 / 4, 2, pytest.approx(1 / 3), 2),
+        ("south", 3 / 4, 1, pytest.approx(2 / 3), 1),
+    ]
+    assert [(one["judge"], one["n"], one["false"]) for one in confirmed["rows"]] == [
+        ("doubtful", 1, 0.0),
+        ("supported", 2, 0.5),
+    ]
+    assert Path("run/tables/confirmed.csv").exists()
+    Path("people.jsonl").write_text(json.dumps({**row, "facts": ["A pier"]}))
+    wrong = cli(*command, "--labels", "people.jsonl")
+    assert (wrong.code, "row north: facts" in wrong.err) == (2, True)
+    Path("people.jsonl").write_text(json.dumps({**row, "references": ["x"], "facts": facts}))
+    wrong = cli(*command, "--labels", "people.jsonl")
+    assert (wrong.code, "judges no fact of run" in wrong.err) == (2, True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from beholder.terminal.groups import Data, ItemRunGroup, RunOut
 
 
@@ -12,6 +14,7 @@ def audit(
     judge: str,
     out: RunOut = None,
     answers: int = 3,
+    labels: Path | None = None,
     run: ItemRunGroup = ItemRunGroup(),
 ) -> int:
     """Check the references by the pictures: which facts are doubtful, and what scores change?
@@ -25,14 +28,18 @@ def audit(
         judge: Vision model, such as openai:MODEL.
         out: Run directory; by default runs/audit-NAME.
         answers: Answers per fact.
+        labels: People's verdicts on doubtful.jsonl, which annotate export wrote.
     """
+    from beholder.kinds.audit.corrected import tables
     from beholder.kinds.audit.door import DOUBTFUL, run_audit
     from beholder.metrics import metric
     from beholder.report import summary_table
+    from beholder.report.study_tables import write_tables
     from beholder.run import SCORES, kind, manifest
     from beholder.run.scores import ScoreConfig
     from beholder.run.session import default_out
-    from beholder.terminal.printing import close, say, tell_plan, tell_summary, too_many
+    from beholder.tables import plain as as_plain
+    from beholder.terminal.printing import close, say, tell_plan, tell_result, too_many
     from beholder.terminal.progress import TerminalProgress
 
     folder = out or default_out(data, "audit-")
@@ -44,7 +51,14 @@ def audit(
         n = run_audit(config, progress)
     log = manifest.read(folder)
     plain = manifest.content(folder)
-    tell_summary(plain, [summary_table(log)], run.finish.as_json, None, str)
-    say(f"{n} rows with doubtful facts; decide with beholder annotate facts {folder / DOUBTFUL}")
+    study = tables(folder, config.metrics[0].name, labels)
+    write_tables(study, folder / "tables")
+    tell_result(
+        {**plain, "tables": list(map(as_plain, study))},
+        [summary_table(log), *study],
+        run.finish.as_json,
+    )
+    say(f"{n} rows with doubtful facts; decide with beholder annotate facts {folder / DOUBTFUL}"
+        f" --media-root {config.folder.absolute()}")  # fmt: skip
     failed = [why for one in manifest.results(log).values() for why in one.failures]
     return close(folder, progress, problems=too_many(failed, run.finish.allow_failed))

@@ -61,15 +61,20 @@ def run_audit(config: ScoreConfig, progress: Progress) -> int:
 
 
 def _doubtful(config: ScoreConfig) -> Iterator[dict[str, Any]]:
-    """Rows with the doubtful facts and as many supported ones, most doubtful rows first."""
-    found = []
+    """Rows with the doubtful facts and as many supported ones, most doubtful rows first.
+
+    References that several rows share, such as those of several systems, are listed once.
+    """
+    found, seen = [], set()
     with Store.read(config.out) as store:
         for position, item in store.items():
             score = store.score(config.metrics[0].name, position)
             units = score.units if isinstance(score, ItemScore) else ()
             facts = {v: [u for u in units if u.verdict == v and u.side == "reference"]
                      for v in ("doubtful", "supported")}  # fmt: skip
-            if facts["doubtful"]:
+            shared = item.source, item.references
+            if facts["doubtful"] and shared not in seen:
+                seen.add(shared)
                 found.append(
                     (min(unit.score or 0.0 for unit in facts["doubtful"]), position, item, facts)
                 )

@@ -44,7 +44,7 @@ def revise(
     from beholder.kinds.revise.export import FORMS, write_accepted
     from beholder.report.comparison import differences
     from beholder.run.rows.engine import plan_making
-    from beholder.terminal.printing import close, say, tell_plan, tell_result, too_many
+    from beholder.terminal.printing import close, say, say_outside, tell_plan, tell_result, too_many
     from beholder.terminal.progress import TerminalProgress
 
     if write is not None:
@@ -62,6 +62,8 @@ def revise(
     say(
         f"{found.written.n_written} proposals: {out}; decide with beholder annotate revisions {out}"
     )
+    if found.written.outside:
+        say_outside(out.parent)
     if found.comparison is not None:
         plain = {"comparison": asdict(found.comparison), "not_better": found.n_worse}
         table = differences(found.comparison, str(source), str(found.scores))

@@ -117,7 +117,8 @@ class _People(msgspec.Struct, frozen=True):
 
 def _of_people(source: Path, folder: Path) -> Iterator[Item]:
     texts: dict[str, list[tuple[Item, _People]]] = {}
-    for item in read_items(source):
+    anywhere = DataOptions(media_root=Path(source.absolute().anchor))  # no picture is opened
+    for item in read_items(source, anywhere):
         if isinstance(item, DataError):
             raise item
         try:

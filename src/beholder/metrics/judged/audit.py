@@ -127,8 +127,17 @@ class Audit(ShowingMetric[Audited]):
             either = [a or b for a, b in zip(evidence.supported, evidence.seen, strict=True)]
             values |= {"precision": fmean(evidence.supported), "precision_seen": fmean(either)}
         units = [
-            Unit("statement", fact.text, "reference", fact.spans, share, doubt, number)
-            for ((number, fact), share), doubt in zip(shown, doubts, strict=True)
+            Unit(
+                "statement",
+                fact.text,
+                "reference",
+                fact.spans,
+                share,
+                doubt,
+                number,
+                {"stated": said},
+            )
+            for ((number, fact), share), (said, doubt) in zip(shown, stated, strict=True)
         ]
         claims = zip(evidence.claims, evidence.supported, evidence.seen, strict=True)
         for claim, told, seen in claims:
