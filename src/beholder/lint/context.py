@@ -122,9 +122,18 @@ def _naming(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
 if TYPE_CHECKING:
     from beholder.language.statements import GraphUnit
 
+_ORDINALS = (
+    "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth"
+    "|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|twenty-first"
+)
+_TENS = "twenties|thirties|forties|fifties|sixties|seventies|eighties|nineties"
 _YEARS = re.compile(
-    r"(?<![\w#.,/-])(?P<year>1\d{3}|20\d\d|2100)(?P<decade>['’]?s)?(?![\w%/-]|[.,]\d)"
-    r"|\b(?P<century>\d{1,2})(?:st|nd|rd|th)[ -]century"
+    r"(?<![\w#.,/-])(?P<year>1\d{3}|20\d\d|2100)"
+    r"(?:(?P<decade>['’]?s)|[-–](?P<until>\d\d(?:\d\d)?))?(?![\w%/-]|[.,]\d)"
+    rf"|\b(?P<century>\d{{1,2}}(?=st|nd|rd|th)|{_ORDINALS})(?:st|nd|rd|th)?[ -]"
+    r"(?:centur(?:y|ies)\b|c\.)"
+    rf"|(?:\bthe (?:[\w-]+[ -])?|\bmid-|(?<!\w)['’])(?P<tens>[2-9]0s|{_TENS})\b",
+    re.I,
 )
 _ANOTHER_TIME = re.compile(
     r"\b(?:before|after|until|former|formerly|once|now|later|originally)\b", re.I
@@ -255,18 +264,19 @@ def _contradictions(text: str, record: str) -> Iterator[tuple[GraphUnit, str]]:
 @check("ALT207")
 def date(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Years, decades and centuries outside the dates of the record."""
-    known = [_range(match) for match in _YEARS.finditer(one.date)]
-    known += [
-        (year, year) for year in map(int, re.findall(r"(?<!\d)1\d{3}(?!\d)|20\d\d(?!\d)", one.date))
-    ]
+    said = re.finditer(r"(?<!\d)(?:1\d{3}|20\d\d)(?!\d)", one.date)
+    known = [(int(match[0]), int(match[0])) for match in said]
+    known += [span for match in _YEARS.finditer(one.date) for span in _ranges(match, ())]
     if not known:
         return None
     first, last = min(start for start, _ in known), max(end for _, end in known)
+    first = 0 if re.search(r"\b(?:before|until)\b", one.date, re.I) else first
+    last = 9999 if re.search(r"\b(?:after|since)\b", one.date, re.I) else last
     text = without_quotes(one.text)
     for match in _YEARS.finditer(text):
-        start, end = _range(match)
         before = text[: match.start()]
-        if (start > last or end < first) and not (
+        outside = all(a > last or b < first for a, b in _ranges(match, (first, last)))
+        if outside and not (
             _NAMED.search(before)
             or _REMOTE.search(before)
             or (_COUNTED.match(text, match.end()) and not _DATED.search(before))
@@ -276,21 +286,33 @@ def date(one: Occurrence, setting: LintSetting) -> Hit | None:
     return None
 
 
-_NAMED = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'’]* $")
+_NAMED = re.compile(
+    r"(?<!^)(?<![.!?] )\b(?!(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sep|Oct|Nov|Dec)[a-z]* $)"
+    r"[A-Z][\w'’]* $"
+)
 """A name before a number, as in "Poster of Expo 67"; not a word that only opens a sentence."""
 _COUNTED = re.compile(r" (?:\w{3,}[^\Ws]s|people|men|women|children|sheep|fish)\b")
 """What a number counts."""
 _DATED = re.compile(r"\b(?:in|from|of|by|about|around|circa|c\.|ca\.|the|an?|its|his|her) $", re.I)
 
 
-def _range(match: re.Match[str]) -> tuple[int, int]:
-    if match["century"]:
-        last = 100 * int(match["century"])
-        return last - 99, last
+def _ranges(match: re.Match[str], near: Sequence[int]) -> list[tuple[int, int]]:
+    """First and last years that words may mean; ``near`` has years whose centuries are meant."""
+    if century := match["century"]:
+        last = 100 * (int(century) if century.isdigit() else _place(century, _ORDINALS) + 1)
+        return [(last - 99, last)]
+    if match["tens"]:
+        figures = match["tens"][:2]
+        tens = int(figures) if figures.isdigit() else 10 * _place(match["tens"], _TENS) + 20
+        return [(year // 100 * 100 + tens, year // 100 * 100 + tens + 9) for year in near]
     year = int(match["year"])
-    if not match["decade"]:
-        return year, year
-    return year, year + (99 if year % 100 == 0 else 9)
+    last = year + (99 if year % 100 == 0 else 9) if match["decade"] else year
+    until = match["until"] or ""
+    return [(year, max(last, int(match["year"][: 4 - len(until)] + until)))]
+
+
+def _place(word: str, names: str) -> int:
+    return names.split("|").index(word.lower())
 
 
 def vocabulary(names: tuple[str, ...]) -> tuple[Term, ...]:
