@@ -95,4 +95,4 @@ def test_each_rule_has_at_most_one_miss_and_one_false_alarm(
 ) -> None:
     both = {rule: counted[True][rule] + counted[False][rule] for rule in rules()}
     off = {rule for rule, n in both.items() if n["miss"] > 1 or n["false"] > 1}
-    assert off == {"ALT207"}  # 3 of 8: dates in forms that it does not read
+    assert off == {"ALT207"}  # 2 of 8: dates in forms that it does not read

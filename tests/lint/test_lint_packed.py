@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from beholder.errors import DataError
-from beholder.lint import packed
+from beholder.lint import lint, packed
 from beholder.lint.occurrence import Occurrence
 
 SPACES = (
@@ -144,6 +144,55 @@ def test_slides_in_their_order(tmp_path: Path) -> None:
         ("slide2.xml#6", "Three cups", ""),
         ("slide10.xml#7", None, ""),
     ]
+    report = lint([tmp_path / "a.pptx"], layouts=True)
+    assert [one.locator for one in report.occurrences[4:]] == [
+        "ppt/slideLayouts/slideLayout1.xml#7"
+    ]
+
+
+SAVED = """From: <Saved by Blink>
+MIME-Version: 1.0
+Content-Type: multipart/related; type="text/html"; boundary="b"
+
+--b
+Content-Type: text/html{charset}
+Content-Transfer-Encoding: quoted-printable
+Content-Location: https://x.org/a/
+
+<html lang=3D"fr"><img src=3D"cat.png" alt=3D"{alt}">
+<img src=3D"dog.png">
+--b
+Content-Type: image/png
+Content-Transfer-Encoding: base64
+Content-Location: https://x.org/a/cat.png
+
+iVBORw0KGgo=
+--b--
+"""
+
+
+def test_a_saved_page(tmp_path: Path) -> None:
+    path = tmp_path / "a.mhtml"
+    for charset, alt in (
+        ("; charset=3Dx", "Un chat"),
+        ("", "=C3=A9t=C3=A9"),
+        ("; charset=latin1", "=E9t=E9"),
+    ):
+        path.write_text(SAVED.format(charset=charset, alt=alt))
+        found = lint([path]).occurrences
+        assert [(one.picture, one.text, one.line) for one in found] == [
+            ("https://x.org/a/cat.png", "Un chat" if alt == "Un chat" else "été", None),
+            ("https://x.org/a/dog.png", "", None),
+        ]
+        assert {(one.page, one.language) for one in found} == {("https://x.org/a/", "fr")}
+        assert found[1].locator == "https://x.org/a/:2"
+    path.write_text(SAVED.replace("text/html{charset}", "text/plain"))
+    with pytest.raises(DataError, match="has no page of HTML"):
+        lint([path])
+    part = "Content-Type: multipart/mixed; boundary={0}\n\n--{0}\n"
+    path.write_text("".join(part.format(f"b{n}") for n in range(5000)))
+    with pytest.raises(DataError):
+        lint([path])
 
 
 def test_a_book(tmp_path: Path) -> None:

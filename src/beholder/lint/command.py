@@ -27,6 +27,7 @@ class RuleGroup:
         vocabulary: Further file of terms, or none to drop ours; repeatable.
         rules: List the rules and stop.
         map: Column of a table, as text=COLUMN; repeatable.
+        layouts: Read layouts and masters of slides, too.
     """
 
     profile: Profile = "web"
@@ -37,6 +38,7 @@ class RuleGroup:
     vocabulary: tuple[str, ...] = ()
     rules: bool = False
     map: Annotated[tuple[str, ...], Parameter(name="--map")] = ()
+    layouts: bool = False
 
 
 @Parameter(name="*", group=RESULTS)
@@ -75,8 +77,8 @@ def lint(
     Example: `beholder lint alts.csv site/ --profile museum`
 
     Args:
-        paths: Tables (CSV, TSV, JSONL, JSON, Parquet), HTML, Markdown, DOCX, PPTX, EPUB, IIIF
-            manifests, or folders.
+        paths: Tables (CSV, TSV, JSONL, JSON, Parquet), HTML, MHTML, Markdown, DOCX, PPTX, EPUB,
+            IIIF manifests, or folders.
     """
     from beholder.errors import ConfigError
     from beholder.files import write_text
@@ -103,6 +105,7 @@ def lint(
         choice=Choice(frozenset(which.select), frozenset(which.ignore), severity),
         baseline=outcome.baseline,
         columns=dict(_pair(one, "text=COLUMN") for one in which.map),
+        layouts=which.layouts,
     )
     for form in outcome.format:
         name, write = WRITERS[form]

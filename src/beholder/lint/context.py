@@ -129,9 +129,9 @@ _ORDINALS = (
 _TENS = "twenties|thirties|forties|fifties|sixties|seventies|eighties|nineties"
 _YEARS = re.compile(
     r"(?<![\w#.,/-])(?P<year>1\d{3}|20\d\d|2100)"
-    r"(?:(?P<decade>['’]?s)|[-–](?P<until>\d\d(?:\d\d)?))?(?![\w%/-]|[.,]\d)"
-    rf"|\b(?P<century>\d{{1,2}}(?=st|nd|rd|th)|{_ORDINALS})(?:st|nd|rd|th)?[ -]"
-    r"(?:centur(?:y|ies)\b|c\.)"
+    r"(?:(?P<decade>['’]?s|er)|[-–](?P<until>\d\d(?:\d\d)?))?(?![\w%/-]|[.,]\d)"
+    rf"|\b(?P<century>\d{{1,2}}(?=st|nd|rd|th|\.|e|ème)|{_ORDINALS})(?:st|nd|rd|th|\.|e|ème)?[ -]"
+    r"(?:centur(?:y|ies)\b|c\.|Jahrhundert|Jh\.|siècle|eeuw)"
     rf"|(?:\bthe (?:[\w-]+[ -])?|\bmid-|(?<!\w)['’])(?P<tens>[2-9]0s|{_TENS})\b",
     re.I,
 )

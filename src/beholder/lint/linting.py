@@ -92,6 +92,7 @@ def lint(
     choice: Choice | None = None,
     baseline: Path | None = None,
     columns: Mapping[str, str] = {},
+    layouts: bool = False,
 ) -> LintReport:
     """Check the alternative texts of files and folders; nothing is fetched.
 
@@ -101,6 +102,7 @@ def lint(
         choice: Which rules count; None for those of the profile.
         baseline: A file of known findings, which ``baseline_of`` made.
         columns: Columns of tables by what they contain, such as ``text``.
+        layouts: Whether layouts and masters of slides are read, too.
 
     Raises:
         DataError: A path or the baseline cannot be read at all.
@@ -109,7 +111,7 @@ def lint(
     setting, choice = setting or LintSetting(terms=vocabulary(())), choice or Choice()
     known = read_baseline(baseline) if baseline else Counter()
     report = LintReport(setting)
-    for source in read(paths, columns):
+    for source in read(paths, columns, layouts=layouts):
         _take(source, report)
     checked = [one for one in report.occurrences if one.text and not one.decorative]
     setting = replace(setting, lengths=Counter(len(one.text) for one in checked))

@@ -1,4 +1,4 @@
-"""Pictures of Word and PowerPoint documents and of EPUB books; nothing is unpacked to disk.
+"""Pictures of documents (DOCX, PPTX, EPUB) and of saved pages; nothing is unpacked to disk.
 
 A document is a ZIP archive of XML parts. Parts with a document type are refused, so no entity is
 declared or resolved; an archive that would unpack to far more than it holds is refused unread.
@@ -11,6 +11,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from email import message_from_bytes
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -47,15 +48,19 @@ _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 """What ``zipfile`` raises; the last for compression methods that it does not support."""
 _DRAWN = "contains(@uri, '/picture') or contains(@uri, '/chart') or contains(@uri, '/diagram')"
 _WORD = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml")
-_SLIDE = re.compile(r"ppt/slides/slide(\d+)\.xml")
+_SLIDE = re.compile(
+    r"ppt/(slides/slide|slideLayouts/slideLayout|slideMasters/slideMaster)(\d+)\.xml"
+)
+_HTML = ("text/html", "application/xhtml+xml")
+_SLIDES = "slides/slide"
 _PAGE = re.compile(r".+\.x?html?", re.IGNORECASE)
 
 
 class _Archive:
     """An open document."""
 
-    def __init__(self, file: zipfile.ZipFile, name: str) -> None:
-        self._file, self.name = file, name
+    def __init__(self, file: zipfile.ZipFile, name: str, *, layouts: bool = False) -> None:
+        self._file, self.name, self.layouts = file, name, layouts
         self.parts = file.namelist()
         parts = file.infolist()
         if len(parts) > MOST_PARTS:
@@ -112,19 +117,20 @@ class _Archive:
         return found
 
 
-def pictures(file: Path, name: str) -> Iterator[Occurrence]:
+def pictures(file: Path, name: str, *, layouts: bool = False) -> Iterator[Occurrence]:
     """Pictures of a document or book, in order.
 
     Args:
         file: A file that ends in ``.docx``, ``.pptx`` or ``.epub``.
         name: The file as findings name it.
+        layouts: Whether layouts and masters of slides are read, too.
 
     Raises:
         DataError: It is no such document, is encrypted, or would unpack to too much.
     """
     try:
         with zipfile.ZipFile(file) as opened:
-            yield from FORMS[file.suffix.lower()](_Archive(opened, name))
+            yield from FORMS[file.suffix.lower()](_Archive(opened, name, layouts=layouts))
     except _UNREADABLE as error:
         form = file.suffix.lower()
         raise DataError(name, f"is no readable {form} file: {error}; save it again") from error
@@ -145,8 +151,10 @@ def _word(archive: _Archive) -> Iterator[Occurrence]:
 
 
 def _slides(archive: _Archive) -> Iterator[Occurrence]:
-    found = filter(None, map(_SLIDE.fullmatch, archive.parts))
-    for part in sorted(found, key=lambda one: int(one[1])):
+    found = [one for part in archive.parts if (one := _SLIDE.fullmatch(part))]
+    for part in sorted(found, key=lambda one: (one[1] != _SLIDES, one[1], int(one[2]))):
+        if part[1] != _SLIDES and not archive.layouts:
+            continue
         targets = archive.targets(part[0])
         root = archive.tree(part[0])
         for one in root.iter(f"{{{_NS['p']}}}cNvPr"):
@@ -207,12 +215,38 @@ def _book(archive: _Archive) -> Iterator[Occurrence]:
         source = decoded(archive.read(part), f"{archive.name}: {part}")
         if "<!ENTITY" in source:
             raise DataError(archive.name, f"{part!r} declares entities; remove them")
-        for one in html.pictures(source, part):
-            one.file, one.page = archive.name, part
-            one.locator, one.line, one.column = f"{part}:{one.line or ''}", None, None
+        for one in _on_page(source, part, archive.name):
             one.picture = unquote(posixpath.normpath(one.picture)) if one.picture else ""
             one.language = one.language or "".join(languages[:1])
             yield one
+
+
+def _on_page(source: str, page: str, name: str) -> Iterator[Occurrence]:
+    for one in html.pictures(source, page):
+        one.file, one.page = name, page
+        one.locator, one.line, one.column = f"{page}:{one.line or ''}", None, None
+        yield one
+
+
+def saved_pages(file: Path, name: str) -> Iterator[Occurrence]:
+    """Pictures of the pages in an MHTML file, in order.
+
+    Raises:
+        DataError: It has no page, or is nested too deeply.
+    """
+    try:
+        parts = list(message_from_bytes(file.read_bytes()).walk())
+    except RecursionError as error:
+        raise DataError(name, "is nested too deeply to be read") from error
+    pages = [one for one in parts if one.get_content_type() in _HTML]
+    if not pages:
+        raise DataError(name, "has no page of HTML; save the page again as MHTML")
+    for number, part in enumerate(pages, 1):
+        data = part.get_payload(decode=True)
+        assert isinstance(data, bytes)
+        said = part.get_content_charset("")
+        source = decoded(data, name, said)
+        yield from _on_page(source, str(part["Content-Location"] or f"page {number}"), name)
 
 
 FORMS: dict[str, Callable[[_Archive], Iterator[Occurrence]]] = {

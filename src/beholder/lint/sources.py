@@ -43,15 +43,19 @@ READERS: dict[str, Callable[[str, str], Iterator[Occurrence]]] = {
 }
 """Readers of pages and Markdown, by ending."""
 
+_SAVED = (".mhtml", ".mht")
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
 
-def read(paths: Sequence[str | Path], columns: Mapping[str, str]) -> Iterator[ReadFile]:
+def read(
+    paths: Sequence[str | Path], columns: Mapping[str, str], *, layouts: bool = False
+) -> Iterator[ReadFile]:
     """The pictures of files and folders, each file once.
 
     Args:
         paths: Files, or folders, of which all files of known forms are read.
         columns: Columns of tables by what they contain.
+        layouts: Whether layouts and masters of slides are read, too.
 
     Raises:
         DataError: A path does not exist, or is of no known form.
@@ -65,12 +69,12 @@ def read(paths: Sequence[str | Path], columns: Mapping[str, str]) -> Iterator[Re
             done.add(real)
             inside = path.is_dir()
             name = (file.relative_to(path) if inside else file).as_posix()
-            found, notes = _read(file, name, columns, strict=not inside)
+            found, notes = _read(file, name, columns, strict=not inside, layouts=layouts)
             yield ReadFile(name, file.parent, path if inside else file.parent, found, notes)
 
 
 def _files(path: Path) -> list[Path]:
-    known = (*READERS, *_TABLES, *packed.FORMS)
+    known = (*READERS, *_TABLES, *packed.FORMS, *_SAVED)
     if path.is_file():
         if path.suffix.lower() in known:
             return [path]
@@ -92,7 +96,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _read(
-    file: Path, name: str, columns: Mapping[str, str], *, strict: bool
+    file: Path, name: str, columns: Mapping[str, str], *, strict: bool, layouts: bool
 ) -> tuple[list[Occurrence | DataError], list[str]]:
     notes: list[str] = []
     found: list[Occurrence | DataError] = []
@@ -103,7 +107,9 @@ def _read(
             if size > MOST_BYTES:
                 raise DataError(name, f"has {size:,} bytes; at most {MOST_BYTES:,} are read")
         if form in packed.FORMS:
-            found += packed.pictures(file, name)
+            found += packed.pictures(file, name, layouts=layouts)
+        elif form in _SAVED:
+            found += packed.saved_pages(file, name)
         elif form in READERS:
             found += READERS[form](decoded(file.read_bytes(), name), name)
         else:
