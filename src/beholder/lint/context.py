@@ -6,6 +6,8 @@ import csv
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
@@ -251,14 +253,24 @@ def _contradictions(text: str, record: str) -> Iterator[tuple[GraphUnit, str]]:
     source, target = analysed(text), analysed(record.lower() if titled else record)
     own = [value for _, value in word_values(words(text.lower()))]
     named = [word for word in words(record.lower()) if values(word)]
-    found = zip(source.units, find(source, target), find(source, target, entail=True), strict=True)
-    for unit, by_rules, by_both in found:
+    found = []
+    for place, (unit, by_rules) in enumerate(zip(source.units, find(source, target), strict=True)):
         told = by_rules.contradiction
         if not told and unit.kind == "entity":  # a man and a woman may both be there, for rules
             told = next((word for word in named if exclude(values(unit.value), values(word))), "")
-        agreed = by_both.contradiction and exclude(values(unit.value), values(told))
-        if unit.spans and agreed and not any(values(told) <= value for value in own):
-            yield unit, told
+        excluded = unit.spans and exclude(values(unit.value), values(told))
+        if excluded and not any(values(told) <= value for value in own):
+            found.append((place, unit, told))
+    if not found:
+        return
+    places = {place for place, _, _ in found}
+    some = copy(source)  # the model, which is slow, is asked of these units only
+    some.units = tuple(
+        replace(unit, asked=unit.asked and place in places)
+        for place, unit in enumerate(source.units)
+    )
+    by_both = find(some, target, entail=True)
+    yield from ((unit, told) for place, unit, told in found if by_both[place].contradiction)
 
 
 @check("ALT207")
