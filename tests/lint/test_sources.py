@@ -133,6 +133,12 @@ def test_external_entities_are_not_read(tmp_path: Path) -> None:
     assert "hidden" not in one.text
 
 
+def test_a_tag_of_very_many_attributes_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="a tag of over 10,000 words"):
+        lint([write(tmp_path, "a.html", "<img " + "a=b  " * 10_001 + ">")])
+    assert read(write(tmp_path, "b.html", "<img " + "a=b  " * 9_000 + ">"))
+
+
 def test_markdown(tmp_path: Path) -> None:
     source = '---\nalt: "A red door"\n---\n\nText ![](x.jpg)\n![A dog][d]\n\n<img src="y.jpg">\n\n[d]: d.jpg\n'
     found = read(write(tmp_path, "a.md", source))

@@ -28,6 +28,7 @@ MOST_TAGS = 2_000_000
 _MOST_CONTEXT = 20_000
 _MOST_IDS = 100
 _TAG = re.compile(r"<!--|<([a-zA-Z][^\s/>]*)")
+_LONG_TAG = re.compile(r"<[a-zA-Z](?:[^<>\s]*+\s++){10000}")
 _RAW = frozenset(("script", "style", "textarea", "title", "xmp"))
 _UNSEEN = frozenset(("script", "style", "template", "svg", "noscript", "head", "select"))
 _INLINE = frozenset(
@@ -57,6 +58,8 @@ def pictures(source: str, name: str) -> Iterator[Occurrence]:
     """
     if source.count("<") > MOST_TAGS:
         raise DataError(name, f"has over {MOST_TAGS:,} tags; divide it")
+    if _LONG_TAG.search(source):  # libxml2 compares each attribute with all others
+        raise DataError(name, "has a tag of over 10,000 words; shorten it")
     if source.strip():
         yield from _Page(source, name).pictures()
 
