@@ -37,7 +37,7 @@ def decoded(data: bytes, name: str, label: str = "") -> str:
         if not label.startswith(("utf", "unicode")):
             try:
                 return data.decode(label, "replace")
-            except LookupError:
+            except (LookupError, UnicodeError):  # no encoding of texts
                 pass
     try:
         return data.decode("utf-8")
