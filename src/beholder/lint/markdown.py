@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
 
 from beholder.lint import html
 from beholder.lint.occurrence import Occurrence
@@ -68,7 +69,7 @@ def _inside(source: str, name: str, place: tuple[int, int | None]) -> Iterator[O
 def _picture(
     token: Token, block: Token, link: Token | None, name: str, place: tuple[int, int | None]
 ) -> Occurrence:
-    text = _MARKDOWN.renderer.renderInlineAsText(token.children or [], _MARKDOWN.options, {})
+    text = RendererHTML().renderInlineAsText(token.children or [], _MARKDOWN.options, {})
     alone = all(
         one.type in ("image", "link_open", "link_close") or not one.content.strip()
         for one in block.children or ()

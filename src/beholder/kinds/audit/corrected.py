@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import msgspec
 
@@ -122,7 +123,7 @@ def _systems(facts: list[list[_Fact]], *, with_people: bool) -> Table:
     by_system: dict[str, list[list[_Fact]]] = {}
     for own in facts:
         by_system.setdefault(own[0].item.group.get("system", ""), []).append(own)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for system, items in by_system.items():
         pairs = []
         for own in items:
