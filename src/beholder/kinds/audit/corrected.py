@@ -22,7 +22,7 @@ _Key = tuple[tuple[str, ...], tuple[str, ...], str]
 """A fact: names of the pictures, references, words. Rows of several systems share it."""
 
 
-class _JudgedFact(msgspec.Struct, frozen=True):
+class _LabelledFact(msgspec.Struct, frozen=True):
     text: str
     verdicts: dict[str, str]
 
@@ -32,7 +32,7 @@ def _key(item: Item, fact: str) -> _Key:
 
 
 @dataclass(frozen=True)
-class _Fact:
+class _AuditedFact:
     """A fact of a reference: what the judge and what people say of it, and whether it is stated."""
 
     item: Item
@@ -60,7 +60,7 @@ def read_verdicts(labels: Path) -> Mapping[_Key, str]:
         if isinstance(item, DataError):
             raise item
         try:
-            facts = msgspec.convert(item.meta.get("facts"), list[_JudgedFact])
+            facts = msgspec.convert(item.meta.get("facts"), list[_LabelledFact])
         except msgspec.ValidationError as error:
             raise DataError(str(labels), f"row {item.id}: facts: {error}") from None
         for fact in facts:
@@ -98,13 +98,15 @@ def tables(run: Path, metric: str, labels: Path | None) -> list[Table]:
     return [*made, _hits(facts)] if labels else made
 
 
-def _facts(item: Item, score: ItemScore, verdicts: Mapping[_Key, str]) -> Iterator[_Fact]:
+def _facts(item: Item, score: ItemScore, verdicts: Mapping[_Key, str]) -> Iterator[_AuditedFact]:
     for unit in score.units:
         if unit.side == "reference":
             if "stated" not in unit.detail:
                 raise ConfigError("the run is of an earlier release; audit in a new folder")
             people = verdicts.get(_key(item, unit.text))
-            yield _Fact(item, unit.text, unit.verdict or "", people, bool(unit.detail["stated"]))
+            yield _AuditedFact(
+                item, unit.text, unit.verdict or "", people, bool(unit.detail["stated"])
+            )
 
 
 _COLUMNS = (
@@ -119,8 +121,8 @@ _COLUMNS = (
 )
 
 
-def _systems(facts: list[list[_Fact]], *, with_people: bool) -> Table:
-    by_system: dict[str, list[list[_Fact]]] = {}
+def _systems(facts: list[list[_AuditedFact]], *, with_people: bool) -> Table:
+    by_system: dict[str, list[list[_AuditedFact]]] = {}
     for own in facts:
         by_system.setdefault(own[0].item.group.get("system", ""), []).append(own)
     rows: list[dict[str, Any]] = []
@@ -155,7 +157,7 @@ def _systems(facts: list[list[_Fact]], *, with_people: bool) -> Table:
     )
 
 
-def _hits(facts: list[list[_Fact]]) -> Table:
+def _hits(facts: list[list[_AuditedFact]]) -> Table:
     """How often people call a fact false, by what the judge says of it; each fact once."""
     each = {_key(fact.item, fact.text): fact for own in facts for fact in own}.values()
     rows = []
