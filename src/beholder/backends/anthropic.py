@@ -9,14 +9,14 @@ import hashlib
 import json
 import os
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import httpx2
 
 from beholder.backends.base import REFUSAL, Answer, Image, Request, Sample
-from beholder.backends.batch_queue import GONE, MOST_BYTES, BatchService, Call, read_lines
+from beholder.backends.batch_queue import GONE, BatchService, read_lines
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
 from beholder.backends.openai_http import NotThere
@@ -216,22 +216,15 @@ _MOST_LOST = 3
 """Batches whose ids were lost and which the server does not have, until sending is given up."""
 
 
-class MessageBatches:
+@dataclass(eq=False)
+class MessageBatches(BatchService):
     """The batch calls by the SDK.
 
     A batch carries no digest, so it is found by its requests, which are named by their digests.
-
-    Args:
-        http: The address.
-        call: Makes a call with retries.
     """
 
-    most_bytes = MOST_BYTES
+    http: SDKConnection
     _n_lost = 0
-
-    def __init__(self, http: SDKConnection, call: Call) -> None:
-        self._http = http
-        self._call = call
 
     def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
         """A request as a line of a batch."""
@@ -254,17 +247,17 @@ class MessageBatches:
                 sent = failure.charged
                 raise
 
-        batch: str | None = await self._call(make)
+        batch: str | None = await self.call(make)
         self._n_lost += batch is None
         if self._n_lost > _MOST_LOST:
-            raise TransientError(f"{self._http.name}: the ids of {self._n_lost} batches were lost")
+            raise TransientError(f"{self.http.name}: the ids of {self._n_lost} batches were lost")
         return batch
 
     async def find(self, digest: str, ids: Collection[str], poll: float) -> str | None:
         """Id of the batch that has these requests, or None; waits until it is known."""
         decided: set[str] = set()
         while True:
-            page = await self._call(self._list)
+            page = await self.call(self._list)
             n_open = 0
             for row in page["data"]:
                 if row["id"] in decided or sum(row["request_counts"].values()) != len(ids):
@@ -284,7 +277,7 @@ class MessageBatches:
         """Status of a batch, and where its results are."""
         path = f"{_MESSAGES}/{batch}"
         try:
-            found = await self._call(
+            found = await self.call(
                 lambda: self._read(lambda sdk: sdk.get(path, cast_to=object), "processing_status")
             )
         except NotThere:
@@ -296,12 +289,12 @@ class MessageBatches:
         """The results of a batch in OpenAI's form, and how many lines could not be read."""
         path = f"{_MESSAGES}/{file}/results"
         try:
-            body: bytes = await self._call(
-                lambda: self._http.sent(lambda sdk: sdk.get(path, cast_to=object))
+            body: bytes = await self.call(
+                lambda: self.http.sent(lambda sdk: sdk.get(path, cast_to=object))
             )
         except NotThere:  # kept for some weeks
             return [], 0
-        rows, n_unread = read_lines(self._http, body)
+        rows, n_unread = read_lines(self.http, body)
         found = [row for row in map(_message_row, rows) if row is not None]
         return found, n_unread + len(rows) - len(found)
 
@@ -318,7 +311,7 @@ class MessageBatches:
 
     async def _read(self, ask: Callable[[Any], Awaitable[object]], field: str) -> dict[str, Any]:
         """A JSON object in which a field is there."""
-        found = self._http.parse(await self._http.sent(ask))
+        found = self.http.parse(await self.http.sent(ask))
         if not isinstance(found, dict) or not found.get(field):
             raise CallFailed(f"the server's answer about batches has no {field}", charged=True)
         return found

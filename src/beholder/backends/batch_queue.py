@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import (
     AsyncGenerator,
     Awaitable,
@@ -19,7 +20,8 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from beholder.backends.base import ServerFacts
 from beholder.backends.calls import CallFailed, Refused
@@ -42,27 +44,42 @@ _UNDER_WAY = ("validating", "in_progress", "finalizing", "cancelling")
 _FAILED = "failed in its batch"
 
 
-class BatchService(Protocol):
-    """The calls to the server, each with retries inside."""
+@dataclass(eq=False)
+class BatchService(ABC):
+    """The calls to the server, each with retries inside.
 
-    most_bytes: int
+    Args:
+        http: The address.
+        call: Makes a call with retries.
+    """
 
+    most_bytes: ClassVar[int] = MOST_BYTES
+
+    http: Connection
+    call: Call
+
+    @abstractmethod
     def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
         """A request as a line of a batch."""
 
+    @abstractmethod
     async def start(self, lines: Sequence[bytes], digest: str) -> str | None:
         """Start a batch of requests that carries a digest; its id, or None if that was lost."""
 
+    @abstractmethod
     async def find(self, digest: str, ids: Collection[str], poll: float) -> str | None:
         """Id of the batch that carries a digest or these requests, or None."""
 
+    @abstractmethod
     async def status(self, batch: str) -> tuple[str, list[str]]:
         """Status of a batch, and the ids of its result files."""
 
+    @abstractmethod
     async def rows(self, file: str) -> tuple[list[Any], int]:
         """The rows of a result file in OpenAI's form, and how many lines could not be read."""
 
 
+@dataclass(eq=False)
 class BatchQueue(Generic[T]):
     """Collects requests, sends them as batches, and hands out the answers.
 
@@ -75,22 +92,15 @@ class BatchQueue(Generic[T]):
         poll: Seconds between looks at a batch.
     """
 
-    def __init__(
-        self,
-        service: BatchService,
-        facts: ServerFacts,
-        name: str,
-        read: Callable[[object], T],
-        *,
-        quiet: float,
-        poll: float,
-    ) -> None:
-        self._service = service
-        self._facts = facts
-        self._prefix = f"batch of {name}: "
-        self._read = read
-        self._quiet = quiet
-        self._poll = poll
+    service: BatchService
+    facts: ServerFacts
+    name: str
+    read: Callable[[object], T]
+    quiet: float
+    poll: float
+
+    def __post_init__(self) -> None:
+        self._prefix = f"batch of {self.name}: "
         self._bodies: dict[str, Mapping[str, object]] = {}
         self._asked: dict[str, Mapping[str, object]] = {}
         self._waiting: dict[str, asyncio.Future[T]] = {}
@@ -99,7 +109,7 @@ class BatchQueue(Generic[T]):
         self._timer: asyncio.TimerHandle | None = None
         self._noted = {
             name.removeprefix(self._prefix): _Noted.from_json(text)
-            for name, text in facts.facts(self._prefix).items()
+            for name, text in self.facts.facts(self._prefix).items()
         }
 
     async def ask(self, body: Mapping[str, object], replicate: int = 0) -> T:
@@ -140,6 +150,13 @@ class BatchQueue(Generic[T]):
         request_id = _request_id(body, replicate)
         return any(request_id in noted.ids for noted in self._noted.values())
 
+    async def opened(self) -> AsyncGenerator[BatchQueue[T], None]:
+        """The queue, for one event loop (see ``PerLoop``)."""
+        try:
+            yield self
+        finally:
+            self.stop()
+
     def stop(self) -> None:
         """Stop following batches; they continue at the server and are found again later."""
         if self._timer is not None:
@@ -150,7 +167,7 @@ class BatchQueue(Generic[T]):
     def _schedule(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        quiet = 0.0 if len(self._bodies) >= MOST_REQUESTS else self._quiet
+        quiet = 0.0 if len(self._bodies) >= MOST_REQUESTS else self.quiet
         self._timer = asyncio.get_running_loop().call_later(quiet, self._send)
 
     def _work(self, digest: str, work: Coroutine[Any, Any, None]) -> None:
@@ -167,8 +184,8 @@ class BatchQueue(Generic[T]):
             ids: list[str] = []
             n_bytes = 0
             for request_id, body in self._bodies.items():
-                line = self._service.line(request_id, body)
-                full = n_bytes + len(line) > self._service.most_bytes
+                line = self.service.line(request_id, body)
+                full = n_bytes + len(line) > self.service.most_bytes
                 if ids and (len(ids) == MOST_REQUESTS or full):
                     break
                 lines.append(line)
@@ -183,7 +200,7 @@ class BatchQueue(Generic[T]):
         # Noted before the server hears of it: whenever we are killed, we know what to look for.
         self._note(digest, _Noted(None, ids))
         try:
-            batch = await self._service.start(lines, digest)
+            batch = await self.service.start(lines, digest)
         except Exception as error:  # whatever it is, those who wait must hear of it
             self._fail(ids, error, f"the batch of {len(ids)} requests could not be sent")
             return
@@ -193,7 +210,7 @@ class BatchQueue(Generic[T]):
     async def _follow(self, digest: str) -> None:
         noted = self._noted[digest]
         try:
-            batch = noted.batch or await self._service.find(digest, noted.ids, self._poll)
+            batch = noted.batch or await self.service.find(digest, noted.ids, self.poll)
             if batch is None:  # killed before the server had it
                 self._drop(digest, set(noted.ids))
                 self._bodies |= {i: self._asked[i] for i in noted.ids if i in self._asked}
@@ -204,7 +221,7 @@ class BatchQueue(Generic[T]):
             rows: dict[str, dict[str, Any]] = {}
             n_broken = 0
             for file in files:
-                found, n_unread = await self._service.rows(file)
+                found, n_unread = await self.service.rows(file)
                 n_broken += n_unread
                 for row in found:
                     name = row.get("custom_id") if isinstance(row, dict) else None
@@ -228,7 +245,7 @@ class BatchQueue(Generic[T]):
     async def _ended(self, batch: str) -> tuple[str, list[str]]:
         """How a batch ended, and its result files; waits for the end."""
         while True:
-            status, files = await self._service.status(batch)
+            status, files = await self.service.status(batch)
             if status in _ENDED:
                 return status, files
             if status not in _UNDER_WAY:
@@ -236,7 +253,7 @@ class BatchQueue(Generic[T]):
                     f"batch {batch} has the status {status[:60]!r}, which is none that we know;"
                     " start the same command again to look at it once more"
                 )
-            await asyncio.sleep(self._poll)
+            await asyncio.sleep(self.poll)
 
     def _deliver(self, request_id: str, row: Mapping[str, Any]) -> None:
         response = row.get("response")
@@ -248,7 +265,7 @@ class BatchQueue(Generic[T]):
         failure: Exception
         try:
             if status == 200:
-                future.set_result(self._read(told.get("body")))
+                future.set_result(self.read(told.get("body")))
                 return
             reason = json.dumps(row.get("error") or told.get("body"))[:300]
             refused = status in (400, 413, 422)
@@ -284,7 +301,7 @@ class BatchQueue(Generic[T]):
 
     def _note(self, digest: str, noted: _Noted) -> None:
         self._noted[digest] = noted
-        self._facts.put_fact(self._prefix + digest, noted.to_json())
+        self.facts.put_fact(self._prefix + digest, noted.to_json())
 
 
 def _request_id(body: Mapping[str, Any], replicate: int) -> str:
@@ -336,19 +353,3 @@ def read_lines(http: Connection, body: bytes) -> tuple[list[Any], int]:
         except CallFailed:
             n_unread += 1
     return rows, n_unread
-
-
-async def batch_queue(
-    service: BatchService,
-    facts: ServerFacts,
-    name: str,
-    read: Callable[[object], T],
-    quiet: float,
-    poll: float,
-) -> AsyncGenerator[BatchQueue[T], None]:
-    """A queue for one event loop (see ``PerLoop``)."""
-    queue = BatchQueue(service, facts, name, read, quiet=quiet, poll=poll)
-    try:
-        yield queue
-    finally:
-        queue.stop()

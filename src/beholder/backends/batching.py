@@ -7,6 +7,7 @@ import hashlib
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -17,6 +18,7 @@ Q = TypeVar("Q")
 A = TypeVar("A")
 
 
+@dataclass(eq=False)
 class Batcher(Generic[Q, A]):
     """Collects what is asked at the same time and answers it together, in one worker thread.
 
@@ -30,15 +32,11 @@ class Batcher(Generic[Q, A]):
             beginning).
     """
 
-    def __init__(
-        self,
-        answer: Callable[[Sequence[Q], threading.Event], Iterable[tuple[int, A | Exception]]],
-        batch_size: int,
-        order: Callable[[Q], Any],
-    ) -> None:
-        self._answer = answer
-        self._batch_size = batch_size
-        self._order = order
+    answer: Callable[[Sequence[Q], threading.Event], Iterable[tuple[int, A | Exception]]]
+    batch_size: int
+    order: Callable[[Q], Any]
+
+    def __post_init__(self) -> None:
         # One thread: a model computes one batch at a time, whichever loop asks.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="beholder-model")
         self._queues = PerLoop(self._make_queue)
@@ -76,8 +74,8 @@ class Batcher(Generic[Q, A]):
             while not queue.empty():
                 waiting.append(queue.get_nowait())
             waiting = [pair for pair in waiting if not pair[1].done()]
-            waiting.sort(key=lambda pair: self._order(pair[0]))
-            batch, waiting = waiting[: self._batch_size], waiting[self._batch_size :]
+            waiting.sort(key=lambda pair: self.order(pair[0]))
+            batch, waiting = waiting[: self.batch_size], waiting[self.batch_size :]
             if not batch:
                 continue
             try:
@@ -88,7 +86,7 @@ class Batcher(Generic[Q, A]):
 
     def _compute(self, batch: Sequence[tuple[Q, asyncio.Future[A]]], stop: threading.Event) -> None:
         """Answer a batch, in the thread."""
-        for place, answer in self._answer([question for question, _ in batch], stop):
+        for place, answer in self.answer([question for question, _ in batch], stop):
             future = batch[place][1]
             if not stop.is_set():
                 future.get_loop().call_soon_threadsafe(_settle, future, answer)

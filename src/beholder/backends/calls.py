@@ -92,27 +92,28 @@ def too_long(name: str, tokens: str, room: int | None, said: str = "") -> ItemEr
     )
 
 
+@dataclass(eq=False)
 class Refused(Exception):
     """The server refused a request for what it asks (HTTP 400, 413 or 422, or a 403 about it).
 
-    Args:
+    Attributes:
         reason: The server's words.
         broke: Whether it said so by breaking down (HTTP 500 time and again, as some do).
     """
 
-    def __init__(self, reason: str, *, broke: bool = False) -> None:
-        super().__init__(reason)
-        self.broke = broke
+    reason: str
+    broke: bool = False
 
 
 class Forbidden(ConfigError):
     """The server does not allow a request (HTTP 403): wrong key, or asked for too much."""
 
 
+@dataclass(eq=False)
 class CallFailed(Exception):
     """A call failed in a way that may pass.
 
-    Args:
+    Attributes:
         reason: What happened, for people.
         strain: Whether the server has too much to do (429, timeout).
         retry_after: Seconds the server asks to wait, or None.
@@ -121,22 +122,12 @@ class CallFailed(Exception):
         status: HTTP status of the answer, if there was one.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        strain: bool = False,
-        retry_after: float | None = None,
-        charged: bool = False,
-        usage: Usage | None = None,
-        status: int | None = None,
-    ) -> None:
-        super().__init__(reason)
-        self.strain = strain
-        self.retry_after = retry_after
-        self.charged = charged
-        self.usage = usage
-        self.status = status
+    reason: str
+    strain: bool = False
+    retry_after: float | None = None
+    charged: bool = False
+    usage: Usage | None = None
+    status: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,13 @@ from typing import Any, ClassVar, TypeAlias
 from beholder.backends.base import Image, Message, Request, Sampling, Surprisal
 from beholder.backends.batch_queue import (
     GONE,
-    MOST_BYTES,
     MOST_RESULT_BYTES,
     BatchService,
-    Call,
     read_lines,
 )
 from beholder.backends.calls import CallFailed, Refused
 from beholder.backends.money import Usage
-from beholder.backends.openai_http import HOSTED, KEY, Connection, NotThere
+from beholder.backends.openai_http import HOSTED, KEY, NotThere
 from beholder.backends.openai_probe import Wire
 from beholder.backends.openai_wire import Dialect, read_completion, read_usage, to_body
 from beholder.backends.served import Served
@@ -74,19 +72,8 @@ class OpenAI(Served):
         return self.context or self._told_room
 
 
-class OpenAIBatches:
-    """The batch calls over HTTP.
-
-    Args:
-        http: The address.
-        call: Makes a call with retries.
-    """
-
-    most_bytes = MOST_BYTES
-
-    def __init__(self, http: Connection, call: Call) -> None:
-        self._http = http
-        self._call = call
+class OpenAIBatches(BatchService):
+    """The batch calls over HTTP."""
 
     def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
         """A request as a line of a batch."""
@@ -95,7 +82,7 @@ class OpenAIBatches:
 
     async def start(self, lines: Sequence[bytes], digest: str) -> str:
         """Upload requests and start a batch that carries a digest; gives its id."""
-        file = await self._call(
+        file = await self.call(
             lambda: self._read(
                 "id",
                 "POST",
@@ -124,17 +111,17 @@ class OpenAIBatches:
                 made = str(told["id"])
             return made
 
-        return str(await self._call(make))
+        return str(await self.call(make))
 
     async def find(self, digest: str, ids: Collection[str], poll: float) -> str | None:
         """Id of the batch that carries a digest, or None."""
-        found: str | None = await self._call(lambda: self._find(digest))
+        found: str | None = await self.call(lambda: self._find(digest))
         return found
 
     async def status(self, batch: str) -> tuple[str, list[str]]:
         """Status of a batch, and the ids of its result files."""
         try:
-            found = await self._call(lambda: self._read("status", "GET", f"/batches/{batch}"))
+            found = await self.call(lambda: self._read("status", "GET", f"/batches/{batch}"))
         except NotThere:
             return GONE, []
         files = [found.get("output_file_id"), found.get("error_file_id")]
@@ -142,10 +129,10 @@ class OpenAIBatches:
 
     async def rows(self, file: str) -> tuple[list[Any], int]:
         """The values of a result file's lines, and how many lines could not be read."""
-        body: bytes = await self._call(
-            lambda: self._http.request("GET", f"/files/{file}/content", most=MOST_RESULT_BYTES)
+        body: bytes = await self.call(
+            lambda: self.http.request("GET", f"/files/{file}/content", most=MOST_RESULT_BYTES)
         )
-        return read_lines(self._http, body)
+        return read_lines(self.http, body)
 
     async def _find(self, digest: str) -> str | None:
         after = ""
@@ -169,7 +156,7 @@ class OpenAIBatches:
         self, field: str, method: str, path: str, *, kind: type = str, **parts: Any
     ) -> Mapping[str, Any]:
         """A JSON object in which a field is what it must be."""
-        found = await self._http.read(method, path, **parts)
+        found = await self.http.read(method, path, **parts)
         if not isinstance(found, dict) or not isinstance(found.get(field), kind):
             raise CallFailed(f"the server's answer to {path} has no {field}")
         return found

@@ -15,6 +15,7 @@ import re
 import ssl
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -63,6 +64,7 @@ class NotThere(ConfigError):
     """The server knows nothing under an address (HTTP 404)."""
 
 
+@dataclass(eq=False, repr=False)
 class Connection:
     """One address with its key.
 
@@ -77,25 +79,19 @@ class Connection:
         home: The vendor's own address, and the variable of its key.
     """
 
-    def __init__(
-        self,
-        name: str,
-        base_url: str,
-        key_env: str | None,
-        timeout: float,
-        key: str | None = None,
-        home: tuple[str, str] = (HOSTED, KEY),
-    ) -> None:
-        self._given_key = key
-        self._home = home[0]
-        self.name = name
-        parts = urlsplit(base_url.rstrip("/"))
+    name: str
+    base_url: str
+    key_env: str | None
+    timeout: float
+    key: str | None = None
+    home: tuple[str, str] = (HOSTED, KEY)
+
+    def __post_init__(self) -> None:
+        if self.key_env is None:
+            self.key_env = self.home[1] if is_official(self.base_url, self.home[0]) else ""
+        parts = urlsplit(self.base_url.rstrip("/"))
         self._user = unquote(parts.username or ""), unquote(parts.password or "")
         self.base_url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-        if key_env is None:
-            key_env = home[1] if is_official(base_url, self._home) else ""
-        self.key_env = key_env
-        self._timeout = timeout
         self._reached = False
         self._clients = PerLoop(self._open)
 
@@ -226,7 +222,7 @@ class Connection:
         return failure
 
     def _refused_key(self) -> str:
-        if self._given_key:
+        if self.key:
             return "refused the key"
         if self.key_env:
             return f"refused the key in {self.key_env}"
@@ -246,7 +242,7 @@ class Connection:
         return [secret for secret in known if secret]
 
     def _key(self) -> str:
-        return self._given_key or os.environ.get(self.key_env, "")
+        return self.key or os.environ.get(self.key_env or "", "")
 
     def _key_headers(self, key: str) -> dict[str, str]:
         return {"authorization": f"Bearer {key}"} if key else {}
@@ -258,7 +254,7 @@ class Connection:
                 f"{self.name}: the key in the environment variable {self.key_env} holds a blank, a"
                 " line break or another character that no key has; set it again"
             )
-        if not key and is_official(self.base_url, self._home):
+        if not key and is_official(self.base_url, self.home[0]):
             raise ConfigError(
                 f"{self.name} needs a key: set the environment variable {self.key_env}"
             )
@@ -269,7 +265,7 @@ class Connection:
                 "accept-encoding": "gzip, deflate",
                 **self._key_headers(key),
             },
-            timeout=self._timeout,
+            timeout=self.timeout,
             verify=_certificates(),
             limits=httpx2.Limits(),  # how many calls run at once is the adaptive limit's business
             follow_redirects=False,

@@ -28,8 +28,8 @@ _answer: ContextVar[list[bytes]] = ContextVar("answer")
 class SDKConnection(Connection):
     """One address with its key, asked by an SDK; see ``Connection``."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._sdks = PerLoop(self._open_sdk)
 
     @abstractmethod

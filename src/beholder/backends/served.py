@@ -28,7 +28,7 @@ from beholder.backends.base import (
     ServerFacts,
     options_digest,
 )
-from beholder.backends.batch_queue import PRICE_FACTOR, BatchService, batch_queue
+from beholder.backends.batch_queue import PRICE_FACTOR, BatchQueue, BatchService
 from beholder.backends.calls import (
     SAYS_TOO_LONG,
     Caller,
@@ -149,9 +149,9 @@ class Served(Backend):
             self._batch_service()  # refuses if there are none
         times = (batch_quiet, batch_poll)
         self._batches = PerLoop(
-            lambda: batch_queue(
+            lambda: BatchQueue(
                 self._batch_service(), self._facts, self.name, self._read_both, *times
-            )
+            ).opened()
         )
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Dialect:
