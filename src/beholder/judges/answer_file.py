@@ -16,11 +16,9 @@ from typing import Any, ClassVar
 from beholder.backends import Answer
 from beholder.backends.calls import LASTS
 from beholder.errors import RunError
-from beholder.judges.answers import AnswerCount, Record, read_record
+from beholder.judges.answers import FIELDS, AnswerCount, Record, read_record
 from beholder.judges.grades import Judging, digit_mass
 from beholder.sqlite_file import connect, keep_private
-
-FIELDS = ("request", "operation", "template", "backend", "model", "replicate", "cost")
 
 
 class AnswerTables(ABC):

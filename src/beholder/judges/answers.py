@@ -22,6 +22,8 @@ from beholder.files import replacing
 FACTS_LAST = 24 * 3600.0
 """Seconds for which the shared cache's facts about servers are believed."""
 
+FIELDS = ("request", "operation", "template", "backend", "model", "replicate", "cost")
+"""What is kept beside an answer."""
 
 _DRAW = "/draw "
 
@@ -300,16 +302,9 @@ def export_answers(file: AnswerCache, path: Path) -> int:
         for record in file.records():
             if record.is_draw:  # no request asks for it
                 continue
-            row = {
-                "request": record.request.partition("/")[0],
-                "operation": record.operation,
-                "template": record.template,
-                "backend": record.backend,
-                "model": record.model,
-                "replicate": record.replicate,
-                "cost": record.cost,
-                "answer": json.loads(record.answer.to_json()),
-            }
+            row = {name: getattr(record, name) for name in FIELDS}
+            row["request"] = record.request.partition("/")[0]
+            row["answer"] = json.loads(record.answer.to_json())
             lines.write(json.dumps(row, ensure_ascii=False) + "\n")
             n_rows += 1
     return n_rows

@@ -6,6 +6,7 @@ import logging
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, Unpack
@@ -77,6 +78,7 @@ def reward(
     return Reward(_prepared(chosen, data, columns), info, end, columns, guards, means)
 
 
+@dataclass(eq=False, repr=False)
 class Reward:
     """What a trainer calls. Use ``reward``.
 
@@ -96,23 +98,16 @@ class Reward:
         __name__: Such as ``posh.f1``; trainers show it.
     """
 
-    def __init__(
-        self,
-        of: Metric[Any],
-        value: ValueInfo,
-        lowest: float,
-        columns: tuple[str, str],
-        guards: Sequence[RewardGuard],
-        means: RunContext,
-    ) -> None:
-        self.__name__ = f"{of.registered_name}.{value.name}"
-        self._metric = of
-        self._name = value.name
-        self._sign = value.sign
-        self._lowest = lowest
-        self._columns = columns
-        self._guards = tuple(guards)
-        self._scorer = LiveScorer(of, means)
+    of: Metric[Any]
+    value: ValueInfo
+    lowest: float
+    columns: tuple[str, str]
+    guards: Sequence[RewardGuard]
+    means: RunContext
+
+    def __post_init__(self) -> None:
+        self.__name__ = f"{self.of.registered_name}.{self.value.name}"
+        self._scorer = LiveScorer(self.of, self.means)
 
     async def __call__(
         self,
@@ -178,7 +173,7 @@ class Reward:
         Raises:
             ItemError: There is no reward for this text; verl knows no None.
         """
-        references, images = self._columns
+        references, images = self.columns
         extra = {name: [(extra_info or {}).get(name)] for name in (images, *ROW_FIELDS)}
         given = {**extra, references: [ground_truth]}
         found = (await self([data_source], [solution_str], **given))[0]
@@ -191,11 +186,11 @@ class Reward:
         self._scorer.close()
 
     def _items(self, completions: Sequence[Completion], columns: Mapping[str, Any]) -> list[Item]:
-        references, images = self._columns
+        references, images = self.columns
         needed = [
             name
             for name, field in ((references, "references"), (images, "images"))
-            if field in self._metric.required_fields and name not in columns
+            if field in self.of.required_fields and name not in columns
         ]
         if needed:
             raise ConfigError(
@@ -226,14 +221,14 @@ class Reward:
             return None
         if isinstance(outcome, ItemFailure):
             failed[outcome.message] += 1
-            return self._lowest if isinstance(outcome, TextFailure) else None
-        if self._name not in outcome.values:
-            failed[f"{self._name} is not defined for the text"] += 1
+            return self.lowest if isinstance(outcome, TextFailure) else None
+        if self.value.name not in outcome.values:
+            failed[f"{self.value.name} is not defined for the text"] += 1
             return None
-        above = self._sign * outcome.values[self._name] - self._lowest
-        for guard in self._guards:
+        above = self.value.sign * outcome.values[self.value.name] - self.lowest
+        for guard in self.guards:
             above *= guard.factor(item)
-        return self._lowest + above
+        return self.lowest + above
 
 
 def _dense(outcome: Outcome | None, offsets: Offsets) -> list[float] | None:

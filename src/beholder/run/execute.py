@@ -43,6 +43,7 @@ Task: TypeAlias = tuple[int, Any, Sequence[int]]
 """Position of a subject, the subject, and which askers it is put to, by their place."""
 
 
+@dataclass(eq=False)
 class Scorer:
     """Puts askers to blocks of subjects; picklable, and warm from the first block on.
 
@@ -53,26 +54,18 @@ class Scorer:
         askers: What is asked, prepared on the data.
         kind: The kind of subject.
         make_tools: Makes the tools; picklable.
-
-    Attributes:
-        askers: What is asked, in order.
-        kind: The kind of subject.
     """
 
-    def __init__(
-        self,
-        askers: Iterable[Asker[Any]],
-        kind: SubjectKind[Any],
-        make_tools: Callable[[], Tools] = Tools,
-    ) -> None:
-        self.askers = tuple(askers)
-        self.kind = kind
-        self._make_tools = make_tools
+    askers: Sequence[Asker[Any]]
+    kind: SubjectKind[Any]
+    make_tools: Callable[[], Tools] = Tools
+
+    def __post_init__(self) -> None:
         self._names = [asker.name for asker in self.askers]
         self._tools: Tools | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _scorer, (self.askers, self.kind.name, self._make_tools)
+        return _scorer, (tuple(self.askers), self.kind.name, self.make_tools)
 
     def __call__(self, tasks: Iterable[Task]) -> Encoded:
         """The outcomes of a block, encoded.
@@ -92,7 +85,7 @@ class Scorer:
 
         async def each() -> list[Outcome]:
             if self._tools is None:
-                self._tools = self._make_tools()
+                self._tools = self.make_tools()
             tools = self._tools
             asked = (attempt(self.askers[place], subject, tools) for _, subject, place in jobs)
             return list(await asyncio.gather(*asked))

@@ -371,7 +371,7 @@ class Session:
         if positions is not None:
             open_[:, ~np.isin(np.arange(open_.shape[1]), positions)] = False
 
-        scorer = Scorer((one.asker for one in asked), asked[0].kind, self._means.tools)
+        scorer = Scorer([one.asker for one in asked], asked[0].kind, self._means.tools)
         work = Work(scorer, open_, self.store, self.tools)
         self._engine.execute(work, self._means, self._progress.advance)
 

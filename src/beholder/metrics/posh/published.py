@@ -233,17 +233,17 @@ class _Part:
                          score, grade)  # fmt: skip
 
 
+@dataclass(eq=False)
 class _Passes:
     """The passes through one graph."""
 
-    def __init__(
-        self, graph: PublishedGraph, known: Known, threshold: float, wording: Wording
-    ) -> None:
-        self._graph = graph
-        self._entities = graph.entities
-        self._known = known
-        self._threshold = threshold
-        self._wording = wording
+    graph: PublishedGraph
+    known: Known
+    threshold: float
+    wording: Wording
+
+    def __post_init__(self) -> None:
+        self._entities = self.graph.entities
         self._accepted: dict[int, _Accepted] = {}
 
     def judge_entities(self, nested: bool) -> Advance:
@@ -257,16 +257,16 @@ class _Passes:
         questions: dict[Question, None] = {}
         phrases: dict[str, None] = {}
         for index, entity in enumerate(self._entities):
-            if bool(self._graph.parents[index]) != nested or entity.viewer:
+            if bool(self.graph.parents[index]) != nested or entity.viewer:
                 continue
             best: _Accepted | None = None
             for naming, phrase in self._candidates(index):
-                text = self._wording(phrase) if naming in _REWORDED else phrase
+                text = self.wording(phrase) if naming in _REWORDED else phrase
                 if text is None:
                     phrases[phrase] = None
                     break
                 question = Question("entity", text)
-                grade = self._known(question)
+                grade = self.known(question)
                 if grade is None:
                     questions[question] = None
                     break
@@ -287,7 +287,7 @@ class _Passes:
                 yield _Part(attribute.written, attribute.spans, question, self._is_present(index))
 
     def relation_parts(self) -> Iterator[_Part]:
-        for r in self._graph.relations:
+        for r in self.graph.relations:
             if self._entities[r.subject].viewer and self._entities[r.object].viewer:
                 continue
             subject, other = (self._accepted[i].identifier for i in (r.subject, r.object))
@@ -304,11 +304,11 @@ class _Passes:
                 )
 
     def _is_present(self, index: int) -> bool:
-        return index in self._accepted and self._accepted[index].score >= self._threshold
+        return index in self._accepted and self._accepted[index].score >= self.threshold
 
     def _candidates(self, index: int) -> list[tuple[_Naming, str]]:
         """The identifiers under which an entity is asked for, in the published order."""
-        head, parents = self._entities[index].head, self._graph.parents
+        head, parents = self._entities[index].head, self.graph.parents
         namesakes = tuple(
             i
             for i, other in enumerate(self._entities)
@@ -352,7 +352,7 @@ class _Passes:
     ) -> Iterator[tuple[str, _Naming]]:
         """Names by relations that no rival has to the same other end."""
         head = self._entities[index].head
-        by_sentence = sorted(self._graph.relations, key=lambda r: r.sentence)
+        by_sentence = sorted(self.graph.relations, key=lambda r: r.sentence)
         told = [r for r in by_sentence if r.text != PART_OF]
         alike = {(r.subject, r.text, r.object) for r in told}
         for r in told:

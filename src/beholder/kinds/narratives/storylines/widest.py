@@ -42,6 +42,7 @@ class Tile:
     theta: Floats
 
 
+@dataclass(eq=False)
 class Edges:
     """Forward steps between the positions ``first..last`` of a space in order of time.
 
@@ -54,23 +55,17 @@ class Edges:
             between them is a last resort.
     """
 
-    def __init__(
-        self,
-        space: Space,
-        first: int,
-        last: int,
-        earliest: NDArray[np.intp],
-        *,
-        near_duplicate: float | None = None,
-    ) -> None:
-        self._space = space
-        self._first, self._last = first, last
-        self._earliest = earliest
-        self._near_duplicate = near_duplicate
+    space: Space
+    first: int
+    last: int
+    earliest: NDArray[np.intp]
+    near_duplicate: float | None
+
+    def __post_init__(self) -> None:
         self._floor = -np.inf
         self._kept: list[Tile] | None = None
         cells = sum((t.stop - t.start) * (s.stop - s.start) for t, s in self._spans())
-        self._fits = cells * space.vectors.dtype.itemsize <= _BUDGET
+        self._fits = cells * self.space.vectors.dtype.itemsize <= _BUDGET
 
     def __iter__(self) -> Iterator[Tile]:
         """Tiles in order of targets; paths may start anywhere, so the first target has none."""
@@ -93,20 +88,20 @@ class Edges:
         return other
 
     def _spans(self) -> Iterator[tuple[slice, slice]]:
-        for start in range(self._first + 1, self._last + 1, _TARGETS):
-            stop = min(start + _TARGETS, self._last + 1)
-            origin = max(self._first, int(self._earliest[start:stop].min()))
+        for start in range(self.first + 1, self.last + 1, _TARGETS):
+            stop = min(start + _TARGETS, self.last + 1)
+            origin = max(self.first, int(self.earliest[start:stop].min()))
             yield slice(start, stop), slice(origin, stop - 1)
 
     def _tiles(self) -> Iterator[Tile]:
         for targets, sources in self._spans():
-            theta = self._space.theta(targets, sources)
-            if self._near_duplicate is not None:
-                alike = self._space.cosine(targets, sources) >= self._near_duplicate
+            theta = self.space.theta(targets, sources)
+            if self.near_duplicate is not None:
+                alike = self.space.cosine(targets, sources) >= self.near_duplicate
                 theta[alike] -= 1.0  # more than any theta
             at = np.arange(sources.start, sources.stop)
             own = np.arange(targets.start, targets.stop)[:, None]
-            allowed = (at < own) & (at >= self._earliest[targets, None])
+            allowed = (at < own) & (at >= self.earliest[targets, None])
             if self._floor > -np.inf:
                 allowed &= theta >= self._floor
             theta[~allowed] = -np.inf
@@ -197,7 +192,7 @@ def maxmin(
         raise ConfigError(f"min_difference={min_difference}: expected a share above 0, at most 1")
     day_numbers = None if dates is None else np.asarray(dates, dtype=np.int64)
     earliest = earliest_sources(len(space), window=window, days=days, dates=day_numbers)
-    edges = Edges(space, first, last, earliest, near_duplicate=near_duplicate)
+    edges = Edges(space, first, last, earliest, near_duplicate)
     labels = None if topics is None else np.asarray(topics, dtype=np.intp)
     reuse = int((1.0 - min_difference) * (k - 2) + 1e-9)
     found: list[StorylinePath] = []
