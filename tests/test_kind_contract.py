@@ -7,7 +7,9 @@ data, changed pictures and the folder of another kind, is drawn, and is read.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -304,6 +306,24 @@ def test_its_work_is_done_by_the_engine(kind: Kind) -> None:
         return
     kind.run(watched, engine=engine)
     assert engine.n == watched.total > 0
+
+
+class InParts(OneMachine):
+    """An engine that works here and keeps Parquet parts, as a cluster does."""
+
+    def store(self, folder: Path) -> AbstractContextManager[Store]:
+        return Store.open_parts(folder, None)
+
+
+@every
+def test_its_results_in_parts_are_those_of_one_file(kind: Kind) -> None:
+    if not kind_named(kind.name).engines:
+        return
+    kind.run(Watched(), engine=InParts())
+    parts = contents(kind)
+    shutil.rmtree(kind.folder)
+    kind.run(Watched())
+    assert parts == contents(kind)
 
 
 @every

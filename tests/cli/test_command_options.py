@@ -34,26 +34,26 @@ OPTIONS = {
     ),
     "leaderboard": "--json --label --labels",
     "rank": (
-        "--ablate --allow-failed --base-url --key-env --cache --concurrency --dry-run --embedder "
+        "--engine --address --parts --ablate --allow-failed --base-url --key-env --cache --concurrency --dry-run --embedder "
         "--media-root --json --judge --language --max-cost --output --resamples --scorer "
         "--skip-bad-rows --threshold --workers -o -s"
     ),
     "review": (
-        "--allow-failed --base-url --key-env --cache --concurrency --media-root --judge --language "
+        "--engine --address --parts --allow-failed --base-url --key-env --cache --concurrency --media-root --judge --language "
         "--max-cost --output --skip-bad-rows --temperature --words -o"
     ),
     "caption": (
-        "--allow-failed --base-url --key-env --batch --cache --concurrency --context --dataset --dry-run "
+        "--engine --address --parts --allow-failed --base-url --key-env --batch --cache --concurrency --context --dataset --dry-run "
         "--judge --language --limit --max-cost --media-root --output --prompts "
         "--skip-bad-rows --system-column --temperature --words -o"
     ),
     "classify": (
-        "--allow-failed --base-url --key-env --batch --by --cache --categories --column "
+        "--engine --address --parts --allow-failed --base-url --key-env --batch --by --cache --categories --column "
         "--concurrency --dry-run --judge --limit --max-cost --media-root --output --prompts "
         "--skip-bad-rows --temperature -o"
     ),
     "translate": (
-        "--allow-failed --base-url --key-env --batch --cache --column --concurrency --dry-run "
+        "--engine --address --parts --allow-failed --base-url --key-env --batch --cache --column --concurrency --dry-run "
         "--from --judge --limit --max-cost --media-root --output --prompts --skip-bad-rows "
         "--temperature --to -o"
     ),

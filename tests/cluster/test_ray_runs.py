@@ -30,6 +30,7 @@ from beholder.run.tables_parquet import ParquetTables
 from servers.faults import FaultServer, completion, probe_answer, serving
 from toy import captions
 from toy.metric import ScheduledAsker, WordCount
+from toy.reviewer import write_reviews
 
 for _name, _metric in (("asked", ScheduledAsker), ("word_count", WordCount)):
     if _name not in METRICS.names():
@@ -218,3 +219,25 @@ def test_the_limit_on_cost_holds_over_all_actors(
         assert made.summary["asked(judge='openai:served-1')"].n_scored == N_ASKED
         most_under_way = 2 * 20  # of both actors when the limit was reached
         assert sum(server.paid.values()) <= N_ASKED + most_under_way + PROBES
+
+
+def test_commands_of_other_kinds_write_the_same_on_a_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    clauses = [{"source": "Ein Hund.", "translation": "A dog."}]
+    Path("rules.jsonl").write_text(json.dumps({"contains": "", "answer": {"clauses": clauses}}))
+    write_reviews(Path("reviews.jsonl"))
+    rows = [{"id": str(n), "candidate": "Ein Hund."} for n in range(5)]
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    translate = ["translate", "rows.jsonl", "--from", "German", "--to", "English", "--judge"]
+    judge = f"scripted:{tmp_path}/rules.jsonl"
+    rank = ["rank", "reviews.jsonl", "-s", "length", "--resamples", "20"]
+    for engine in ("local", "ray"):
+        app([*translate, judge, "-o", f"{engine}.jsonl", "--engine", engine])
+        app([*rank, "-o", f"rank-{engine}", "--engine", engine])
+    assert Path("ray.jsonl").read_text().count("A dog.") == 5
+    assert Path("ray.jsonl").read_bytes() == Path("local.jsonl").read_bytes()
+    for name in ("ranking.json", "run.json"):
+        assert Path("rank-ray", name).read_bytes() == Path("rank-local", name).read_bytes()
+    assert list(Path("rank-ray", "outcomes").iterdir())

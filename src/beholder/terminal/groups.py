@@ -236,8 +236,16 @@ class ItemRunGroup:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class RunGroup(ItemRunGroup):
-    """What every command takes that makes a run."""
+class EngineRunGroup(ItemRunGroup):
+    """The same, for runs that can work elsewhere than on this machine."""
+
+    where: EngineGroup = field(default_factory=EngineGroup)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class RunGroup(EngineRunGroup):
+    """The same, for runs over other subjects than items."""
 
     rows: DataGroup = field(default_factory=DataGroup)
 
@@ -252,9 +260,10 @@ class VoteJudgeGroup(JudgeGroup):
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class StorylineRunGroup(RunGroup):
+class StorylineRunGroup(ItemRunGroup):
     """Options of every run over storylines."""
 
+    rows: DataGroup = field(default_factory=DataGroup)
     judging: VoteJudgeGroup = field(default_factory=VoteJudgeGroup)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from beholder.errors import ConfigError, DataError
-from beholder.terminal.groups import Data, ItemRunGroup, OutFile, RunGroup, RunOut
+from beholder.terminal.groups import Data, EngineRunGroup, OutFile, RunGroup, RunOut
 from beholder.terminal.printing import (
     close,
     say,
@@ -57,7 +59,7 @@ def caption(
     out: OutFile,
     judge: tuple[str, ...] = (),
     writing: WritingGroup = WritingGroup(),
-    run: ItemRunGroup = ItemRunGroup(),
+    run: EngineRunGroup = EngineRunGroup(),
 ) -> int:
     """Have models describe pictures; run it again to resume after an interruption.
 
@@ -95,7 +97,7 @@ def classify(
     judge: str | None = None,
     by: Literal["picture", "candidate", "reference"] = "picture",
     column: str = "category",
-    run: ItemRunGroup = ItemRunGroup(),
+    run: EngineRunGroup = EngineRunGroup(),
 ) -> int:
     """Sort pictures or texts into your categories: at most two each, at most one rated High.
 
@@ -139,7 +141,7 @@ def translate(
     target: Annotated[str, Parameter(name="--to")],
     judge: str | None = None,
     column: str = "language",
-    run: ItemRunGroup = ItemRunGroup(),
+    run: EngineRunGroup = EngineRunGroup(),
 ) -> int:
     """Translate candidate and references clause by clause, which keeps the shape of speech.
 
@@ -169,7 +171,7 @@ def criteria(
     kind: Literal["facts", "events", "objects"] = "facts",
     n: int = 10,
     source: Literal["pictures", "references"] = "pictures",
-    run: ItemRunGroup = ItemRunGroup(),
+    run: EngineRunGroup = EngineRunGroup(),
 ) -> int:
     """Write criteria for each row, which the metric checklist compares descriptions with.
 
@@ -200,7 +202,7 @@ def questions(
     judge: str | None = None,
     n: int = 10,
     source: Literal["pictures", "references"] = "pictures",
-    run: ItemRunGroup = ItemRunGroup(),
+    run: EngineRunGroup = EngineRunGroup(),
 ) -> int:
     """Write multiple-choice questions for each row, which the metric qa asks of descriptions.
 
@@ -264,8 +266,9 @@ def review(
     )
     if run.finish.dry_run:
         return tell_plan(kind.plan(REVIEWS, config), config.out)
-    with TerminalProgress() as progress:
-        written = kind.run(REVIEWS, config, progress)
+    engine = run.where.named()
+    with redirect_stdout(sys.stderr), TerminalProgress() as progress:
+        written = kind.run(REVIEWS, config, progress, engine=engine)
     for code in INSTRUCTIONS:
         page = annotation_instructions(len(KINDS), code)
         write_text(config.out / f"instructions-{code}.html", page)
@@ -281,7 +284,7 @@ def _make_rows(
     out: Path,
     systems: Mapping[str, RowAsker],
     columns: RowColumns,
-    run: ItemRunGroup,
+    run: EngineRunGroup,
 ) -> int:
     """Run the systems over the rows and print what came out; returns the exit code."""
     from beholder.kinds.generation.kind import ROWS
@@ -292,8 +295,9 @@ def _make_rows(
     config = RowsConfig(data, out, systems, columns, run.rows, run.judging, run.work.found())
     if run.finish.dry_run:
         return tell_plan(kind.plan(ROWS, config), config.run)
-    with TerminalProgress() as progress:
-        written = kind.run(ROWS, config, progress)
+    engine = run.where.named()
+    with redirect_stdout(sys.stderr), TerminalProgress() as progress:
+        written = kind.run(ROWS, config, progress, engine=engine)
     say(f"{written.n_written} rows written to {config.out}")
     if written.outside:
         say_outside(config.out.parent)

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -86,8 +88,9 @@ def rank(
     )
     if run.finish.dry_run:
         return tell_plan(kind.plan(KIND, config), config.out)
-    with TerminalProgress() as progress:
-        ranking, bad_rows = kind.run(KIND, config, progress)
+    engine = run.where.named()
+    with redirect_stdout(sys.stderr), TerminalProgress() as progress:
+        ranking, bad_rows = kind.run(KIND, config, progress, engine=engine)
     say_left_out(bad_rows)
     report = write_ranking(config.out)
     plain = msgspec.to_builtins(ranking.tables)

@@ -13,8 +13,7 @@ from cyclopts import Parameter
 
 from beholder.terminal.groups import (
     Data,
-    EngineGroup,
-    ItemRunGroup,
+    EngineRunGroup,
     LabelGroup,
     Markdown,
     RunOut,
@@ -61,8 +60,7 @@ def score(
     people: LabelGroup = LabelGroup(),
     no_report: bool = False,
     markdown: Markdown = None,
-    run: ItemRunGroup = ItemRunGroup(),
-    where: EngineGroup = EngineGroup(),
+    run: EngineRunGroup = EngineRunGroup(),
 ) -> int:
     """Score a data set; run the same command again to resume after an interruption.
 
@@ -117,7 +115,7 @@ def score(
         if not gates and test.worse_than is None:
             raise ConfigError("--gates has nothing to write: add --fail-under or --worse-than")
     wanted = targets(people.labels, people.label, {one.name: one.values for one in scored})
-    engine = where.named()
+    engine = run.where.named()
     config = ScoreConfig(
         data,
         scored,
