@@ -90,14 +90,12 @@ class DataOptions:
     """Which rows of the data a run takes.
 
     Attributes:
-        limit: Only the first so many rows, from 1.
-        skip_bad_rows: Leave out rows that are wrong, and count them.
+        limit: Read only the first N rows.
+        skip_bad_rows: Skip invalid rows and count them.
         media_root: Folder of the pictures; by default that of the data.
         map: Which column holds a field: candidate, references, images, id ...
-        references_from: Data whose texts are the references, found by id (or COCO's image_id);
-            criteria and questions come with them.
-        frames: Pictures of the video for rows without any: so many, evenly spaced, or cues: one
-            for each part of a .vtt or .srt (extra video).
+        references_from: Data file whose texts are the references, matched by id or image_id.
+        frames: Frames to take from videos: a number, or cues for one per subtitle (extra video).
 
     Raises:
         ConfigError: The limit is below 1, or ``frames`` is neither cues nor 1 to 1000.
@@ -130,11 +128,11 @@ class JudgeOptions:
     """How judges are asked, where that is no part of their spec.
 
     Attributes:
-        base_url: Endpoint of an OpenAI-compatible server, for judges and embedders of openai:MODEL.
+        base_url: Address of an OpenAI-compatible server, for openai:MODEL.
         key_env: Environment variable that holds the key of that server.
-        temperature: Sampling temperature of judges, from 0; by default that of the question.
-        prompts: Folder of prompt templates that replace ours.
-        batch: Use the endpoint's batch mode: slower, half price.
+        temperature: Sampling temperature of judges; the default depends on the question.
+        prompts: Folder of prompt templates that replace the built-in ones.
+        batch: Use the server's batch mode, which is slower and costs half.
         extra: Further options of judges and their backends by name, such as ``timeout``.
 
     Raises:
@@ -174,12 +172,11 @@ class WorkOptions:
     """How much a run does at once, what it keeps, and what it may spend.
 
     Attributes:
-        workers: Worker processes, from 1; by default as many as the data are worth. Results do not
-            depend on it.
-        concurrency: How many subjects wait for judges at once, from 1; by default that of the kind
-            of run.
+        workers: Worker processes, which do not change results; by default chosen by the data's
+            size.
+        concurrency: Items that wait for judges at once; the default depends on the command.
         cache: File or database of the answers that all runs share; None for no cache.
-        max_cost: Stop before judges have cost more US dollars, all starts of the run together.
+        max_cost: Stop before judges cost more US dollars than this, resumed runs included.
 
     Raises:
         ConfigError: A number is out of its range.
@@ -210,12 +207,12 @@ class SampleDesign:
     """Which pictures are drawn; with nothing but ``rated``, all that pass.
 
     Attributes:
-        n: Pictures of the random set, from all; their category becomes ``random``.
-        per_category: Pictures of each category, from those that are in no random set.
-        rated: Only pictures with one category, rated so at least, as ``classify`` rates.
-        seed: Of the draw.
-        column: Group column of the category.
-        random: What the random set is called there.
+        n: Size of the random set, which is drawn from all pictures.
+        per_category: Pictures per category, drawn from those outside the random set.
+        rated: Use only pictures with one category and at least this rating by ``classify``.
+        seed: Random seed.
+        column: Group column that holds the category.
+        random: Category name of the random set.
 
     Raises:
         ConfigError: A number is below 1.

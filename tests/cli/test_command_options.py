@@ -6,9 +6,12 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cyclopts import App, Argument
 
 from beholder.cli.main import app
 from toy.command import Cli, runner
@@ -174,7 +177,7 @@ def test_no_option_has_an_opposite_and_nothing_internal_is_shown(cli: Cli) -> No
 
 def test_help_names_what_is_taken_where_nothing_is_said(cli: Cli) -> None:
     text = " ".join(cli("score", "--help").out.replace("│", " ").split())
-    assert "or repeat. The one that fits the data if none is named." in text
+    assert "by default one that fits the data; repeatable." in text
     assert "still count as success. [default: 0]" in text
     assert "[default: ]" not in text
     assert "[default: False]" not in text
@@ -319,8 +322,22 @@ def test_a_column_of_texts_keeps_its_name(cli: Cli) -> None:
     assert "is now" not in done.err
 
 
-@pytest.mark.parametrize("command", [name for name in OPTIONS if name != "plan"])
-def test_no_first_panel_has_more_than_twelve_options(cli: Cli, command: str) -> None:
-    panel = cli(*command.split(), "--help").out.split("─ Parameters ─")
-    rows = panel[-1].split("╰─")[0].splitlines() if len(panel) > 1 else []
-    assert sum(bool(_ROW.match(row)) for row in rows) <= 12
+def _options(inside: App = app) -> Iterator[list[Argument]]:
+    """The arguments of every command."""
+    for name in inside:
+        if not name.startswith("-"):
+            if inside[name].default_command is not None:
+                told = inside[name].assemble_argument_collection(parse_docstring=True)
+                yield [one for one in told if one.parse and one.show]
+            yield from _options(inside[name])
+
+
+def test_no_panel_has_more_than_twelve_options() -> None:
+    for told in _options():
+        panels = Counter(str(one.parameter.group) for one in told if one.name.startswith("-"))
+        assert max(panels.values(), default=0) <= 12, told
+
+
+def test_the_help_of_an_option_is_one_short_sentence() -> None:
+    for one in (one for told in _options() for one in told):
+        assert re.fullmatch(r"(?:(?!\.\s)[\s\S]){3,100}(?<=\.)", one.parameter.help or ""), one.name

@@ -21,8 +21,7 @@ Place: TypeAlias = Annotated[
     str | None,
     Parameter(
         name="--cache",
-        help="Folder of the cache, or postgresql://USER@HOST/NAME; BEHOLDER_CACHE if it is not"
-        " named.",
+        help="Folder of the cache, or postgresql://USER@HOST/NAME; by default BEHOLDER_CACHE.",
     ),
 ]
 
@@ -74,7 +73,7 @@ def prune(*, days: float, place: Place = None) -> None:
     Example: `beholder cache prune --days 90`
 
     Args:
-        days: Remove answers that are older than so many days.
+        days: Remove answers older than this many days.
     """
     with _opened(place) as file:
         tell(f"{file.prune(older_than=days * 86400)} answers removed from {file.name}")

@@ -48,7 +48,7 @@ def report(run: Path, /, *, out: Out = None, figures: Path | None = None) -> Non
 
     Args:
         run: A run directory.
-        out: The HTML file; RUN/report.html if none is named.
+        out: The HTML file; by default RUN/report.html.
         figures: Also write every figure as PNG and SVG into this folder.
     """
     from beholder.report import draw, draw_figures
@@ -73,9 +73,9 @@ def view(
 
     Args:
         runs: Run directories of any kind; they are read and never changed.
-        media_root: Folder that image paths are relative to; else that of each run's data.
-        trying: Add a page that scores a pasted text at once; RUNS may be left out then.
-        judge: A judge that this page offers, such as openai:MODEL; repeatable.
+        media_root: Folder of the pictures; by default that of each run's data.
+        trying: Add a page that scores pasted texts; RUNS are optional then.
+        judge: Judge for the page of --try, such as openai:MODEL; repeatable.
     """
     from beholder.errors import ConfigError
     from beholder.optional import require
@@ -103,15 +103,15 @@ def steps(
     metric: Annotated[str | None, Parameter(alias="-m")] = None,
     out: Out = None,
 ) -> None:
-    """Draw windows, matches, penalties, lines and regularizer of one item's VCS on one page.
+    """Draw how VCS scored one item, on one page: windows, matches and penalties.
 
     Example: `beholder steps runs/first market/careful -o careful.pdf`
 
     Args:
         run: A run directory.
         item: Id of an item.
-        metric: Name of the metric in the run; its first vcs or vcs_short if none is named.
-        out: The file, .html or .pdf; RUN/steps-ITEM.html if none is named.
+        metric: Metric of the run; by default its first vcs or vcs_short.
+        out: The file, .html or .pdf; by default RUN/steps-ITEM.html.
     """
     from beholder.report.steps import write_steps
 
@@ -139,10 +139,10 @@ def compare(
 
     Args:
         run_a: A run directory.
-        run_b: Another, over subjects with the same ids.
-        allow_different: Compare although signatures differ.
-        html: File for a page with the differences and the items that moved most.
-        media_root: Folder that image paths are relative to on the page; else that of the data.
+        run_b: Another run of the same items, matched by id.
+        allow_different: Compare even if signatures differ.
+        html: HTML file for the differences and the items that changed most.
+        media_root: Folder of the pictures on the page; by default that of the data.
     """
     from beholder.errors import ConfigError
     from beholder.optional import load
@@ -219,15 +219,15 @@ def leaderboard(
     tables: TablesGroup = TablesGroup(),
     as_json: AsJson = False,
 ) -> int:
-    """Rank systems by every metric of the runs, with intervals and the ranks the data allow.
+    """Rank systems by every metric of the runs, with intervals of means and ranks.
 
     Systems are compared on the pictures that all of them have a score for.
 
     Example: `beholder leaderboard runs/model-a runs/model-b --latex table.tex`
 
     Args:
-        runs: Run directories of `score`: a system each, or items with group.system.
-        latex: File for the table of a paper: systems by metrics, the best bold, booktabs.
+        runs: Runs of `score`: one system each, or items with group.system.
+        latex: LaTeX file (booktabs) of systems by metrics, the best values in bold.
     """
     from beholder import files as texts
     from beholder.report.markdown import summed_up

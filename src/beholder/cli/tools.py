@@ -51,7 +51,7 @@ def show(name: str, /) -> None:
     Example: `beholder show vcs`
 
     Args:
-        name: A metric, or an operation of judges.
+        name: A metric or a judge operation.
     """
     from rich.markdown import Markdown
 
@@ -78,16 +78,16 @@ def graph(
     svg: Path | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print what a text says is there, what it is like, and how it stands to the rest.
+    """Print the scene graph of a text: entities, attributes and relations.
 
     Example: `beholder graph "A tall man holds a red cup. He smiles."`
 
     Args:
         text: An English description; - reads standard input.
-        rules: The corrected rules, or those as published.
-        parser: builtin, or spacy:NAME_OR_PATH for a bigger one.
-        coref: builtin, none or fastcoref.
-        svg: Also draw it into this SVG file.
+        rules: Corrected rules, or the published ones.
+        parser: Parser: builtin, or spacy:NAME_OR_PATH.
+        coref: Coreference resolution: builtin, none or fastcoref.
+        svg: SVG file for a drawing of the graph.
     """
     from beholder.files import write_text
     from beholder.language import parse, scene_graph
@@ -109,8 +109,8 @@ class AnnotatorGroup:
     """Who annotates what is drawn.
 
     Attributes:
-        annotators: Write a file of rows for each of so many annotators, in an order of his own.
-        overlap: How many annotators see each picture; all if it is not said.
+        annotators: Number of annotators; each gets a file of rows in random order.
+        overlap: Annotators per picture; by default all.
     """
 
     annotators: int = 0
@@ -135,7 +135,7 @@ def sample(
 
     Args:
         data: A folder of pictures, or a .jsonl, .csv, .tsv or .parquet file.
-        out: JSONL file to write; the files of annotators are beside it, NAME.annotator-1.jsonl.
+        out: JSONL file to write; files of annotators are NAME.annotator-1.jsonl and so on.
     """
     from collections import Counter
 
@@ -220,8 +220,8 @@ def doctor(
     Example: `beholder doctor --judge openai:gpt-4.1-mini`
 
     Args:
-        judge: Also ask this judge a dozen questions with known answers.
-        base_url: Endpoint of an OpenAI-compatible server.
+        judge: Also test this judge with twelve questions with known answers.
+        base_url: Address of an OpenAI-compatible server.
         key_env: Environment variable that holds the key of that server.
     """
     from packaging.requirements import Requirement

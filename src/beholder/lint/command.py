@@ -19,15 +19,15 @@ class RuleGroup:
     """Which rules count, and how much.
 
     Attributes:
-        profile: Whose guides set limits and severities.
-        platform: Network whose limit of length counts in the profile social.
-        select: Only this rule; repeatable.
-        ignore: Not this rule; repeatable.
+        profile: Guidelines that set limits and severities.
+        platform: Social network whose length limit applies in the profile social.
+        select: Check only this rule; repeatable.
+        ignore: Skip this rule; repeatable.
         rule: Severity of a rule, as ALT105=off, note, warning or error; repeatable.
-        vocabulary: Further file of terms, or none to drop ours; repeatable.
+        vocabulary: Additional file of terms; none drops the built-in terms; repeatable.
         rules: List the rules and stop.
-        map: Column of a table, as text=COLUMN; repeatable.
-        layouts: Read layouts and masters of slides, too.
+        map: Column of a field, such as text=COLUMN; repeatable.
+        layouts: Read the layouts and masters of slides, too.
     """
 
     profile: Profile = "web"
@@ -47,11 +47,11 @@ class OutcomeGroup:
     """What is written, and what counts as a failure.
 
     Attributes:
-        format: Form of the report; repeatable with -o.
-        out: File of the report, or folder for several; standard output if not given.
-        baseline: File of known findings, which do not count.
+        format: Report format; repeatable with -o.
+        out: Report file, or folder for several formats; by default standard output.
+        baseline: File of known findings to ignore.
         write_baseline: Write all findings into this file.
-        fail_on: Least severity of a new finding that gives exit code 1.
+        fail_on: Lowest severity of a new finding that gives exit code 1.
         skip_bad_files: Report unreadable files and rows without exit code 2.
         require_pictures: Exit with 1 if there is no picture.
     """
@@ -77,8 +77,7 @@ def lint(
     Example: `beholder lint alts.csv site/ --profile museum`
 
     Args:
-        paths: Tables (CSV, TSV, JSONL, JSON, Parquet), HTML, MHTML, Markdown, DOCX, PPTX, EPUB,
-            IIIF manifests, or folders.
+        paths: Tables, HTML, MHTML, Markdown, DOCX, PPTX, EPUB, IIIF manifests, or folders of them.
     """
     from beholder.errors import ConfigError
     from beholder.files import write_text

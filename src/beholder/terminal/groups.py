@@ -72,7 +72,7 @@ Markdown: TypeAlias = Annotated[
     Parameter(
         validator=_for_a_file,
         allow_leading_hyphen=True,
-        help="File for a summary in GitHub's Markdown; - prints it instead of the tables.",
+        help="File for a Markdown summary; - prints it instead of the tables.",
     ),
 ]
 AsJson: TypeAlias = Annotated[
@@ -94,7 +94,7 @@ class ItemDataGroup(DataOptions):
 
     map: Annotated[
         tuple[str, ...],
-        Parameter(help="Which column holds a field, as candidate=text; repeatable."),
+        Parameter(help="Column of a field, as FIELD=COLUMN, such as candidate=text; repeatable."),
     ] = ()  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -132,10 +132,7 @@ class WorkGroup(WorkOptions):
 
     cache: Annotated[  # as a shell writes it
         str | None,
-        Parameter(
-            help="Folder of the answers that all runs share, postgresql://USER@HOST/NAME, or off;"
-            " see `beholder cache`."
-        ),
+        Parameter(help="Cache of judge answers: a folder, postgresql://USER@HOST/NAME, or off."),
     ] = None  # type: ignore[assignment]
 
     def found(self) -> WorkOptions:
@@ -149,8 +146,8 @@ class ToolGroup:
     """What metrics take that name none themselves.
 
     Attributes:
-        judge: Judge if none is named: openai:MODEL, hf:MODEL, vllm:MODEL or 'panel(A, B)'.
-        embedder: Embedder if none is named: static, ordered, minilm, st:NAME or openai:MODEL.
+        judge: Default judge: openai:MODEL, hf:MODEL, vllm:MODEL or 'panel(A, B)'.
+        embedder: Default embedder: static, ordered, minilm, st:NAME or openai:MODEL.
     """
 
     judge: str | None = None
@@ -167,11 +164,9 @@ class EngineGroup:
     """Where a run is worked on.
 
     Attributes:
-        engine: local is this machine; ray a Ray cluster, which keeps the run as Parquet parts.
-        address: The cluster for --engine ray, as ray.init takes it; else RAY_ADDRESS, else Ray is
-            started on this machine.
-        parts: For --engine ray, where parts are kept that every machine reaches, such as
-            s3://BUCKET/PATH; the run directory if none is named.
+        engine: Where to score: on this machine, or on a Ray cluster.
+        address: Address of the Ray cluster; by default RAY_ADDRESS, else a new cluster here.
+        parts: Storage shared by the cluster, as s3://BUCKET/PATH; by default the run directory.
     """
 
     engine: Literal["local", "ray"] = "local"
@@ -199,7 +194,7 @@ class TellGroup:
     """What a command prints.
 
     Attributes:
-        dry_run: Check all input and say what would be asked; nothing is asked or written.
+        dry_run: Check all input and count the questions, without asking or writing.
     """
 
     as_json: AsJson = False
@@ -212,8 +207,8 @@ class FinishGroup(TellGroup):
     """What a command does at its end.
 
     Attributes:
-        allow_failed: Failures that still count as success.
-        dry_run: Check all input and say what would be asked; nothing is asked or written.
+        allow_failed: Failed items that still count as success.
+        dry_run: Check all input and count the questions, without asking or writing.
     """
 
     allow_failed: int = 0
@@ -273,10 +268,9 @@ class ServerGroup:
     """Where the pages are served.
 
     Attributes:
-        host: Address to listen at; another than this machine's own lets others come, by their
-            links alone.
-        port: Port; a free one if it is 0.
-        name: Name by which browsers of other machines may call this one; repeatable.
+        host: Address to listen on; if others can reach it, they need their links.
+        port: Port; 0 chooses a free one.
+        name: Host name that browsers on other machines may use; repeatable.
     """
 
     host: str = "127.0.0.1"
@@ -290,11 +284,10 @@ class ViewerGroup(ServerGroup):
     """Where the pages of a viewer are served.
 
     Attributes:
-        host: Address to listen at; another than this machine's own lets others come, who must
-            bring a token.
-        port: Port; a free one if it is 0.
-        token: Token that opens the pages, 16 characters or more; one is made and printed where
-            others can come and none is said.
+        host: Address to listen on; if others can reach it, they need the token.
+        port: Port; 0 chooses a free one.
+        token: Token that opens the pages, 16 characters or more; by default generated if it is
+            needed.
     """
 
     port: int = 0
@@ -307,7 +300,7 @@ class TablesGroup:
     """Where tables go besides the terminal.
 
     Attributes:
-        tables: Folder to write every table into, as CSV, JSON and LaTeX.
+        tables: Folder for all tables as CSV, JSON and LaTeX.
     """
 
     tables: Path | None = None
@@ -327,9 +320,9 @@ class LabelGroup:
     """Human labels that correct means.
 
     Attributes:
-        labels: Data file with human judgments of some of the texts, found by id; repeatable.
-        label: Which of its judgments, as NAME or METRIC.VALUE=NAME, on the scale of that value or
-            of the first of each metric; NAME@1..10 is brought to it; repeatable.
+        labels: Data file with human judgments of some items, matched by id; repeatable.
+        label: Judgment of --labels to use, as NAME or METRIC.VALUE=NAME; NAME@1..10 sets its scale;
+            repeatable.
     """
 
     labels: tuple[Path, ...] = ()

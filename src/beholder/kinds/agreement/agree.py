@@ -248,7 +248,7 @@ def agree(
         config: Where the scores are kept and how they are made; its metrics are replaced.
         progress: Receives the progress of the scoring.
         control_length: Partial length out of correlations.
-        n_resamples: Bootstrap resamples over sources; 0 for no intervals.
+        n_resamples: Bootstrap resamples of pictures; 0 gives no intervals.
 
     Raises:
         ConfigError: No item has the labels, or an option is wrong.

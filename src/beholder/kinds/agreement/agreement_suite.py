@@ -70,7 +70,7 @@ class AgreementSuiteConfig:
         judging: How judges are asked.
         work: How much at once, what is kept, what each set's run may spend.
         kind: The correlation with labels of sets that have no protocol of their own.
-        control_length: Partial the length out of correlations.
+        control_length: Compute partial correlations that remove the effect of length.
         n_resamples: Bootstrap resamples over sources; 0 for no intervals and no clusters.
 
     Raises:

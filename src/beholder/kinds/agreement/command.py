@@ -43,17 +43,15 @@ class JudgmentGroup:
     """Human judgments, and how metrics are compared with them.
 
     Attributes:
-        data: Folder or file of a known set; hf: fetches it from the hub.
-        labels: Data file with judgments of some rows of your data, found by id; repeatable. They
-            also correct the means of the metrics.
-        label: A judgment of your own data; repeatable. By default all that fit --kind.
-        kind: The correlation with labels of your own; or ``verdicts``, for labels true and false.
-        control: Partial the length out of correlations.
-        resamples: Bootstrap resamples over sources; 0 for no intervals.
-        published: Show published figures of the set beside yours, where the protocol is the same.
-        judges: Reliability between the metrics of a run, or of raters.
-        suite: Folder with many sets; all metrics are compared with each by its own protocol.
-            Scores are stored in --output, one run per set.
+        data: Folder or file of a known data set; hf: downloads it.
+        labels: Data file with human judgments of some rows, matched by id; repeatable.
+        label: Judgment to compare with; by default all that fit --kind; repeatable.
+        kind: Correlation to compute; ``verdicts`` is for true and false judgments.
+        control: Compute partial correlations that remove the effect of length.
+        resamples: Bootstrap resamples of pictures; 0 gives no intervals.
+        published: Show published figures beside yours if the protocol is the same.
+        judges: Measure the reliability of the metrics of a run, or of raters.
+        suite: Folder of several known data sets, to compare all metrics with each.
 
     Raises:
         ConfigError: The number of resamples is negative.
@@ -80,9 +78,9 @@ class DrawingGroup(TablesGroup):
     """Files to write besides the scores.
 
     Attributes:
-        tables: Folder to write every table into, as CSV, JSON and LaTeX.
+        tables: Folder for all tables as CSV, JSON and LaTeX.
         no_figures: Draw no figures.
-        no_report: Do not draw report.html.
+        no_report: Do not write report.html.
     """
 
     no_figures: bool = False
@@ -111,8 +109,8 @@ def agree(
     Example: `beholder agree --suite sets -m posh -m vcs -m meteor`
 
     Args:
-        source: A known set, a data file with judgments, or (--judges) a run; nothing with --suite.
-        metric: A metric, such as cider or token_f1.recall; several with commas, or repeat.
+        source: A known data set, a data file with judgments, or a run with --judges.
+        metric: Metric, such as cider or token_f1.recall; repeatable.
         out: Run directory of scores; by default runs/agree-SET.
     """
     metric = listed(metric)

@@ -54,9 +54,9 @@ def agree(
         judge: Judge for the metrics that ask one and do not name one.
         embedder: Embedder for the metrics that do not name one.
         labels: Judgments of your own data; with none, the set's protocol or all that fit ``kind``.
-        kind: The correlation with labels of your own; or ``verdicts``, for labels true and false.
-        control_length: Partial the length out of correlations.
-        resamples: Bootstrap resamples over sources; 0 for no intervals.
+        kind: Correlation to compute; ``verdicts`` is for true and false judgments.
+        control_length: Compute partial correlations that remove the effect of length.
+        resamples: Bootstrap resamples of pictures; 0 gives no intervals.
         out: Run directory of the scores. None takes ``runs/agree-`` and the name of the set.
         progress: Receives the progress of the scoring.
         options: Those of every door; see ``beholder.score``.

@@ -65,11 +65,11 @@ def judge_check(
 
     Args:
         judges: Judges, such as openai:MODEL.
-        base_url: Endpoint of an OpenAI-compatible server.
+        base_url: Address of an OpenAI-compatible server.
         key_env: Environment variable that holds the key of that server.
-        replicates: Repeats of each of a dozen questions, from 2.
-        temperature: Temperature of the repeats.
-        answers: JSONL file of units with what people say of their presence.
+        replicates: How often each of twelve questions is asked again.
+        temperature: Sampling temperature of the repeats.
+        answers: JSONL file of units with human answers about their presence.
     """
     from rich.table import Table
 
@@ -203,7 +203,7 @@ def graph_check(
     coref: str = "builtin",
     as_json: AsJson = False,
 ) -> None:
-    """Measure scene graphs against those of annotated texts: elements, and their attachment.
+    """Compare scene graphs with those of annotated texts: elements, and their attachment.
 
     Rows have a text and its graph, in the public form of PoSh. Figures are means over texts.
 
@@ -211,9 +211,9 @@ def graph_check(
 
     Args:
         data: A .jsonl file of texts with their graphs.
-        rules: Corrected rules, or those as published.
-        parser: builtin, or spacy:NAME_OR_PATH for a bigger one.
-        coref: builtin, none, fastcoref or a registered name.
+        rules: Corrected rules, or the published ones.
+        parser: Parser: builtin, or spacy:NAME_OR_PATH.
+        coref: Coreference resolution: builtin, none, fastcoref or a plugin's name.
     """
     from dataclasses import asdict
 

@@ -30,7 +30,7 @@ class Pilot:
     Attributes:
         sd: Standard deviation of texts.
         icc: Intraclass correlation of texts of one picture.
-        per_picture: Texts of a picture.
+        per_picture: Texts per picture.
         sd_pictures: Standard deviation of means of pictures, of two runs.
         r: Correlation of two runs over pictures.
         price: What a text costs.

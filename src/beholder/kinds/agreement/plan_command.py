@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from beholder.tables import Column, Table
 from beholder.terminal.groups import AsJson
@@ -34,14 +34,13 @@ class WantedGroup:
     """What the study shall show.
 
     Attributes:
-        width: Half the interval of a mean.
-        difference: Difference of the means of two systems on the same pictures.
-        kappa: Half the interval of Cohen's kappa; needs --shares.
-        labels: Half the interval of a mean corrected by human labels; needs --judge-r.
-        reliability: Reliability of the mean of annotators, or of repeats of a judge; needs
-            --single.
+        width: Wanted half width of the interval of a mean.
+        difference: Difference between the means of two systems that the study should find.
+        kappa: Wanted half width of the interval of Cohen's kappa; needs --shares.
+        labels: Wanted half width of a mean corrected by human labels; needs --judge-r.
+        reliability: Wanted reliability of the mean of annotators or repeats; needs --single.
         power: Probability of finding --difference.
-        systems: Systems that are ranked: all pairs are tested.
+        systems: Systems to rank; all pairs are tested.
     """
 
     width: float | None = None
@@ -53,21 +52,20 @@ class WantedGroup:
     systems: int = 2
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=Group("Assumptions", sort_key=0))
 @dataclass(frozen=True)
 class KnownGroup:
     """What is known, if no run is named or in place of what it shows.
 
     Attributes:
         sd: Standard deviation of the values of texts.
-        icc: How alike texts of one picture are, 0 to 1.
-        per_picture: Texts of a picture.
-        r: Correlation of two systems over pictures.
-        judge_r: Correlation of the judge with labels.
-        single: Reliability of one annotator, or of one repeat: ICC(2,1) of agree --judges or of
-            judge-check.
-        judged: Texts that the judge rates beside the labels.
-        shares: Shares of both saying yes, first alone, second alone, both no: .4,.1,.1,.4.
+        icc: Intraclass correlation of texts about one picture, 0 to 1.
+        per_picture: Texts per picture.
+        r: Correlation between two systems over pictures.
+        judge_r: Correlation between the judge and human labels.
+        single: Reliability of one annotator or repeat, ICC(2,1), as agree or judge-check report it.
+        judged: Texts that only the judge rates.
+        shares: Shares of both yes, only the first yes, only the second yes, both no: .4,.1,.1,.4.
     """
 
     sd: float | None = None
@@ -92,13 +90,13 @@ def plan(
 ) -> None:
     """How many texts, pictures or labels does a study need, and what will it cost?
 
-    A run of a small sample says how values scatter and what judges cost; options say it otherwise.
+    A run of a small sample shows how values vary and what judges cost; options replace its figures.
 
     Example: `beholder plan --sd 0.25 --width 0.02 --difference 0.03 --r 0.6`
 
     Args:
-        run: A run of a pilot.
-        value: Which value: accord, or posh.f1; the first of the run if none is named.
+        run: A run of a small sample, from which options take their defaults.
+        value: Value of the run, such as accord or posh.f1; by default its first.
         against: Run of another system on the same pictures.
     """
     from beholder.errors import ConfigError

@@ -39,7 +39,7 @@ class AnnotationDesign:
     Attributes:
         annotators: Their names.
         overlap: How many annotators judge each unit; None for all.
-        seed: Seed of the assignment and of all orders.
+        seed: Random seed of assignment and order.
         adjudicator: Who decides where finished judgments of a unit differ.
         participants: Whether whoever opens the join link takes the next annotator's place.
         completion_code: What participants see at the end; None: a code for each.

@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 
 TaskName: TypeAlias = Annotated[
     str,
-    Parameter(help=f"One of {', '.join(TASKS.names())}. `beholder annotate tasks` describes them."),
+    Parameter(help=f"One of {', '.join(TASKS.names())}; see `annotate tasks`."),
 ]
 Form: TypeAlias = Literal["results", "judgments", "label-studio"]
 Database: TypeAlias = Annotated[
     str | None,
     Parameter(
-        help="postgresql://USER@HOST/NAME to keep the study there; the password can be in"
-        " PGPASSWORD. The default is a SQLite file in the study's folder."
+        help="Database postgresql://USER@HOST/NAME; by default a SQLite file in the study's folder."
     ),
 ]
 
@@ -43,13 +42,13 @@ class PeopleGroup:
     """Who judges.
 
     Attributes:
-        annotators: Their names, separated by commas, or their number.
-        overlap: How many annotators judge each unit; all by default.
-        seed: Seed of the assignment and of all orders.
-        adjudicator: A further person who decides where finished judgments differ.
-        gold: JSONL file of units with the right judgment: training, gold units, attention checks.
-        participants: One link for all: whoever opens it gets the next free place.
-        completion_code: Code that participants see at the end; by default each has another.
+        annotators: Names of annotators, separated by commas, or their number.
+        overlap: Annotators per unit; by default all.
+        seed: Random seed of assignment and order.
+        adjudicator: Name of a person who decides where annotators differ.
+        gold: JSONL file of units with known judgments, for training and checks.
+        participants: Print one link, which gives each person the next free place.
+        completion_code: Code that participants see at the end; by default one per person.
     """
 
     annotators: str = "1"
@@ -94,8 +93,8 @@ def annotate(
         task: What annotators do.
         data: A data file with what the task needs: rows, sequences or sets of texts.
         out: Folder of the study.
-        prefill: A run whose findings are proposed to annotators, if the task takes proposals.
-        pictures: Folder of pictures, or file with a row per picture, that sequences name.
+        prefill: Run whose findings annotators see as proposals.
+        pictures: Folder of the pictures, or file with one row per picture.
         prepare: Create the study and print the links without serving it.
     """
     from beholder.kinds.annotation.agreement import with_gold
@@ -167,8 +166,8 @@ def export(
     Args:
         study: Folder of the study.
         out: File to write.
-        form: results (finished judgments as rows for agree, bidirectional, rank and narrate),
-            judgments (every judgment as JSONL) or label-studio (JSON).
+        form: Rows of finished judgments for other commands, all judgments, or JSON for Label
+            Studio.
     """
     from beholder import files
     from beholder.kinds.annotation.exchange import exported
@@ -199,7 +198,7 @@ def import_judgments(study: Path, source: Path, /, *, database: Database = None)
 
     Args:
         study: Folder of the study.
-        source: The file; its units must be those of the study.
+        source: The file; it must have the units of the study.
     """
     from beholder.kinds.annotation.exchange import bring_in
     from beholder.kinds.annotation.study import AnnotationStudy

@@ -27,8 +27,8 @@ def audit(
         data: A .jsonl, .csv, .tsv or .parquet file of rows with images and references.
         judge: Vision model, such as openai:MODEL.
         out: Run directory; by default runs/audit-NAME.
-        answers: Answers per fact.
-        labels: People's verdicts on doubtful.jsonl, which annotate export wrote.
+        answers: Answers of the judge per fact.
+        labels: Verdicts of people on doubtful.jsonl, as written by annotate export.
     """
     from beholder.kinds.audit.corrected import tables
     from beholder.kinds.audit.door import DOUBTFUL, run_audit

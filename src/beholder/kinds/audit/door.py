@@ -37,7 +37,7 @@ def audit(
         data: A data file of rows with images and references.
         judge: Vision model, such as ``openai:MODEL``.
         out: Run directory; its ``doubtful.jsonl`` is for ``beholder annotate facts``.
-        answers: Answers per fact.
+        answers: Answers of the judge per fact.
         progress: Receives the progress of the run.
         options: Those of every door; see ``beholder.options``.
 

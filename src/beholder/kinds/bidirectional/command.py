@@ -50,7 +50,11 @@ class StudyGroup(StudySettings):
 
     cuts: Annotated[
         tuple[float, float] | None,
-        Parameter(converter=_cuts, n_tokens=1, help="Hard below, easy from: 0.5,0.8, or tertiles."),
+        Parameter(
+            converter=_cuts,
+            n_tokens=1,
+            help="Limits of hard and easy texts, such as 0.5,0.8; by default tertiles.",
+        ),
     ] = None
 
 
@@ -70,8 +74,8 @@ def bidirectional(
 
     Args:
         run: A run with dcscore(direction='both').
-        out: Output folder; default RUN/bidirectional.
-        metric: The metric, if the run has several.
+        out: Output folder; by default RUN/bidirectional.
+        metric: Metric, if the run has several.
     """
     from beholder.kinds.bidirectional.observe import observe
     from beholder.kinds.bidirectional.page import write_bidirectional

@@ -12,12 +12,12 @@ class Columns:
     """Names of group columns and of judgments in the run.
 
     Attributes:
-        system: Author of the candidate; without it, the name of the run directory.
-        category: Category of the picture.
-        dataset: Data set.
-        language: Language of the texts.
-        rating: People's ratings of the candidate: a number, a list, or numbers by rater.
-        human_rating: People's ratings of the reference, likewise.
+        system: Group column of the candidate's author; else the run's name is used.
+        category: Group column of the picture's category.
+        dataset: Group column of the data set.
+        language: Group column of the language.
+        rating: Judgment with human ratings of the candidate.
+        human_rating: Judgment with human ratings of the reference.
     """
 
     system: str = "system"
@@ -33,7 +33,7 @@ class StudySettings:
     """How the study is made.
 
     Attributes:
-        random: Category of the random sample; ``rest`` compares each category with all others.
+        random: Category to compare the others with; ``rest`` is all other pictures.
         cuts: F1 or recall below which a text is hard, and from which it is easy; None for tertiles.
 
     Raises:

@@ -39,10 +39,10 @@ class WritingGroup:
 
     Attributes:
         language: Language to write in.
-        words: Most words: 40, 30-40, or median (of references), median:FILE.
-        context: What the collection is; part of the prompt.
+        words: Length in words: 40, 30-40, median (of the references) or median:FILE.
+        context: Description of the collection, for the prompt.
         system_column: Group column that names the system.
-        dataset: Value of group.dataset, to separate captions of several lengths.
+        dataset: Value of group.dataset, to keep captions of several lengths apart.
     """
 
     language: str = "English"
@@ -70,7 +70,7 @@ def caption(
     Args:
         data: A folder of pictures, or a .jsonl, .csv, .tsv or .parquet file.
         out: JSONL file to write, ready for beholder score.
-        judge: openai:MODEL or NAME=SPEC, a system each; repeatable.
+        judge: Model that writes, as openai:MODEL or NAME=SPEC; repeatable.
     """
     from beholder.data.read import good_rows
     from beholder.run.rows.askers import CaptionRow, RowColumns
@@ -143,7 +143,7 @@ def translate(
     column: str = "language",
     run: EngineRunGroup = EngineRunGroup(),
 ) -> int:
-    """Translate candidate and references clause by clause, which keeps the shape of speech.
+    """Translate candidates and references clause by clause.
 
     Example: `beholder translate captions.jsonl --from Hindi --to English --judge openai:gpt-4.1
     -o english.jsonl`
@@ -183,8 +183,8 @@ def criteria(
         data: A folder of pictures, or a .jsonl, .csv, .tsv or .parquet file.
         out: JSONL file to write, ready for beholder score.
         judge: Judge, such as openai:MODEL.
-        kind: Facts of any sort, events, or objects with a property.
-        n: Criteria per row at most.
+        kind: What criteria are about: facts of any kind, events, or objects with a property.
+        n: Maximum number of criteria per row.
         source: What criteria are written from.
     """
     from beholder.run.rows.asked import CriteriaRow
@@ -215,7 +215,7 @@ def questions(
         data: A folder of pictures, or a .jsonl, .csv, .tsv or .parquet file.
         out: JSONL file to write, ready for beholder score.
         judge: Judge, such as openai:MODEL.
-        n: Questions per row at most, before they are checked.
+        n: Maximum number of questions per row, before they are checked.
         source: What questions are written from.
     """
     from beholder.run.rows.asked import QuestionsRow
@@ -240,11 +240,11 @@ def review(
     Example: `beholder review photos/ --judge openai:gpt-4.1 --language en`
 
     Args:
-        pictures: Folder, or file with a row per picture.
+        pictures: Folder of the pictures, or file with one row per picture.
         judge: Vision model, such as openai:MODEL.
         out: Run directory; by default runs/review-NAME.
         language: Language to write in; repeatable.
-        words: Words per review, about.
+        words: Approximate words per review.
     """
     from beholder.files import write_text
     from beholder.kinds.generation.kind import REVIEWS

@@ -86,7 +86,7 @@ class ReviewsConfig:
         out: The run directory, with ``reviews.jsonl``.
         judge: Spec of the judge that writes.
         languages: Language codes; a set of reviews is written in each.
-        words: Words per review, about.
+        words: Approximate words per review.
         max_side: Pixels of a picture's longer side at most.
         seed: Of the order in which the texts of a set are stored.
         rows: Which pictures are taken.

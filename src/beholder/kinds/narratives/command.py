@@ -10,6 +10,8 @@ from cyclopts import App, Group, Parameter
 
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import (
+    JSD,
+    Base,
     CaptionOptions,
     CoherenceOptions,
     CollectionOptions,
@@ -18,6 +20,7 @@ from beholder.kinds.narratives.config import (
     Method,
     NarrateConfig,
     Part,
+    Scale,
     StorylineEnds,
     Voting,
 )
@@ -50,6 +53,7 @@ def _panel(name: str) -> Parameter:
 FLAT = Parameter(name="*")
 PICTURES, RATING = _panel("Pictures and captions"), _panel("Ratings")
 HYBRID, COHERENCE = _panel("Hybrid judging"), _panel("Coherence")
+_THETA = Parameter(group=COHERENCE.group)
 _SHOWN = 10
 _TOLD = ("tables", "steps", "cost", "hybrid", "examples", "models", "theta", "judges")
 
@@ -60,8 +64,8 @@ class TableGroup:
     """How a table of pictures is read.
 
     Attributes:
-        column: A column of the pictures under another name, as date=month; repeatable.
-        year: Year of dates that name none.
+        column: Column of a picture field, as date=month; repeatable.
+        year: Year of dates without one.
     """
 
     column: Annotated[tuple[str, ...], Parameter(name="--map")] = ()
@@ -89,7 +93,9 @@ class CaptionGroup(CaptionOptions):
 
     judge: Annotated[
         str | None,
-        Parameter(name="--captioner", help="Judge that writes captions; --judge if none is named."),
+        Parameter(
+            name="--captioner", help="Judge that writes captions; by default that of --judge."
+        ),
     ] = None
 
 
@@ -99,8 +105,7 @@ class VoteGroup(Voting):
     """How storylines are rated.
 
     Attributes:
-        example: ID=RATING of a sequence of the file that judges see as an example, repeatable. It
-            is left out; all others are rated with and without examples.
+        example: Sequence that judges see as a rated example, as ID=RATING; repeatable.
     """
 
     judges: Annotated[int, Parameter(alias="-K")] = 3
@@ -141,10 +146,9 @@ class SourceGroup:
     """The judge, and what it sees.
 
     Attributes:
-        judge: Judge that rates, such as openai:MODEL, or people:FILE for what annotators said;
-            repeatable, to compare judges.
-        pictures: Folder, or file with a row per picture, that sequences name.
-        max_side: Longer side of a picture that is shown, in pixels.
+        judge: Judge, such as openai:MODEL, or people:FILE for human ratings; repeatable.
+        pictures: Folder of the pictures, or file with one row per picture.
+        max_side: Longer side of the pictures that judges see, in pixels.
     """
 
     judge: tuple[str, ...] = ()
@@ -162,6 +166,17 @@ class EndGroup(StorylineEnds):
     k: Annotated[int | None, Parameter(name="-k", help="Pictures of a storyline.")] = None
 
 
+@_panel("Extraction")
+@dataclass(frozen=True)
+class ExtractGroup(Extraction):
+    """How to extract; what coherence needs has a panel of its own."""
+
+    topics: Annotated[str | None, _THETA] = None
+    jsd: Annotated[JSD, _THETA] = "divergence"
+    base: Annotated[Base, _THETA] = 2.0
+    scale: Annotated[Scale, _THETA] = "raw"
+
+
 @app.command
 def extract(
     pictures: Data,
@@ -169,7 +184,7 @@ def extract(
     *,
     out: OutFile,
     ends: EndGroup = EndGroup(),
-    how: Annotated[Extraction, _panel("Extraction")] = Extraction(),
+    how: ExtractGroup = ExtractGroup(),
     embedder: str = "handcrafted",
     skip_undated: bool = False,
     columns: TableGroup = TableGroup(),
@@ -180,9 +195,9 @@ def extract(
     Example: `beholder narrate extract photos/ -k 8 -o stories.jsonl`
 
     Args:
-        pictures: Folder, or file with a row per picture.
+        pictures: Folder of the pictures, or file with one row per picture.
         out: JSONL file of sequences to write.
-        embedder: npz:FILE, clip:NAME or handcrafted.
+        embedder: Embedder of pictures: npz:FILE, clip:NAME or handcrafted.
         skip_undated: Leave out pictures without a date, and report them.
     """
     from beholder.data import write_storylines
@@ -232,9 +247,9 @@ def judge(
     Example: `beholder narrate judge stories.jsonl --judge openai:gpt-4.1 --by captions`
 
     Args:
-        sequences: A .jsonl, .csv or .parquet file with a sequence a row.
+        sequences: A .jsonl, .csv or .parquet file with one sequence per row.
         by: Ways of judging; repeatable.
-        out: Run directory; runs/NAME if none is named.
+        out: Run directory; by default runs/NAME.
     """
     return _run(sequences, out, by, source, run, voting=votes.voting, hybrid=hybrid)
 
@@ -257,9 +272,9 @@ def transitions(
     Example: `beholder narrate transitions stories.jsonl --judge openai:gpt-4.1`
 
     Args:
-        sequences: A .jsonl, .csv or .parquet file with a sequence a row.
+        sequences: A .jsonl, .csv or .parquet file with one sequence per row.
         by: How judges see the steps.
-        out: Run directory; runs/NAME if none is named.
+        out: Run directory; by default runs/NAME.
         human: Name of the human source.
     """
     options = {"voting": votes.voting, "human": human, "steps_by": by}
@@ -272,8 +287,8 @@ class ComparedGroup:
     """What is compared.
 
     Attributes:
-        by: Ways of judging; repeatable. captions and sight if a judge is named, else none.
-        steps_by: How judges of steps see them.
+        by: Ways of judging; by default captions and sight if there is a judge; repeatable.
+        steps_by: How judges see the steps.
         human: Name of the human source.
     """
 
@@ -302,8 +317,8 @@ def compare(
     Example: `beholder narrate compare stories.jsonl --embedder handcrafted`
 
     Args:
-        sequences: A .jsonl, .csv or .parquet file with a sequence a row.
-        out: Run directory; runs/NAME if none is named.
+        sequences: A .jsonl, .csv or .parquet file with one sequence per row.
+        out: Run directory; by default runs/NAME.
     """
     judged: tuple[Part, ...] = compared.by or (("captions", "sight") if source.judge else ())
     options = {"human": compared.human, "steps_by": compared.steps_by}

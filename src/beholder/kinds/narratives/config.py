@@ -30,22 +30,21 @@ class Extraction:
     """How storylines are extracted.
 
     Attributes:
-        method: How a path is found.
-        replications: Extractions per task; each but the first takes another order of the pictures
-            whose dates leave it open, and random ones draw again.
-        alternatives: Storylines that differ from each other (maxmin).
+        method: Search method.
+        replications: Extractions per task, with new random draws and new orders of pictures with
+            equal dates.
+        alternatives: Number of different storylines (maxmin).
         min_difference: Share of inner pictures in which alternatives must differ.
-        window: Longest step in positions (maxmin, maps).
-        days: Longest step in days (maxmin).
-        cover: Topics to visit at least (maxmin); needs ``topics``.
-        near_duplicate: Cosine from which two pictures are near duplicates, and a step between them
-            is penalised (maxmin).
-        topics: Topics that enter theta: labels:NAME, clusters or clusters:umap.
-        jsd: Topic term of theta.
-        base: Base of its logarithm, or e.
-        scale: Scale of theta: ``minmax`` is over the collection.
-        spread_dates: Give undated pictures a date from similar dated ones.
-        seed: Of orders that dates leave open, and of draws.
+        window: Maximum step in positions (maxmin, maps).
+        days: Maximum step in days (maxmin).
+        cover: Minimum number of topics in a storyline (maxmin); needs ``topics``.
+        near_duplicate: Cosine similarity from which a step between pictures is penalised (maxmin).
+        topics: Topics for coherence: labels:NAME, clusters or clusters:umap.
+        jsd: Topic term of coherence: Jensen-Shannon divergence or distance.
+        base: Base of the topic term's logarithm, or e.
+        scale: Scale of coherence: ``raw``, or ``minmax`` over the collection.
+        spread_dates: Give undated pictures the dates of similar pictures.
+        seed: Random seed.
 
     Raises:
         ConfigError: An option is wrong, or the method does not know it.
@@ -89,10 +88,10 @@ class Voting:
     """How storylines are rated.
 
     Attributes:
-        judges: Independent judges (replicates of one model, each with its own seed).
-        temperature: Sampling temperature; at 0 all judges of one model say the same.
-        context: What the collection is, in the user's own words.
-        anchors: Whether judges see worked examples of low and high ratings, made up for all.
+        judges: Independent ratings per judge, each with its own seed.
+        temperature: Sampling temperature; at 0 all ratings of a judge are the same.
+        context: Description of the collection, in your own words.
+        anchors: Show judges made-up examples of low and high ratings.
         examples: Ratings of storylines of the study, by id, which judges see as examples. They are
             left out of the study, and all others are rated with and without them.
 
@@ -154,7 +153,7 @@ class CollectionOptions:
         source: File or folder of the pictures that storylines name by id; None when they are
             written out. Coherence is scaled over all of it.
         columns: Which column holds a field, where it has another name.
-        year: Year of dates that name none.
+        year: Year of dates without one.
     """
 
     source: str | None = None
@@ -170,7 +169,7 @@ class StorylineEnds:
         k: Pictures of a storyline; leave it out where ``like`` is given.
         source: Id of the first picture.
         target: Id of the last picture.
-        like: File of sequences whose ends and lengths to take instead.
+        like: File of sequences whose first picture, last picture and length to use.
     """
 
     k: int | None = None
@@ -185,10 +184,10 @@ class CaptionOptions:
 
     Attributes:
         judge: Spec of the judge that writes; None takes the one that rates, of several the first.
-        min_words: Fewest words of a caption.
-        max_words: Most words of a caption.
+        min_words: Minimum words per caption.
+        max_words: Maximum words per caption.
         language: Language of captions.
-        connections: Whether captions also say what may connect a picture to others of a story.
+        connections: Let captions also name what may connect a picture to others.
     """
 
     judge: str | None = None
@@ -203,9 +202,9 @@ class HybridOptions:
     """How ratings by captions and by sight are combined.
 
     Attributes:
-        share: Share of the storylines that judges look at, 0 to 1.
-        rule: Which ones: ``uncertain`` (where judges by captions disagree most) or ``top``.
-        weight: Share of sight where both ways judged, 0 to 1; learned if it is not given.
+        share: Share of the storylines whose pictures judges see, 0 to 1.
+        rule: Storylines with pictures: ``uncertain`` (captions give different ratings) or ``top``.
+        weight: Weight of ratings by sight, 0 to 1; by default learned.
 
     Raises:
         ConfigError: A number is out of its range, or there is no such rule.
@@ -228,12 +227,11 @@ class CoherenceOptions:
     """How coherence is measured.
 
     Attributes:
-        embedder: Embedder of images: npz:FILE, clip:NAME or handcrafted; without one, coherence is
-            not measured.
-        jsd: Topic term of theta.
-        base: Base of its logarithm, or e.
-        scale: Scale of theta: ``raw``, or ``minmax`` over the collection.
-        topics: Topics that enter theta: labels:NAME, clusters or clusters:umap.
+        embedder: Embedder of pictures, which coherence needs: npz:FILE, clip:NAME or handcrafted.
+        jsd: Topic term of coherence: Jensen-Shannon divergence or distance.
+        base: Base of the topic term's logarithm, or e.
+        scale: Scale of coherence: ``raw``, or ``minmax`` over the collection.
+        topics: Topics for coherence: labels:NAME, clusters or clusters:umap.
     """
 
     embedder: str | None = None
@@ -254,7 +252,7 @@ class NarrateConfig:
             coherence.
         judge: Spec of the judge that rates, or of several whose ratings are compared;
             ``people:FILE`` for what annotators said.
-        steps_by: How judges of steps see them.
+        steps_by: How judges see the steps.
         max_side: Pixels of the longer side of a picture that is shown.
         human: Name of the human source.
         collection: The pictures.

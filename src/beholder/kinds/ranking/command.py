@@ -33,8 +33,8 @@ class SetGroup:
     """The sets of texts and the people who ranked them.
 
     Attributes:
-        language: Language of rows without one, such as en.
-        threshold: Least agreement of an image's best pair of annotators, or none.
+        language: Language of rows that name none, such as en.
+        threshold: Lowest agreement of an image's two most similar annotators, or none.
         resamples: Bootstrap resamples of images.
     """
 
@@ -60,10 +60,10 @@ def rank(
 
     Args:
         data: A .jsonl, .csv or .parquet file, or a folder of .parquet files.
-        scorer: perplexity(judge='hf:NAME'), response(judge='openai:NAME', orders=5), or a metric
-            such as clipscore; repeatable. Default: vcs against references.
+        scorer: Scorer: perplexity(judge='hf:NAME'), response(judge='openai:NAME') or a metric;
+            repeatable.
         ablate: Also rank without the image, and print the gain from the image.
-        out: Run directory; default runs/rank-NAME.
+        out: Run directory; by default runs/rank-NAME.
     """
     import msgspec
 

@@ -211,7 +211,7 @@ class ImageRanking(Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         id: Its id.
         image: File of the image.
-        language: Language of the texts.
+        language: Group column of the language.
         category: Its category.
         texts: The texts.
         ranks: Rank of each text, by annotator.

@@ -31,8 +31,8 @@ def revise(
         source: A run of score, exported marks or facts, or a file that lint reads; with --write,
             exported decisions.
         out: JSONL file of the proposals.
-        judge: Who words corrections, such as openai:MODEL; builtin makes those that are certain.
-        metric: Whose marks of a run; the first metric that has any if none is named.
+        judge: Judge that writes corrections, such as openai:MODEL; builtin makes only certain ones.
+        metric: Metric whose marks to use; by default the first that has any.
         no_score: Do not score the proposals.
         write: File for the source with the accepted texts.
     """

@@ -31,14 +31,13 @@ class TestGroup:
     """What means are tested against.
 
     Attributes:
-        fail_under: Gate on a mean: accord=0.6 or accord.precision=0.5; repeatable. Checked against
-            the metrics before anything is scored.
-        gate_on: What --fail-under tests: the lower end of the 95 % interval, or the mean alone.
-        worse_than: Run of the same items; exit code 1 if this one is worse by a metric.
-        margin: Difference that --worse-than does not count.
-        gates: Write what gates found, with the items concerned: FILE.xml (JUnit) or FILE.sarif.
-        until: Score pictures in random order and stop when the interval of a mean is narrow:
-            accord=0.01 stops at 0.01 on either side.
+        fail_under: Exit with 1 if a mean is lower: accord=0.6 or accord.precision=0.5; repeatable.
+        gate_on: What --fail-under tests: the lower end of the 95 % interval, or the mean.
+        worse_than: Exit with 1 if any metric is worse than in this run of the same items.
+        margin: Difference that --worse-than ignores.
+        gates: File for failed gates and their items: FILE.xml (JUnit) or FILE.sarif.
+        until: Score in random order until the interval of a mean is narrow: accord=0.01 is +/-
+            0.01.
     """
 
     fail_under: tuple[str, ...] = ()
@@ -68,10 +67,9 @@ def score(
 
     Args:
         data: A .jsonl, .csv, .tsv or .parquet file, a run, or - for stdin.
-        metric: A metric, such as vcs or 'vcs(lct=1)'; headline is accord; several with commas, or
-            repeat. The one that fits the data if none is named.
-        out: Run directory; runs/NAME-OF-DATA if none is named.
-        no_report: Do not draw report.html.
+        metric: Metric, such as vcs or 'vcs(lct=1)'; by default one that fits the data; repeatable.
+        out: Run directory; by default runs/NAME-OF-DATA.
+        no_report: Do not write report.html.
     """
     from beholder import metrics
     from beholder.api import Run

@@ -49,8 +49,8 @@ class SuiteGroup:
     """Options of all suites.
 
     Attributes:
-        seed: Seed of random draws.
-        resamples: Bootstrap resamples over what is described; 0 is too few.
+        seed: Random seed.
+        resamples: Bootstrap resamples of pictures, from 1.
 
     Raises:
         ConfigError: There are no resamples.
@@ -84,10 +84,10 @@ def comparison(
     Example: `beholder suite comparison descriptions.jsonl -m vcs -m bleu --writer openai:gpt-4.1`
 
     Args:
-        data: A data file; each row's first reference is varied, or its candidate without one.
-        metric: A metric, such as vcs or token_f1.recall; repeatable.
-        writer: Judge that writes further valid versions: paraphrase, style, tense, summary,
-            expansion. Without one, rules make all versions.
+        data: A data file; versions are made of each row's first reference, else of its candidate.
+        metric: Metric, such as vcs or token_f1.recall; repeatable.
+        writer: Judge that writes more valid versions, such as paraphrases; by default rules make
+            all.
         out: Run directory; by default runs/comparison-NAME.
     """
     from beholder.kinds.agreement.suites.files import run_comparison
@@ -116,9 +116,8 @@ def minimal_pairs(
     Example: `beholder suite minimal-pairs -m bleu -m chrf`
 
     Args:
-        data: JSON Lines with id, kind, reference, altered and paraphrase; by default the pairs
-            that come with beholder.
-        metric: A metric, such as accord or accord.f1; repeatable.
+        data: JSONL file of pairs; by default those that come with beholder.
+        metric: Metric, such as accord or accord.f1; repeatable.
         out: Run directory; by default runs/minimal-pairs-NAME.
     """
     from beholder.kinds.agreement.suites.files import run_minimal_pairs
@@ -148,10 +147,10 @@ def authors(
     Example: `beholder suite authors texts.jsonl -m vcs -m meteor --author system`
 
     Args:
-        data: A data file with a text a row, its image or video, and who wrote it.
-        metric: A metric, such as vcs or token_f1.recall; repeatable.
-        author: Group column that names who wrote a text.
-        others: Other videos that each text is compared with, at most.
+        data: A data file with one text per row, its image or video, and its author.
+        metric: Metric, such as vcs or token_f1.recall; repeatable.
+        author: Group column that names the author of a text.
+        others: Maximum number of other videos to compare each text with.
         out: Run directory; by default runs/authors-NAME.
     """
     from beholder.kinds.agreement.suites.files import run_authors

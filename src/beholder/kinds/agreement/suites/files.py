@@ -39,7 +39,7 @@ class SuiteConfig:
     Attributes:
         scores: Data, run directory and work; its metrics are those of ``metrics``.
         metrics: The metrics, each with the value to compare.
-        seed: Seed of random draws.
+        seed: Random seed.
         resamples: Bootstrap resamples over what is described.
     """
 

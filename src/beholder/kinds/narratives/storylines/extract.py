@@ -65,7 +65,7 @@ def chronology(
     Args:
         frames: n pictures.
         embeddings: (n, D) their vectors; used to spread dates.
-        spread: Give undated pictures a date from similar dated ones.
+        spread: Give undated pictures the dates of similar pictures.
         seed: Draws where in its days each picture stands; replications of an extraction differ by
             it. A picture whose day is known, or spread, stands where it stood.
         first: Position of the picture that paths start from.
