@@ -107,6 +107,24 @@ def test_many_data_are_drawn_as_an_even_sample(run: Path) -> None:
     assert (section.plots[0].n, section.plots[0].n_shown) == (many, 334)
 
 
+def test_equal_scores_are_one_point_of_the_curve_and_whole_numbers_are_spread(run: Path) -> None:
+    kept = json.loads((run / results.FILE_NAME).read_text("utf-8"))
+    data = kept["measures"][0]["data"]
+    data["scores"][0] = [0.25] * 12 + [0.75] * 8
+    data["gold"] = [1.0, 2.0] * 6 + [4.0] * 8
+    (run / results.FILE_NAME).write_text(json.dumps(kept), encoding="utf-8")
+    with Store.read(run) as store:
+        plot = people(store, stored(run)).sections[0].plots[0]
+    (low, above), (high, below) = plot.curve  # the means are 1.5 and 4
+    y_of = {text: y for y, text in plot.y_ticks}
+    assert above == pytest.approx((y_of["1"] + y_of["2"]) / 2, abs=0.1)
+    assert (low < high, below) == (True, y_of["4"])
+    assert len({y for _, y in plot.points}) > 3
+    step = y_of["1"] - y_of["2"]
+    assert all(min(abs(y - at) for at in y_of.values()) <= 0.21 * step for _, y in plot.points)
+    assert max(y for _, y in plot.points) < plot.bottom
+
+
 def test_the_page_begins_with_people_and_links_the_items(run: Path) -> None:
     page = write_report(run).read_text("utf-8")
     assert page.index('id="people"') < page.index('id="metric-0"')

@@ -86,8 +86,8 @@ def scatter_figure(panels: Sequence[tuple[str, Floats, Floats]], label: str) -> 
             axis.plot(distinct, means, color=ORANGE, marker="o", markersize=3, linewidth=1.2)
         if len(distinct) <= 10:
             axis.set_xticks(distinct)
-        axis.set_title(name, fontsize=9)
-        axis.set_xlabel(label, fontsize=8)
+        axis.set_ylabel(name, fontsize=8, parse_math=False)
+        axis.set_xlabel(f"human rating ({label})", fontsize=8, parse_math=False)
         axis.tick_params(labelsize=7)
     for axis in list(axes.flat)[len(panels) :]:
         axis.set_visible(False)
@@ -121,7 +121,7 @@ def category_figure(agreement: Mapping[str, Mapping[str, float]], title: str) ->
     axis.set_yticks(range(len(categories)), categories, fontsize=8)
     axis.invert_yaxis()
     axis.grid(axis="y", alpha=0.3)
-    axis.set_title(title, fontsize=9)
+    axis.set_xlabel(f"agreement ({title})", fontsize=9, parse_math=False)
     axis.tick_params(axis="x", labelsize=8)
     axis.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure

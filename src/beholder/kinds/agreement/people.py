@@ -25,8 +25,9 @@ from beholder.tables import Table
 _MOST_POINTS = 400
 _BINS = 8
 _N_FAR = 6
+_SPREAD = 0.2
 _WIDTH, _HEIGHT = 320, 240
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 20, 10, 40
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 20, 10, 54
 
 Points = list[tuple[float, float]]
 Ticks = list[tuple[float, str]]
@@ -38,8 +39,9 @@ class ScatterPlot:
 
     Attributes:
         label: The metric and its value.
-        points: A place per datum; of many an even sample.
-        curve: Mean label of the data in equal parts by score, at their mean score.
+        points: A place per datum; of many an even sample. Whole numbers are spread by up to 0.2.
+        curve: Mean label of the data in equal parts by score, at their mean score; equal scores are
+            in one part.
         x_ticks: Places and texts.
         y_ticks: Likewise.
         n: Data with a score.
@@ -213,20 +215,27 @@ def _plot(
     x, y = scores[known], gold[known]
     x_marks, y_marks = (ticks(float(v.min()), float(v.max()), 4) for v in (x, y))
 
+    def share(value: float, marks: Sequence[float]) -> float:
+        return 0.06 + 0.88 * (value - marks[0]) / (marks[-1] - marks[0])
+
     def at(score: float, said: float) -> tuple[float, float]:
-        across = (score - x_marks[0]) / (x_marks[-1] - x_marks[0])
-        up = (said - y_marks[0]) / (y_marks[-1] - y_marks[0])
         return (
-            round(_LEFT + across * (_WIDTH - _LEFT - _RIGHT), 1),
-            round(_HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM), 1),
+            round(_LEFT + share(score, x_marks) * (_WIDTH - _LEFT - _RIGHT), 1),
+            round(_HEIGHT - _BOTTOM - share(said, y_marks) * (_HEIGHT - _TOP - _BOTTOM), 1),
         )
 
     order = np.argsort(x, kind="stable")
     shown = order[:: max(1, -(-len(order) // _MOST_POINTS))]
-    parts = [part for part in np.array_split(order, min(_BINS, len(order))) if len(part)]
+    noise = np.random.default_rng(0)
+    across, up = (v + _SPREAD * noise.uniform(-1, 1, len(v)) * np.all(v % 1 == 0) for v in (x, y))
+    # The part of a score follows from the mean rank of all within 2 % of the axis.
+    near = np.round(50 * (x - x_marks[0]) / (x_marks[-1] - x_marks[0]))
+    _, scored, counts = np.unique(near, return_inverse=True, return_counts=True)
+    part_of = ((np.cumsum(counts) - counts / 2) * _BINS / len(x)).astype(int)[scored]
+    parts = [part_of == number for number in np.unique(part_of)]
     return ScatterPlot(
         label=label,
-        points=[at(float(x[i]), float(y[i])) for i in shown],
+        points=[at(float(across[i]), float(up[i])) for i in shown],
         curve=[at(float(x[part].mean()), float(y[part].mean())) for part in parts],
         x_ticks=[(at(mark, y_marks[0])[0], show_tick(mark, x_marks)) for mark in x_marks],
         y_ticks=[(at(x_marks[0], mark)[1], show_tick(mark, y_marks)) for mark in y_marks],
