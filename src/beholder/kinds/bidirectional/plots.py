@@ -307,7 +307,7 @@ def dots_figure(panels: Sequence[tuple[str, Sequence[Point]]], axis: str) -> Fig
     height = 1.5 + n_rows * (0.26 + 0.13 * len(series))
     figure = Figure(figsize=(5.4 * len(panels), height), layout="constrained")
     for place, (title, points) in enumerate(panels):
-        axes = figure.add_subplot(1, len(panels), place + 1)
+        axes = figure.add_subplot(1, len(panels), place + 1, sharex=(figure.axes or [None])[0])
         rows = list(dict.fromkeys(point.row for point in points))
         for point in points:
             number = series.index(point.series)
@@ -322,9 +322,7 @@ def dots_figure(panels: Sequence[tuple[str, Sequence[Point]]], axis: str) -> Fig
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.grid(axis="x", color=_GRID, linewidth=0.8)
         axes.set_xlabel(axis, fontsize=9, parse_math=False)
-        low, high = axes.get_xlim()
-        if low < 0 < high:
-            axes.axvline(0, color=_GREY, linewidth=0.8)
+        axes.axvline(0, color=_GREY, linewidth=0.8)
     if len(series) > 1:
         _legend(figure, [(name, _marker(i), _colour(i)) for i, name in enumerate(series)])
     return figure
@@ -357,6 +355,7 @@ def shares_figure(panels: Sequence[tuple[str, Sequence[Bar]]]) -> Figure:
         axes.invert_yaxis()
         axes.set_xlim(0, 1)
         axes.set_xticks([])
+        axes.set_xlabel("share of texts (%)", fontsize=9)
         axes.spines[["bottom", "left"]].set_visible(False)
     _legend(figure, [(level, "s", colour) for level, colour in _LEVEL_COLOURS.items()])
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeAlias
 
 import msgspec
@@ -9,6 +10,13 @@ from msgspec import UNSET, Struct, UnsetType
 
 Ends: TypeAlias = tuple[float, float]
 """Lower and upper end of a 95 % interval."""
+
+
+def colour_range(thetas: Iterable[float]) -> Ends:
+    """The values from weakest to strongest colour; 0.1 apart at least: less looks alike."""
+    found = [*thetas] or [0.0, 1.0]
+    high = max(found)
+    return min(*found, high - 0.1), high
 
 
 class MeanAndSD(Struct, frozen=True):

@@ -19,6 +19,7 @@ from beholder import files
 from beholder.dates import PartialDate
 from beholder.errors import RunError
 from beholder.kinds.narratives import results
+from beholder.kinds.narratives.compared import colour_range
 from beholder.kinds.narratives.results import Narrative, NarrativeStudy, ShownFrame
 from beholder.kinds.narratives.tables import study_tables
 from beholder.report.figures import save
@@ -128,7 +129,7 @@ class AlignedStrips:
 def strips(study: results.NarrativeStudy, thumbs: Mapping[int, str]) -> list[Strip]:
     """All narratives of a study as strips, in order of the run."""
     steps = [step for one in study.narratives if one.coherence for step in one.coherence.steps]
-    limits = (min(steps), max(steps)) if steps else (0.0, 1.0)
+    limits = colour_range(steps)
     return [
         _strip(position, narrative, study.frames, thumbs, limits)
         for position, narrative in enumerate(study.narratives)
@@ -198,7 +199,7 @@ def _steps(
 
 def _level(theta: float, limits: tuple[float, float]) -> int:
     low, high = limits
-    return 9 if high <= low else min(9, math.floor(10 * (theta - low) / (high - low)))
+    return min(9, math.floor(10 * (theta - low) / (high - low)))
 
 
 def _breaks(shots: Sequence[Shot], steps: Sequence[Step]) -> tuple[str, ...]:

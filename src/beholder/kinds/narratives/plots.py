@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from beholder.kinds.narratives.compared import ComparisonTables
+from beholder.kinds.narratives.compared import ComparisonTables, colour_range
 from beholder.rounding import fixed
 
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.
@@ -70,8 +70,7 @@ def theta_figure(
         order: What the order of the pictures is.
     """
     matrix = np.asarray(theta, dtype=np.float64)
-    inner = matrix[~np.eye(len(matrix), dtype=bool)]
-    low, high = (float(inner.min()), float(inner.max())) if inner.size else (0.0, 1.0)
+    low, high = colour_range(matrix[~np.eye(len(matrix), dtype=bool)].tolist())
     figure = Figure(figsize=(9.0, 7.6), layout="constrained")
     axes = figure.add_subplot()
     image = axes.imshow(matrix, cmap="Greys", vmin=low, vmax=high, interpolation="nearest")
@@ -84,9 +83,9 @@ def theta_figure(
         axes.plot(columns, rows, marker, color=colour, markersize=4.5, markeredgecolor="white",
                   markeredgewidth=0.5, label=name, linestyle="none")  # fmt: skip
     axes.set_xlabel(f"picture, {order}")
-    axes.set_ylabel("picture before")
+    axes.set_ylabel("previous picture")
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)
-    figure.colorbar(image, ax=axes, label="theta", shrink=0.7)
+    figure.colorbar(image, ax=axes, label="coherence (theta)", shrink=0.7)
     legend = figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     for text in legend.get_texts():
         text.set_parse_math(False)
@@ -119,6 +118,7 @@ def timeline_figure(
     axes.invert_yaxis()
     days = [day for _, _, spans in rows for span in spans if span is not None for day in span]
     _name_months(axes, min(days), max(days))
+    axes.set_xlabel("date of the picture")
     axes.grid(axis="x", color="#dfe2e0", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -169,6 +169,7 @@ def _by_method(tables: ComparisonTables, name: str) -> list[list[float | None]]:
 
 def _bars(axes: Axes, tables: ComparisonTables, name: str) -> None:
     _grouped(axes, _by_method(tables, name))
+    axes.set_ylabel("rating points")
     _name_sources(axes, tables.sources)
 
 
@@ -176,7 +177,7 @@ def _scores(axes: Axes, tables: ComparisonTables) -> None:
     errors = [[sd or 0.0 for sd in row] for row in _by_method(tables, "within_sd")]
     _grouped(axes, _by_method(tables, "mean"), errors)
     _name_sources(axes, tables.sources)
-    axes.set_ylim(0, 10.4)
+    axes.set(ylim=(0, 10.4), ylabel="rating (1 to 10)")
 
 
 def _violins(axes: Axes, tables: ComparisonTables, means: Means) -> None:
@@ -194,7 +195,7 @@ def _violins(axes: Axes, tables: ComparisonTables, means: Means) -> None:
             spread = np.linspace(-0.25, 0.25, len(values)) * width
             axes.plot(at + spread, values, ".", color=_colour(number), markersize=3)
     _name_sources(axes, sources)
-    axes.set_ylim(0, 10.4)
+    axes.set(ylim=(0, 10.4), ylabel="rating (1 to 10)")
 
 
 def _gaps(axes: Axes, tables: ComparisonTables) -> None:
@@ -205,6 +206,7 @@ def _gaps(axes: Axes, tables: ComparisonTables) -> None:
     ]
     _grouped(axes, gaps)
     _name_sources(axes, tables.sources[1:])
+    axes.set_ylabel("rating points")
     axes.axhline(0, color=_GREY, linewidth=0.8)
 
 
@@ -221,7 +223,9 @@ def _scatter(axes: Axes, tables: ComparisonTables, means: Means) -> None:
             x, y = [one[x_name] for one in points], [one[y_name] for one in points]
             marker, colour = _MARKERS[number % len(_MARKERS)], _source_colour(number)
             axes.plot(x, y, marker, color=colour, alpha=0.6, markersize=4, label=source)
-    axes.set(xlim=(0, 10.4), ylim=(0, 10.4), xlabel=x_name, ylabel=y_name)
+    axes.set(
+        xlim=(0, 10.4), ylim=(0, 10.4), xlabel=f"rating by {x_name}", ylabel=f"rating by {y_name}"
+    )
     axes.plot([1, 10], [1, 10], color="#dfe2e0", linewidth=1, zorder=0)
     if drawn:
         for text in axes.legend(frameon=False, fontsize=7).get_texts():
@@ -244,6 +248,7 @@ def _icc(axes: Axes, tables: ComparisonTables) -> None:
                 axes.plot([at, at], np.clip(found.interval, -1, 1), color=_GREY, linewidth=1)
     judges = next((row.n_judges for row in tables.reliability if row.n_judges), None)
     axes.set_xticks([0, 1], ["one judge", f"mean of {judges}" if judges else "mean"])
+    axes.set_ylabel("ICC")
     axes.set_ylim(top=1.0)
     axes.axhline(0, color=_GREY, linewidth=0.8)
 
@@ -265,4 +270,5 @@ def _effects(axes: Axes, tables: ComparisonTables) -> None:
     labels = [f"{a}\n− {b}" for a, b in names]
     axes.set_yticks(range(len(names)), labels, fontsize=7, parse_math=False)
     axes.axvline(0, color=_GREY, linewidth=0.8)
+    axes.set_xlabel("effect size (standard deviations)")
     axes.invert_yaxis()

@@ -33,7 +33,9 @@ def threshold_figure(rows: Sequence[AtThreshold], labels: Sequence[str]) -> Figu
     bars.bar(places, [row.n for row in rows], width=0.62, color=_BARS)
     bars.set_ylabel("images left (bars)", fontsize=9)
     bars.yaxis.set_major_locator(MaxNLocator(integer=True))
-    bars.set_xlabel("least agreement of an image's best pair of annotators", fontsize=9)
+    bars.set_xlabel(
+        "lowest agreement of an image's two most similar annotators (correlation)", fontsize=9
+    )
     limits = [row.threshold for row in rows]
     bars.set_xticks(places, ["none" if limit is None else f"{limit:g}" for limit in limits])
     _line(lines, [row.human.mean for row in rows], "people", _PEOPLE, "o", "-")
