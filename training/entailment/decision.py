@@ -2,14 +2,14 @@
 
     python -m training.entailment.decision [--write]
 
-Data: the pairs of ``SHARED_DATA/nli`` whose premises the model was not trained on, and the tuning
-half (the first six of each kind) of the minimal pairs that come with beholder. If people say that a
-premise entails a sentence, it says all units of the sentence; if not, at least one unit is not
-said. So the probability of a sentence is the product of its units'. Of a minimal pair, each unit is
-labelled: those of the paraphrase are said by the reference and the other way round, those at the
-changed words of the altered text are not. The loss is the mean of both log losses, both labels
-counting alike, with a small penalty on the weights. Printed are the areas under the curve of five
-folds by premise, on sentences: of the rules alone, the model alone, and both.
+Data: the pairs of ``SHARED_DATA/nli`` and the statements of ``statements.jsonl`` that the model was
+not trained on, and the tuning half (the first six of each kind) of the minimal pairs that come with
+beholder. If a premise entails a sentence, it says all units of the sentence; if not, at least one
+unit is not said. So the probability of a sentence is the product of its units'. Of a minimal pair,
+each unit is labelled: those of the paraphrase are said by the reference and the other way round,
+those at the changed words of the altered text are not. The loss is the mean of three log losses,
+both labels counting alike in each, with a small penalty on the weights. Printed are the areas under
+the curve of five folds by premise, on sentences: of the rules alone, the model alone, and both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import argparse
 import gzip
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,7 @@ from beholder.judges.builtin.reading import analysed
 from beholder.kinds.agreement.suites.command import PAIRS
 from beholder.kinds.agreement.suites.files import read_pairs
 from beholder.language.statements import wording
-from training.entailment.train import KEPT_BACK, SHARED
+from training.entailment.train import LABELS, SHARED, SIXTH, STATEMENTS, is_kept_back
 from training.fact_weights import TABLE, write_table
 
 Floats = npt.NDArray[np.float64]
@@ -100,6 +100,7 @@ class Pairs:
         kind: (units,) place in ``NAMES``.
         pair: (units,) the pair of each unit.
         said: (pairs,) whether the premise entails the hypothesis.
+        stated: (pairs,) whether it is of ``statements.jsonl``.
         fold: (pairs,) by premise.
     """
 
@@ -110,29 +111,27 @@ class Pairs:
         kind: list[int] = []
         pair: list[int] = []
         said: list[bool] = []
+        stated: list[bool] = []
         fold: list[int] = []
-        for name in SETS:
-            text = gzip.decompress((SHARED / f"{name}.jsonl.gz").read_bytes()).decode()
-            for row in map(json.loads, text.splitlines()):
-                digest = hashlib.sha256(row["premise"].lower().strip(" .").encode()).digest()
-                if digest[0] >= KEPT_BACK:
-                    continue
-                source, target = analysed(row["hypothesis"]), analysed(row["premise"])
-                found = [
-                    (unit, one)
-                    for unit, one in zip(source.units, gather(source, target, n), strict=True)
-                    if unit.asked
-                ]
-                if not found:
-                    continue
-                answers = ask([wording(unit, source.graph) for unit, _ in found], target)
-                x += [features(one, a, n) for (_, one), a in zip(found, answers, strict=True)]
-                kind += [KINDS[one.kind] for _, one in found]
-                pair += [len(said)] * len(found)
-                said.append(row["label"] == "entailment")
-                fold.append(digest[1] % FOLDS)
+        for premise, hypothesis, label, written in kept_back():
+            source, target = analysed(hypothesis), analysed(premise)
+            found = [
+                (unit, one)
+                for unit, one in zip(source.units, gather(source, target, n), strict=True)
+                if unit.asked
+            ]
+            if not found:
+                continue
+            answers = ask([wording(unit, source.graph) for unit, _ in found], target)
+            x += [features(one, a, n) for (_, one), a in zip(found, answers, strict=True)]
+            kind += [KINDS[one.kind] for _, one in found]
+            pair += [len(said)] * len(found)
+            said.append(label == "entailment")
+            stated.append(written)
+            fold.append(hashlib.sha256(premise.encode()).digest()[1] % FOLDS)
         self.x, self.kind, self.pair = np.array(x), np.array(kind), np.array(pair)
         self.said, self.fold = np.array(said), np.array(fold)
+        self.stated = np.array(stated)
 
     def log_chances(self, weights: Floats) -> Floats:
         """(pairs,) log probability that all units of a hypothesis are said."""
@@ -146,10 +145,11 @@ class Pairs:
         def loss(flat: Floats) -> float:
             weights = spread(flat)
             log_p = self.log_chances(weights)
-            yes, no = taken & self.said, taken & ~self.said
-            missed = -log_p[yes].mean() - np.log(-np.expm1(log_p[no])).mean()
-            mean = 0.5 * (0.5 * missed + self.minimal.loss(weights))
-            return float(mean + PENALTY * (weights**2).sum())
+            missed = [self.minimal.loss(weights)]
+            for own in (self.stated, ~self.stated):
+                yes, no = taken & own & self.said, taken & own & ~self.said
+                missed.append(-0.5 * (log_p[yes].mean() + np.log(-np.expm1(log_p[no])).mean()))
+            return float(np.mean(missed) + PENALTY * (weights**2).sum())
 
         def spread(flat: Floats) -> Floats:
             weights = np.zeros((len(NAMES), self.x.shape[1]))
@@ -159,6 +159,20 @@ class Pairs:
         start = np.zeros(len(NAMES) * len(parts))
         bounds = [SIGNS[part] for part in parts] * len(NAMES)
         return spread(minimize(loss, start, method="L-BFGS-B", bounds=bounds).x)
+
+
+def kept_back() -> Iterator[tuple[str, str, str, bool]]:
+    """Premise, hypothesis, label and whether it is a written statement, of what is kept back."""
+    for name in SETS:
+        text = gzip.decompress((SHARED / f"{name}.jsonl.gz").read_bytes()).decode()
+        for row in map(json.loads, text.splitlines()):
+            if is_kept_back(row["premise"]):
+                yield row["premise"], row["hypothesis"], row["label"], False
+    lines = STATEMENTS.read_text(encoding="utf-8").splitlines()
+    for row in map(json.loads, lines[::SIXTH]):
+        for label in LABELS:
+            for text in row[label]:
+                yield row["passage"], text, label, True
 
 
 def main() -> None:

@@ -46,6 +46,16 @@ def contradicted(found: Evidence, n: Numbers) -> bool:
     return found.excluded and found.affirmed and found.order < n.attached
 
 
+def says_otherwise(found: Evidence, n: Numbers) -> bool:
+    """Whether the target contradicts a unit of the very same thing, so that people may be told.
+
+    Among several things of a name it is not sure which is meant, and a text that describes other
+    parts of a picture only seems to contradict.
+    """
+    sure_which = found.lone or found.exchanged or found.kind == "relation"
+    return sure_which and not found.order and contradicted(found, n)
+
+
 def roles_exchanged(found: Evidence, n: Numbers) -> bool:
     """Whether the target says the unit with its ends exchanged, or of the other of two things."""
     return contradicted(found, n) and (found.exchanged or _reversed(found, n))
@@ -62,8 +72,7 @@ def sure(found: Evidence, n: Numbers) -> bool:
     several things of a name it is not sure which is meant.
     """
     if contradicted(found, n):
-        clear = found.lone and not found.order
-        return clear or found.exchanged or found.kind == "relation"
+        return says_otherwise(found, n)
     made = value(found, n)
     return _surely_there(found, n) if made >= n.present else _surely_absent(found, made, n)
 

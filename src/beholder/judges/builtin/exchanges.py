@@ -20,6 +20,7 @@ from beholder.text.kinds import is_kind, senses
 
 _SAME = number("decide.same")
 _NAMED = number("exchanges.named")
+_TWO = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +47,10 @@ def exchanged(
 ) -> dict[int, int]:
     """Units that the target says of the counterpart of another thing, and not of their own.
 
-    Between things of one name it is enough that one unit has moved. Between things of two names
-    another must have moved the other way, as paraphrases shift what is said from a whole to its
-    part; and each must be the only thing that either text calls so, as coreference may have split
-    one thing in two ("flycatcher", "bird").
+    Between two things of one name it is enough that one unit has moved; of three or more it is not
+    sure which is meant. Between things of two names another must have moved the other way, as
+    paraphrases shift what is said from a whole to its part; and each must be the only thing that
+    either text calls so, as coreference may have split one thing in two ("flycatcher", "bird").
 
     Args:
         source: The text whose units are looked for.
@@ -85,13 +86,14 @@ def exchanged(
             moved.append(_Displaced(place, index, rivals))
     entities = source.graph.entities
     called = pairs.similarity >= _SAME
-    alone = (called.sum(axis=1) <= 1) & ((called @ called.T).sum(axis=1) <= 1)
+    alike = np.maximum(called.sum(axis=1), (called @ called.T).sum(axis=1))
+    alone = alike <= 1
     both = {(found.owner, rival) for found in moved for rival in found.rivals}
     return {
         found.place: other
         for found in moved
         for rival, other in found.rivals.items()
-        if _called_alike(source, found.owner, rival)
+        if (_called_alike(source, found.owner, rival) and alike[found.owner] <= _TWO)
         or (
             (rival, found.owner) in both
             and alone[found.owner]

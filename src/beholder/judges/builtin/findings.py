@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from beholder.judges.builtin.analysed import AnalysedText
-from beholder.judges.builtin.decide import contradicted, roles_exchanged, sure, value
+from beholder.judges.builtin.decide import (
+    contradicted,
+    roles_exchanged,
+    says_otherwise,
+    sure,
+    value,
+)
 from beholder.judges.builtin.entailed import Chances, ask, likely, undecided
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.gather import gather
@@ -14,8 +20,6 @@ from beholder.records import Span
 
 _EVEN, _SLOPE = 0.5, 0.6
 """Probability that counts as half, and the range of probabilities that values spread over."""
-_EXCLUDED = number("entail.excluded")
-_AGREED = number("entail.agreed")
 _SURELY = number("entail.surely")
 
 
@@ -78,7 +82,7 @@ def find(
 
 def _by_rules(found: Evidence, n: Numbers) -> Finding:
     made = value(found, n)
-    told = found.told if contradicted(found, n) else ""
+    told = found.told if says_otherwise(found, n) else ""
     return Finding(
         made, n.grade(made), sure(found, n), told, found.where, roles_exchanged(found, n)
     )
@@ -86,10 +90,7 @@ def _by_rules(found: Evidence, n: Numbers) -> Finding:
 
 def _both(found: Evidence, said: Chances, n: Numbers) -> Finding:
     chance = likely(found, said, n)
-    told = ""
-    against = contradicted(found, n)
-    if chance < _EVEN and said.excluded >= (_AGREED if against else _EXCLUDED):
-        told = found.told if against else said.premise
+    told = found.told if chance < _EVEN and says_otherwise(found, n) else ""
     clear = bool(told) or (chance >= _SURELY if chance >= _EVEN else _unsaid(found, chance, n))
     made = min(max((chance - _EVEN) / _SLOPE + _EVEN, 0.0), 1.0)
     return Finding(made, 1.0 + 4.0 * made, clear, told, found.where)

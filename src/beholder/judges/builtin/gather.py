@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from beholder.judges.builtin.amounts import (
     told_amount,
 )
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
+from beholder.judges.builtin.classes import exclude
 from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
 from beholder.judges.builtin.evidence import Evidence
@@ -203,7 +205,9 @@ class _Gathering:
         against = [
             j
             for j in agreement.excluded.get(row, ())
-            if owners[j] == other and not self._is_own_material(index, j)
+            if owners[j] == other
+            and not self._is_own_material(index, j)
+            and self._is_of_one_value(index, j)
         ]
         told, where = "", target.properties[best].spans if on_own >= n.known else ()
         said = target.properties[best]
@@ -240,6 +244,27 @@ class _Gathering:
         values = self._target.values_at.get(said, frozenset())
         shared = {value for own in self._source.values_of(index) for value in values & own}
         return any(name == "material" for name, _ in shared)
+
+    def _is_of_one_value(self, index: int, said: int) -> bool:
+        """Whether neither text gives a thing two values of the class of what the target says.
+
+        What is red, white and blue is not red all over, and "white" excludes none of it. What a
+        thing is made of is beside its colour: "white gold".
+        """
+        target = self._target
+        classes = {name for name, _ in target.values_at.get(said, ())}
+        for side in (
+            self._source.values_of(index),
+            target.values_of(int(target.property_owners[said])),
+        ):
+            own = [
+                frozenset(value for value in values if value[0] in classes)
+                for values in side
+                if "material" in classes or not any(name == "material" for name, _ in values)
+            ]
+            if any(exclude(a, b) for a, b in combinations(own, 2)):
+                return False
+        return True
 
     @cached_property
     def _called_so(self) -> npt.NDArray[np.bool_]:
