@@ -83,14 +83,15 @@ def evidence(
         claims: The statements.
         source: The text.
         entail: Whether the entailment model is asked, too.
-        least: Lowest value of its units below which a claim is not entailed, unasked.
+        least: Lowest value of its units below which a claim is not entailed, unasked; nor is one
+            that the rules find contradicted.
 
     Returns:
         (claims, 3 or 4): the lowest value of a claim's units and of its attributes, 1 where it has
         none; how near its words come to those of one sentence; with ``entail`` the log odds that
         the text entails it. And whether the text says each with ends or owners exchanged.
     """
-    rows, exchanged, decided = [], [], []
+    rows, exchanged, decided, excluded = [], [], [], []
     for claim in claims:
         found = find(claim, source.text)
         values = [finding.value for finding in found]
@@ -99,9 +100,13 @@ def evidence(
         rows.append([lowest, min(attributes, default=1.0), _worded(claim, source)])
         exchanged.append(any(finding.exchanged for finding in found))
         decided.append(lowest >= _SURE and _is_reworded(claim, source.text))
+        excluded.append(any(finding.contradiction for finding in found))
     made = np.array(rows).reshape(-1, 3)
     if entail:
-        open_ = [row[0] >= least and not known for row, known in zip(rows, decided, strict=True)]
+        open_ = [
+            row[0] >= least and not known and not against
+            for row, known, against in zip(rows, decided, excluded, strict=True)
+        ]
         said = iter(
             ask([c.graph.text for c, o in zip(claims, open_, strict=True) if o], source.text)
         )
