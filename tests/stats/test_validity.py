@@ -101,7 +101,7 @@ class TestShare:
     def test_verdicts_of_one_picture_do_not_count_as_independent(self) -> None:
         # Each verdict four times in its picture says no more than once: [.542, .812] by the
         # worked standard error, half as wide if they were independent.
-        four = [np.repeat(values, 4) for values in (self.TRUTH, self.SAID, self.OTHERS)]
+        four = [np.repeat(values, 4).tolist() for values in (self.TRUTH, self.SAID, self.OTHERS)]
         clusters = [np.repeat(np.arange(n), 4).tolist() for n in (100, 600)]
         found = corrected_share(*four, *clusters)
         assert found.rate == pytest.approx(0.677083, abs=1e-6)
