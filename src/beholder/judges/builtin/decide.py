@@ -47,7 +47,7 @@ def contradicted(found: Evidence, n: Numbers) -> bool:
 
 
 def says_otherwise(found: Evidence, n: Numbers) -> bool:
-    """Whether the target contradicts a unit of the very same thing, so that people may be told.
+    """Whether the target contradicts a unit of the very same thing, so that people see it.
 
     Among several things of a name it is not sure which is meant, and a text that describes other
     parts of a picture only seems to contradict.

@@ -28,8 +28,7 @@ def revise(
     Example: `beholder revise runs/posh -o proposals.jsonl`
 
     Args:
-        source: A run of score, exported marks or facts, or a file that lint reads; with --write,
-            exported decisions.
+        source: A run of score, a file that lint reads, exported marks, or decisions for --write.
         out: JSONL file of the proposals.
         judge: Judge that writes corrections, such as openai:MODEL; builtin makes only certain ones.
         metric: Metric whose marks to use; by default the first that has any.

@@ -13,7 +13,6 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
-from beholder.data.row import columns_of
 from beholder.errors import ItemError
 from beholder.judges.operations import TextAnswer
 from beholder.judges.operations.answer import CONTRADICTED, MET
@@ -163,6 +162,12 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFC", text).strip()
 
 
+def _columns(item: Item) -> str:
+    from beholder.data.row import columns_of  # loads readers of pictures
+
+    return columns_of(item.meta)
+
+
 def _read(item: Item, field: str, kind: type[T], text: str) -> list[T]:
     given: Any = item.meta.get(field)
     if isinstance(given, str):  # a cell of a table
@@ -174,7 +179,7 @@ def _read(item: Item, field: str, kind: type[T], text: str) -> list[T]:
         raise ItemError(
             f"no {field}: this metric needs a list of them in the field {field!r} of each row; name"
             f" its column with --map {field}=COLUMN, or their file with --references-from"
-            + (f"; {columns_of(item.meta)}" if item.meta else "")
+            + (f"; {_columns(item)}" if item.meta else "")
         )
     found: list[T] = []
     for n, row in enumerate(given, start=1):
