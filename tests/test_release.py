@@ -143,7 +143,7 @@ def test_the_manual_page_has_every_command_with_its_options() -> None:
     assert set(names) <= set(headings)
     assert {"narrate extract", "cache prune", "annotate export"} <= set(headings)
     score = page.partition(".SH beholder score\n")[2].partition(".SH ")[0]
-    assert "\n\\fB--fail-under STR...\\fR\nGate on a mean: accord=0.6" in score
+    assert "\n\\fB--fail-under STR...\\fR\nExit with 1 if a mean is lower: accord=0.6" in score
     assert "Example: \\fBbeholder score descriptions.jsonl -m headline" in score
     # A line that starts with a dot or a quote is a request: none but those of man(7) may.
     requests = {line.split()[0] for line in page.splitlines() if line.startswith((".", "'"))}

@@ -307,7 +307,8 @@ def dots_figure(panels: Sequence[tuple[str, Sequence[Point]]], axis: str) -> Fig
     height = 1.5 + n_rows * (0.26 + 0.13 * len(series))
     figure = Figure(figsize=(5.4 * len(panels), height), layout="constrained")
     for place, (title, points) in enumerate(panels):
-        axes = figure.add_subplot(1, len(panels), place + 1, sharex=(figure.axes or [None])[0])
+        shared = figure.axes[0] if place else None
+        axes = figure.add_subplot(1, len(panels), place + 1, sharex=shared)
         rows = list(dict.fromkeys(point.row for point in points))
         for point in points:
             number = series.index(point.series)

@@ -16,6 +16,7 @@ from beholder.kinds.narratives.config import (
     CoherenceOptions,
     CollectionOptions,
     Extraction,
+    ExtractionMethod,
     HybridOptions,
     Method,
     NarrateConfig,
@@ -171,6 +172,7 @@ class EndGroup(StorylineEnds):
 class ExtractGroup(Extraction):
     """How to extract; what coherence needs has a panel of its own."""
 
+    method: ExtractionMethod = "maxmin"
     topics: Annotated[str | None, _THETA] = None
     jsd: Annotated[JSD, _THETA] = "divergence"
     base: Annotated[Base, _THETA] = 2.0
