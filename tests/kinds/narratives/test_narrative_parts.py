@@ -11,7 +11,7 @@ import pytest
 from beholder.backends import Answer, Sample, Usage
 from beholder.errors import ConfigError
 from beholder.judges.answers import InMemory, Record
-from beholder.kinds.narratives.compared import StepCorrelation
+from beholder.kinds.narratives.compared import StepCorrelation, colour_range
 from beholder.kinds.narratives.config import HybridOptions
 from beholder.kinds.narratives.hybrid import choose, combine
 from beholder.kinds.narratives.results import Stage, estimated_tokens, spent_on
@@ -265,3 +265,13 @@ def test_hybrid_weighs_sight_and_captions_on_its_scale() -> None:
     assert found.ratings[0] == pytest.approx((0.75 + 1.5, 1.25 + 4.5))
     # Without noise there is nothing that captions could add.
     assert combine([[1], [2], [3]], [[2], [4], [6]]).weight == 1.0
+
+
+@pytest.mark.parametrize(
+    ("thetas", "low", "high"),
+    [([0.869, 0.879], 0.824, 0.924), ([0.2, 0.7, 0.4], 0.2, 0.7), ([0.5], 0.45, 0.55), ([], 0, 1)],
+)
+def test_nearly_equal_thetas_have_the_colours_of_the_middle(
+    thetas: list[float], low: float, high: float
+) -> None:
+    assert colour_range(thetas) == pytest.approx((low, high))

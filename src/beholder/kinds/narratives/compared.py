@@ -15,8 +15,8 @@ Ends: TypeAlias = tuple[float, float]
 def colour_range(thetas: Iterable[float]) -> Ends:
     """The values from weakest to strongest colour; 0.1 apart at least: less looks alike."""
     found = [*thetas] or [0.0, 1.0]
-    high = max(found)
-    return min(*found, high - 0.1), high
+    middle, half = (min(found) + max(found)) / 2, max(max(found) - min(found), 0.1) / 2
+    return middle - half, middle + half
 
 
 class MeanAndSD(Struct, frozen=True):
