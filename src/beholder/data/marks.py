@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar
 
+import msgspec
+
+from beholder.data.read import read_items
+from beholder.errors import DataError
+from beholder.options import DataOptions
 from beholder.records import Item, Side, Span
 from beholder.text.tokenize import words
 
@@ -19,6 +25,40 @@ SCORE_OF: Mapping[str, str] = {
     "overall_quality": "f1",
 }
 """Which score of a metric answers which question put to people."""
+
+
+class JudgedFact(msgspec.Struct, frozen=True):
+    """A statement and its verdicts by annotator, as ``beholder annotate export`` writes them."""
+
+    text: str
+    verdicts: dict[str, str]
+
+    @property
+    def agreed(self) -> str:
+        """What more than half of the annotators say: true or false, else unsure."""
+        said = [*self.verdicts.values()]
+        return next((v for v in ("true", "false") if 2 * said.count(v) > len(said)), "unsure")
+
+
+Said = TypeVar("Said")
+
+
+def exported_rows(
+    path: Path, form: type[Said], *, textless: bool = False
+) -> Iterator[tuple[Item, Said]]:
+    """Rows of ``beholder annotate export`` with what annotators say, checked; opens no picture.
+
+    Raises:
+        DataError: A row is wrong, or has not this form.
+    """
+    anywhere = DataOptions(media_root=Path(path.absolute().anchor))
+    for item in read_items(path, anywhere, textless=textless):
+        if isinstance(item, DataError):
+            raise item
+        try:
+            yield item, msgspec.convert(dict(item.meta), form)
+        except msgspec.ValidationError as error:
+            raise DataError(str(path), f"row {item.id}: {error}") from None
 
 
 @dataclass(frozen=True)

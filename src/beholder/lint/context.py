@@ -6,8 +6,6 @@ import csv
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from copy import copy
-from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
@@ -263,13 +261,7 @@ def _contradictions(text: str, record: str) -> Iterator[tuple[GraphUnit, str]]:
             found.append((place, unit, told))
     if not found:
         return
-    places = {place for place, _, _ in found}
-    some = copy(source)  # the model, which is slow, is asked of these units only
-    some.units = tuple(
-        replace(unit, asked=unit.asked and place in places)
-        for place, unit in enumerate(source.units)
-    )
-    by_both = find(some, target, entail=True)
+    by_both = find(source, target, entail=True, among={place for place, _, _ in found})
     yield from ((unit, told) for place, unit, told in found if by_both[place].contradiction)
 
 

@@ -182,7 +182,7 @@ def test_people_correct_doubts_and_systems_change_places(
     assert Path("run/tables/confirmed.csv").exists()
     Path("people.jsonl").write_text(json.dumps({**row, "facts": ["A pier"]}))
     wrong = cli(*command, "--labels", "people.jsonl")
-    assert (wrong.code, "row north: facts" in wrong.err) == (2, True)
+    assert (wrong.code, "row north: " in wrong.err, "$.facts[0]" in wrong.err) == (2, True, True)
     Path("people.jsonl").write_text(json.dumps({**row, "references": ["x"], "facts": facts}))
     wrong = cli(*command, "--labels", "people.jsonl")
     assert (wrong.code, "judges no fact of run" in wrong.err) == (2, True)

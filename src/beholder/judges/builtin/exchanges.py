@@ -20,7 +20,8 @@ from beholder.text.kinds import is_kind, senses
 
 _SAME = number("decide.same")
 _NAMED = number("exchanges.named")
-_TWO = 2
+_MOST_ALIKE = 2
+"""Things of one name between which it is clear that a unit has moved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ def exchanged(
         found.place: other
         for found in moved
         for rival, other in found.rivals.items()
-        if (_called_alike(source, found.owner, rival) and alike[found.owner] <= _TWO)
+        if (_called_alike(source, found.owner, rival) and alike[found.owner] <= _MOST_ALIKE)
         or (
             (rival, found.owner) in both
             and alone[found.owner]

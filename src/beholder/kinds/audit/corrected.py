@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +10,8 @@ from typing import Any
 
 import msgspec
 
-from beholder.data import read_items
-from beholder.errors import ConfigError, DataError
-from beholder.options import DataOptions
+from beholder.data.marks import JudgedFact, exported_rows
+from beholder.errors import ConfigError
 from beholder.records import Item, ItemScore
 from beholder.run.store import Store
 from beholder.tables import SYSTEM, Column, Table, estimate
@@ -22,9 +20,8 @@ _Key = tuple[tuple[str, ...], tuple[str, ...], str]
 """A fact: names of the pictures, references, words. Rows of several systems share it."""
 
 
-class _LabelledFact(msgspec.Struct, frozen=True):
-    text: str
-    verdicts: dict[str, str]
+class _Facts(msgspec.Struct, frozen=True):
+    facts: tuple[JudgedFact, ...]
 
 
 def _key(item: Item, fact: str) -> _Key:
@@ -54,20 +51,11 @@ def read_verdicts(labels: Path) -> Mapping[_Key, str]:
     Raises:
         DataError: A row is wrong, or has no judged facts.
     """
-    found = {}
-    anywhere = DataOptions(media_root=Path(labels.absolute().anchor))  # no picture is opened
-    for item in read_items(labels, anywhere, textless=True):
-        if isinstance(item, DataError):
-            raise item
-        try:
-            facts = msgspec.convert(item.meta.get("facts"), list[_LabelledFact])
-        except msgspec.ValidationError as error:
-            raise DataError(str(labels), f"row {item.id}: facts: {error}") from None
-        for fact in facts:
-            counts = Counter(fact.verdicts.values())
-            top = next((v for v in ("true", "false") if 2 * counts[v] > counts.total()), "unsure")
-            found[_key(item, fact.text)] = top
-    return found
+    return {
+        _key(item, fact.text): fact.agreed
+        for item, said in exported_rows(labels, _Facts, textless=True)
+        for fact in said.facts
+    }
 
 
 def tables(run: Path, metric: str, labels: Path | None) -> list[Table]:

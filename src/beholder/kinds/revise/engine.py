@@ -17,9 +17,9 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from beholder.data import read_items
+from beholder.data.marks import JudgedFact, exported_rows
 from beholder.data.row import to_row
-from beholder.errors import ConfigError, DataError, ItemError
+from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge
 from beholder.judges.operations import Operation, ReviseText, TextMark
 from beholder.kinds.revise.certain import apply, certain
@@ -101,30 +101,18 @@ class _PersonMark(msgspec.Struct, frozen=True):
     end: int
 
 
-class _JudgedFact(msgspec.Struct, frozen=True):
-    text: str
-    verdicts: dict[str, str]
-
-
 class _People(msgspec.Struct, frozen=True):
     """What annotators said of a text, in the form of ``beholder annotate export``."""
 
     annotator: str = ""
     marks: tuple[_PersonMark, ...] = ()
-    facts: tuple[_JudgedFact, ...] = ()
+    facts: tuple[JudgedFact, ...] = ()
     audit: object = None
 
 
 def _of_people(source: Path, folder: Path) -> Iterator[Item]:
     texts: dict[str, list[tuple[Item, _People]]] = {}
-    anywhere = DataOptions(media_root=Path(source.absolute().anchor))  # no picture is opened
-    for item in read_items(source, anywhere):
-        if isinstance(item, DataError):
-            raise item
-        try:
-            said = msgspec.convert(dict(item.meta), _People)
-        except msgspec.ValidationError as error:
-            raise DataError(str(source), f"row {item.id}: {error}") from None
+    for item, said in exported_rows(source, _People):
         if said.audit is not None:
             raise ConfigError(f"{source} judges facts of references, which revise does not change")
         texts.setdefault(item.id.removesuffix(f"/{said.annotator}"), []).append((item, said))
@@ -140,8 +128,8 @@ def _of_people(source: Path, folder: Path) -> Iterator[Item]:
                 for a, b in _agreed(reference, "reference", by)
             ]
         for fact in by[0].facts:
-            verdicts, at = list(fact.verdicts.values()), item.candidate.find(fact.text)
-            if 2 * verdicts.count("false") > len(verdicts):
+            at = item.candidate.find(fact.text)
+            if fact.agreed == "false":
                 span = (at, at + len(fact.text)) if at >= 0 else None
                 marks.append(TextMark("mistake", fact.text, span))
         if marks:
