@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from beholder.judges.builtin.findings import find
@@ -25,3 +28,53 @@ def test_what_stands_there_instead(source: str, target: str, unit: str, told: st
     read = analysed(source)
     found = dict(zip((u.text for u in read.units), find(read, analysed(target)), strict=True))
     assert found[unit].contradiction == told
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "unit"),
+    [
+        # Which of two is meant is not sure.
+        ("A red cup.", "A blue cup stands beside a green cup.", "red"),
+        # What has two colours is not all over one, and one excludes none of two.
+        ("A red and white flag.", "A blue flag.", "red"),
+        ("A black dog.", "A brown and white dog.", "black"),
+        # Another thing is described, or nothing is said of it.
+        ("A red cup.", "A blue plate.", "red"),
+        ("A wooden table stands by a window.", "A table with a metal lamp.", "wooden"),
+    ],
+)
+@pytest.mark.parametrize("entail", [False, True])
+def test_nothing_stands_there_instead(source: str, target: str, unit: str, entail: bool) -> None:
+    read = analysed(source)
+    findings = find(read, analysed(target), entail=entail)
+    found = dict(zip((u.text for u in read.units), findings, strict=True))
+    assert found[unit].contradiction == ""
+
+
+CASES = [
+    json.loads(line)
+    for line in Path(__file__).with_name("contradictions.jsonl").read_text("utf-8").splitlines()
+]
+"""Written by somebody who knew the rule's text alone."""
+MISSED = {
+    "A wooden bench stands under a tree.": "what a thing is made of, in a clause of its own",
+    "A woman is sitting near the window.": "posture and place in one verb",
+    "A cat with black fur lies on the sofa.": "the colour of the fur is that of the cat",
+}
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["text"] for case in CASES])
+def test_only_what_excludes_the_very_same_thing_contradicts(
+    case: dict[str, str], request: pytest.FixtureRequest
+) -> None:
+    if case["text"] in MISSED:
+        reason = MISSED[case["text"]]
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+    read, at = analysed(case["text"]), case["text"].index(case["word"])
+    findings = find(read, analysed(case["other"]), entail=True)
+    found = [
+        bool(finding.contradiction)
+        for unit, finding in zip(read.units, findings, strict=True)
+        if any(start <= at < end for start, end in unit.spans)
+    ]
+    assert any(found) == case["contradicted"]
