@@ -2,14 +2,15 @@
 
     python -m training.entailment.decision [--write]
 
-Data: the pairs of ``SHARED_DATA/nli`` and the statements of ``statements.jsonl`` that the model was
-not trained on, and the tuning half (the first six of each kind) of the minimal pairs that come with
-beholder. If a premise entails a sentence, it says all units of the sentence; if not, at least one
-unit is not said. So the probability of a sentence is the product of its units'. Of a minimal pair,
-each unit is labelled: those of the paraphrase are said by the reference and the other way round,
-those at the changed words of the altered text are not. The loss is the mean of three log losses,
-both labels counting alike in each, with a small penalty on the weights. Printed are the areas under
-the curve of five folds by premise, on sentences: of the rules alone, the model alone, and both.
+Data: the pairs of ``SHARED_DATA/nli`` and the statements of ``statements.jsonl`` and
+``exchanged.jsonl`` that the model was not trained on, and the tuning half (the first six of each
+kind) of the minimal pairs that come with beholder. If a premise entails a sentence, it says all
+units of the sentence; if not, at least one unit is not said. So the probability of a sentence is
+the product of its units'. Of a minimal pair, each unit is labelled: those of the paraphrase are
+said by the reference and the other way round, those at the changed words of the altered text are
+not. The loss is the mean of three log losses, both labels counting alike in each, with a small
+penalty on the weights. Printed are the areas under the curve of five folds by premise, on
+sentences: of the rules alone, the model alone, and both.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from beholder.judges.builtin.reading import analysed
 from beholder.kinds.agreement.suites.command import PAIRS
 from beholder.kinds.agreement.suites.files import read_pairs
 from beholder.language.statements import wording
-from training.entailment.train import LABELS, SHARED, SIXTH, STATEMENTS, is_kept_back
+from training.entailment.train import LABELS, SHARED, SIXTH, is_kept_back, written
 from training.fact_weights import TABLE, write_table
 
 Floats = npt.NDArray[np.float64]
@@ -100,7 +101,7 @@ class Pairs:
         kind: (units,) place in ``NAMES``.
         pair: (units,) the pair of each unit.
         said: (pairs,) whether the premise entails the hypothesis.
-        stated: (pairs,) whether it is of ``statements.jsonl``.
+        stated: (pairs,) whether it is written for the model.
         fold: (pairs,) by premise.
     """
 
@@ -113,7 +114,7 @@ class Pairs:
         said: list[bool] = []
         stated: list[bool] = []
         fold: list[int] = []
-        for premise, hypothesis, label, written in kept_back():
+        for premise, hypothesis, label, by_hand in kept_back():
             source, target = analysed(hypothesis), analysed(premise)
             found = [
                 (unit, one)
@@ -127,7 +128,7 @@ class Pairs:
             kind += [KINDS[one.kind] for _, one in found]
             pair += [len(said)] * len(found)
             said.append(label == "entailment")
-            stated.append(written)
+            stated.append(by_hand)
             fold.append(hashlib.sha256(premise.encode()).digest()[1] % FOLDS)
         self.x, self.kind, self.pair = np.array(x), np.array(kind), np.array(pair)
         self.said, self.fold = np.array(said), np.array(fold)
@@ -168,11 +169,11 @@ def kept_back() -> Iterator[tuple[str, str, str, bool]]:
         for row in map(json.loads, text.splitlines()):
             if is_kept_back(row["premise"]):
                 yield row["premise"], row["hypothesis"], row["label"], False
-    lines = STATEMENTS.read_text(encoding="utf-8").splitlines()
-    for row in map(json.loads, lines[::SIXTH]):
-        for label in LABELS:
-            for text in row[label]:
-                yield row["passage"], text, label, True
+    for _, place, row in written():
+        if place % SIXTH == 0:
+            for label in LABELS:
+                for text in row[label]:
+                    yield row["passage"], text, label, True
 
 
 def main() -> None:

@@ -5,8 +5,9 @@
 The descriptions are ImageInWords (CC-BY-4.0). A statement of a text, in the words of
 ``graph_statements``, stands beside sentences of the text: the sentence that says it (entailment),
 the same with one word exchanged for one that excludes it (contradiction), and sentences of the same
-text or of another that share no noun with it (neutral). One pair a line: ``premise``,
-``hypothesis``, ``label``, ``weight``.
+text or of another that share no noun with it (neutral). Sentences also stand beside themselves with
+two things, or what is said of two things, exchanged (``sort`` is ``crossed``). One pair a line:
+``premise``, ``hypothesis``, ``label``, ``sort``.
 """
 
 from __future__ import annotations
@@ -42,6 +43,10 @@ TURNED = {
     "all": "none", "most": "few", "up": "down", "down": "up", "top": "bottom", "bottom": "top",
     "before": "after", "with": "without",
 }  # fmt: skip
+ONE_WAY = frozenset(
+    ("on", "under", "above", "below", "behind", "in front of", "on top of", "over", "beneath",
+     "to the left of", "to the right of", "underneath", "inside", "atop")
+)  # fmt: skip
 SYMMETRIC = re.compile(
     r"\b(?:with|near|beside|next|by|touch|meet|kiss|hug|talk|play|fac|match|has|is in|are in|of)"
 )
@@ -51,6 +56,8 @@ _RELATION = re.compile(
     r"|(?:is|are) to the (?:left|right) of |[a-z]+s (?:[a-z]+ )?)the (.+)[.]"
 )
 """Subject, predicate and object of a statement whose ends may be exchanged."""
+LONGEST, CROSSED = 250, 12000
+"""Characters of a sentence at most, and how many are tried."""
 _EMPTY = frozenset(("the", "is", "are", "there", "a", "an", "has", "have"))
 _WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*")
 
@@ -128,6 +135,39 @@ def other_number(text: str, choice: random.Random) -> str | None:
     return text[: at.start()] + new + text[at.end() :]
 
 
+def plain(sentence: str) -> bool:
+    """Whether a sentence is short, and English letters are most of it."""
+    letters = sum(c.isascii() and c.isalpha() for c in sentence)
+    return len(sentence) < LONGEST and letters > 0.7 * len(sentence)
+
+
+def crossed(graph: SceneGraph, choice: random.Random) -> str | None:
+    """A sentence with the ends of a relation, or the qualities of two things, exchanged."""
+    spans = []
+    for a in graph.attributes:
+        for b in graph.attributes[graph.attributes.index(a) + 1 :]:
+            apart = graph.entities[a.entity].name != graph.entities[b.entity].name
+            plain = a.rule == b.rule == "modifier" and len(a.spans) == len(b.spans) == 1
+            if apart and plain and exclude(values(a.value), values(b.value)):
+                spans.append((a.spans[0], b.spans[0]))
+    for r in graph.relations:
+        ends = [graph.entities[i] for i in (r.subject, r.object)]
+        one = all(len(e.mentions) == 1 and e.kind == "thing" for e in ends)
+        alike = ends[0].plural == ends[1].plural and ends[0].name != ends[1].name
+        way = r.kind == "verb" or r.predicate in ONE_WAY
+        if one and alike and way and r.polarity and not SYMMETRIC.search(r.predicate):
+            spans.append((ends[0].mentions[0].span, ends[1].mentions[0].span))
+    if not spans:
+        return None
+    (start, end), (later, last) = sorted(choice.choice(spans))
+    if end > later:
+        return None
+    text = graph.text
+    made = text[:start] + text[later:last] + text[end:later] + text[start:end] + text[last:]
+    made = re.sub(r"\b([Aa])n (?=[bcdfgjklmnpqrstvwxz])", r"\1 ", made)
+    return re.sub(r"\b([Aa]) (?=[aeio])", r"\1n ", made)
+
+
 def false_of(graph: SceneGraph, said: Sequence[Statement], choice: random.Random) -> str | None:
     """Something that a text excludes."""
     s = choice.choice(said)
@@ -155,13 +195,16 @@ def main() -> None:
         read.append((cut, graph_statements(scene_graph(document))))
     with Path(sys.argv[1]).open("w") as out:
         captions(out, choice)
+        for text in choice.sample([t for cut, _ in read for t in cut if plain(t)], CROSSED):
+            if false := crossed(scene_graph(parse(text)), choice):
+                out.write(_line(text, false, "contradiction", sort="crossed"))
         for sentences, said in read:
             for statement in choice.sample(said, min(6, len(said))):
                 if statement.sentence < len(sentences):
                     elsewhere = choice.choice(choice.choice(read)[0])
                     for row in of_statement(statement, sentences, said, elsewhere, choice):
                         if len(row[0]) < 500:
-                            out.write(_line(*row, weight=0.6))
+                            out.write(_line(*row))
 
 
 def of_statement(
@@ -228,13 +271,15 @@ def captions(out: TextIO, choice: random.Random) -> None:
         said = graph_statements(graph)
         if not said:
             continue
-        out.write(_line(text, choice.choice(said).text, "entailment", weight=0.5))
+        out.write(_line(text, choice.choice(said).text, "entailment"))
         if false := false_of(graph, said, choice):
-            out.write(_line(text, false, "contradiction", weight=0.5))
+            out.write(_line(text, false, "contradiction"))
+        if false := crossed(graph, choice):
+            out.write(_line(text, false, "contradiction", sort="crossed"))
 
 
-def _line(premise: str, hypothesis: str, label: str, *, weight: float) -> str:
-    row = {"premise": premise, "hypothesis": hypothesis, "label": label, "weight": weight}
+def _line(premise: str, hypothesis: str, label: str, *, sort: str = "statement") -> str:
+    row = {"premise": premise, "hypothesis": hypothesis, "label": label, "sort": sort}
     return json.dumps(row) + "\n"
 
 

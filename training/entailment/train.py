@@ -12,7 +12,11 @@ It starts from the layers of the built-in encoder and stays with its tokens and 
   says, leaves open or excludes, written for this model by language models that knew only the
   task. Half of what is left open concerns another thing than the passage speaks of, and half of
   the sentences are paraphrases with and without one wrong fact;
-- premises beside themselves and beside others, and silver pairs of long descriptions.
+- ``exchanged.jsonl``: passages of two or more like things by four other such writers, and
+  statements in which who does, has, wears or stands where is exchanged;
+- patterns: pairs of ``exchanges.py``, in which who does, has or wears what is exchanged;
+- premises beside themselves and beside others, and silver pairs of long descriptions, among them
+  sentences with two things exchanged.
 
 Never trained on are premises whose SHA-256 begins below 10 and every sixth passage; accuracy on
 them is printed and written to ``entailment.json``.
@@ -27,6 +31,7 @@ import json
 import random
 import time
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +44,18 @@ from torch.nn import functional
 from beholder.embed import minilm
 from beholder.embed.entailment import FILE
 from beholder.embed.minilm import Packed
+from training.entailment import exchanges
 from training.packing import pack
 
 SHARED = Path(__file__).parents[3] / "shared/data/nli"
 PEOPLE = {"snli": 1.0, "counterfactual": 1.0, "one_word": 0.8, "monotonicity": 0.4}
 """Weight of a pair."""
-STATEMENTS = Path(__file__).with_name("statements.jsonl")
+WRITTEN = {name: Path(__file__).with_name(f"{name}.jsonl") for name in ("statements", "exchanged")}
 SIXTH = 6
-COPIES, STRANGERS, SILVER = 3000, 3000, 12000
+COPIES, STRANGERS, SILVER = 3000, 3000, {"statement": 12000, "crossed": 6000}
+PATTERNS = 6000
+SAID = {"statement": 0.3, "crossed": 0.4, "patterns": 0.5}
+"""Weight of a pair that a program made."""
 LABELS = ("entailment", "neutral", "contradiction")
 LEAST, WARM = 0.02, 200
 """Least share of the learning rate, and steps until it is full."""
@@ -55,6 +64,8 @@ DROP, DECAY, SIZE, LONGEST = 0.1, 0.01, 32, 110
 BITS = 5
 D, HEADS = 384, 12
 KEPT_BACK = 10
+BESIDE = 120
+"""Letters of a sentence that stands beside a pattern, at most."""
 
 Row = tuple[list[int], list[int], int, float]
 
@@ -128,46 +139,57 @@ def unpacked(stored: dict[str, Any], name: str) -> Any:
 
 def load(silver: Path) -> tuple[list[Row], dict[str, list[Row]]]:
     """Rows to train on, and those kept back by set."""
-    ids: dict[str, list[int]] = {}
-
-    def read(text: str) -> list[int]:
-        if text not in ids:
-            ids[text] = minilm.read_tokens(text).ids[:LONGEST]
-        return ids[text]
-
     train: list[Row] = []
-    kept: dict[str, list[Row]] = {name: [] for name in (*PEOPLE, "statements")}
+    kept: dict[str, list[Row]] = {name: [] for name in (*PEOPLE, *WRITTEN)}
     for name, weight in PEOPLE.items():
         text = gzip.decompress((SHARED / f"{name}.jsonl.gz").read_bytes()).decode()
         for given in map(json.loads, text.splitlines()):
-            row = (
-                read(given["premise"]),
-                read(given["hypothesis"]),
-                LABELS.index(given["label"]),
-                weight,
-            )
+            row = _row(given["premise"], given["hypothesis"], given["label"], weight)
             (kept[name] if is_kept_back(given["premise"]) else train).append(row)
     premises = sorted({tuple(row[0]) for row in train})
     for own in random.sample(premises, COPIES):
         train.append((list(own), list(own), 0, 0.5))
     for own in random.sample(premises, STRANGERS):
         train.append((list(own), list(random.choice(premises)), 1, 0.3))
-    for place, given in enumerate(map(json.loads, STATEMENTS.read_text("utf-8").splitlines())):
-        passage = read(given["passage"])
-        rows = [
-            (passage, read(text), y, 1.5) for y, label in enumerate(LABELS) for text in given[label]
-        ]
+    for name, place, given in written():
+        passage = given["passage"]
+        rows = [_row(passage, text, label, 1.5) for label in LABELS for text in given[label]]
         if place % SIXTH:
-            train += 2 * rows
-            train.append((passage, passage, 0, 0.5))
+            train += [*rows, *rows, _row(passage, passage, "entailment", 0.5)]
         else:
-            kept["statements"] += rows
-    lines = silver.read_text(encoding="utf-8").splitlines()
-    for given in map(json.loads, random.sample(lines, SILVER)):
+            kept[name] += rows
+    return train + list(_made(silver)), kept
+
+
+def written() -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """File, place in it, and passage with its statements, of those written for the model."""
+    for name in WRITTEN:
+        lines = Path(__file__).with_name(f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        for place, line in enumerate(lines):
+            yield name, place, json.loads(line)
+
+
+def _made(silver: Path) -> Iterator[Row]:
+    """Rows that a program made."""
+    found: dict[str, list[Any]] = {name: [] for name in SILVER}
+    for given in map(json.loads, silver.read_text(encoding="utf-8").splitlines()):
         if not is_kept_back(given["premise"]):
-            label = LABELS.index(given["label"])
-            train.append((read(given["premise"]), read(given["hypothesis"]), label, 0.3))
-    return train, kept
+            found[given["sort"]].append(given)
+    for sort, rows in found.items():
+        for given in random.sample(rows, min(SILVER[sort], len(rows))):
+            yield _row(given["premise"], given["hypothesis"], given["label"], SAID[sort])
+    beside = sorted({g["premise"] for g in found["statement"] if len(g["premise"]) < BESIDE})
+    for premise, text, label in exchanges.pairs(PATTERNS, random.Random(5), beside):
+        yield _row(premise, text, label, SAID["patterns"])
+
+
+def _row(premise: str, hypothesis: str, label: str, weight: float) -> Row:
+    return _ids(premise), _ids(hypothesis), LABELS.index(label), weight
+
+
+@lru_cache(maxsize=1 << 17)
+def _ids(text: str) -> list[int]:
+    return minilm.read_tokens(text).ids[:LONGEST]
 
 
 def is_kept_back(premise: str) -> bool:
