@@ -3,14 +3,15 @@
     python -m training.entailment.decision [--write]
 
 Data: the pairs of ``SHARED_DATA/nli`` and the statements of ``statements.jsonl`` and
-``exchanged.jsonl`` that the model was not trained on, and the tuning half (the first six of each
-kind) of the minimal pairs that come with beholder. If a premise entails a sentence, it says all
-units of the sentence; if not, at least one unit is not said. So the probability of a sentence is
-the product of its units'. Of a minimal pair, each unit is labelled: those of the paraphrase are
-said by the reference and the other way round, those at the changed words of the altered text are
-not. The loss is the mean of three log losses, both labels counting alike in each, with a small
-penalty on the weights. Printed are the areas under the curve of five folds by premise, on
-sentences: of the rules alone, the model alone, and both.
+``exchanged.jsonl`` that the model was not trained on; the tuning half (the first six of each kind)
+of the minimal pairs that come with beholder; and units of two descriptions of 44 photographs,
+marked by blind readers (language models, ``training/readings/units.jsonl``). If a premise entails a
+sentence, it says all units of the sentence; if not, at least one unit is not said. So the
+probability of a sentence is the product of its units'. Of a minimal pair, each unit is labelled:
+those of the paraphrase are said by the reference and the other way round, those at the changed
+words of the altered text are not. The loss is the mean of four log losses, both labels counting
+alike in each, with a small penalty on the weights. Printed are the areas under the curve of five
+folds by premise, on sentences: of the rules alone, the model alone, and both.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ import argparse
 import gzip
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -32,11 +35,16 @@ from beholder.judges.builtin.gather import gather
 from beholder.judges.builtin.reading import analysed
 from beholder.kinds.agreement.suites.command import PAIRS
 from beholder.kinds.agreement.suites.files import read_pairs
-from beholder.language.statements import wording
+from beholder.language.statements import GraphUnit, wording
+from beholder.records import Span
 from training.entailment.train import LABELS, SHARED, SIXTH, is_kept_back, written
 from training.fact_weights import TABLE, write_table
+from training.studies.contradictions import read as read_reading
 
 Floats = npt.NDArray[np.float64]
+Spans: TypeAlias = tuple[Span, ...]
+Labels: TypeAlias = Callable[[GraphUnit], bool | None]
+SIDES = ("candidate", "reference")
 KINDS = {"entity": 0, "attribute": 1, "amount": 1, "relation": 2}
 NAMES = ("entity", "attribute", "relation")
 PARTS = {"rules": [0, 1, 4], "model": [0, 2, 3], "both": [0, 1, 2, 3, 4]}
@@ -54,8 +62,11 @@ SET = (
 )
 
 
-class MinimalUnits:
-    """Undecided units of the tuning half of the minimal pairs.
+class Units:
+    """Undecided units with labels.
+
+    Args:
+        found: Source, target, and whether the target says a unit of the source; None if unknown.
 
     Attributes:
         x: (units, 5) features.
@@ -63,34 +74,64 @@ class MinimalUnits:
         said: (units,) whether the other text says the unit.
     """
 
-    def __init__(self) -> None:
-        self._rows: list[tuple[tuple[float, ...], int, bool]] = []
-        for pair in read_pairs(PAIRS):
-            if int(pair.id.rpartition("-")[2]) > TUNED:
-                continue
-            self._add(pair.paraphrase, pair.reference)
-            self._add(pair.reference, pair.paraphrase)
-            if pair.kind not in EXCHANGED:
-                start = pair.altered.index(pair.changed)
-                self._add(pair.altered, pair.reference, (start, start + len(pair.changed)))
-        self.x = np.array([row[0] for row in self._rows])
-        self.kind = np.array([row[1] for row in self._rows])
-        self.said = np.array([row[2] for row in self._rows])
-
-    def _add(self, source: str, target: str, wrong: tuple[int, int] = (0, 0)) -> None:
-        n, read, other = numbers.numbers(), analysed(source), analysed(target)
-        evidence = gather(read, other, n)
-        asked = undecided(read, evidence, n)
-        for place, answer in zip(asked, ask(list(asked.values()), other), strict=True):
-            said = not any(a < wrong[1] and b > wrong[0] for a, b in read.units[place].spans)
-            found = evidence[place]
-            self._rows.append((features(found, answer, n), KINDS[found.kind], said))
+    def __init__(self, found: Iterable[tuple[str, str, Labels]]) -> None:
+        n = numbers.numbers()
+        x: list[tuple[float, ...]] = []
+        kind: list[int] = []
+        labels: list[bool] = []
+        for text, other, label in found:
+            source, target = analysed(text), analysed(other)
+            evidence = gather(source, target, n)
+            asked = undecided(source, evidence, n)
+            for place, answer in zip(asked, ask(list(asked.values()), target), strict=True):
+                said = label(source.units[place])
+                if said is not None:
+                    x.append(features(evidence[place], answer, n))
+                    kind.append(KINDS[evidence[place].kind])
+                    labels.append(said)
+        self.x, self.kind, self.said = np.array(x), np.array(kind), np.array(labels)
 
     def loss(self, weights: Floats) -> float:
         """Log loss, both labels counting alike."""
         z = (weights[self.kind] * self.x).sum(axis=1)
         missed = np.logaddexp(0.0, np.where(self.said, -z, z))
         return float(0.5 * (missed[self.said].mean() + missed[~self.said].mean()))
+
+
+def minimal_pairs() -> Iterator[tuple[str, str, Labels]]:
+    """The tuning half, both versions against the reference, the paraphrase both ways."""
+    for pair in read_pairs(PAIRS):
+        if int(pair.id.rpartition("-")[2]) > TUNED:
+            continue
+        yield pair.paraphrase, pair.reference, lambda _: True
+        yield pair.reference, pair.paraphrase, lambda _: True
+        if pair.kind not in EXCHANGED:
+            start = pair.altered.index(pair.changed)
+            yield pair.altered, pair.reference, partial(_outside, start, start + len(pair.changed))
+
+
+def _outside(start: int, end: int, unit: GraphUnit) -> bool:
+    return not any(a < end and b > start for a, b in unit.spans)
+
+
+def readings() -> Iterator[tuple[str, str, Labels]]:
+    """Units of two descriptions of a photograph, marked by readers."""
+    texts = {}
+    for name in ("photographs", "photographs_2"):
+        for row in read_reading(name):
+            texts[f"{name}/{row['id']}"] = {s: row[s] for s in SIDES}
+    marks: dict[tuple[str, str], dict[tuple[str, Spans], bool]] = {}
+    for row in read_reading("units"):
+        if row["mark"] != "ill":
+            key = (row["kind"], tuple((a, b) for a, b in row["spans"]))
+            marks.setdefault((row["pair"], row["side"]), {})[key] = row["mark"] == "said"
+    for (pair, side), said in marks.items():
+        other = texts[pair][SIDES[side == SIDES[0]]]
+        yield texts[pair][side], other, partial(_marked, said)
+
+
+def _marked(said: dict[tuple[str, Spans], bool], unit: GraphUnit) -> bool | None:
+    return said.get((unit.kind, unit.spans))
 
 
 class Pairs:
@@ -106,7 +147,7 @@ class Pairs:
     """
 
     def __init__(self) -> None:
-        self.minimal = MinimalUnits()
+        self.labelled = (Units(minimal_pairs()), Units(readings()))
         n = numbers.numbers()
         x: list[tuple[float, ...]] = []
         kind: list[int] = []
@@ -146,7 +187,7 @@ class Pairs:
         def loss(flat: Floats) -> float:
             weights = spread(flat)
             log_p = self.log_chances(weights)
-            missed = [self.minimal.loss(weights)]
+            missed = [units.loss(weights) for units in self.labelled]
             for own in (self.stated, ~self.stated):
                 yes, no = taken & own & self.said, taken & own & ~self.said
                 missed.append(-0.5 * (log_p[yes].mean() + np.log(-np.expm1(log_p[no])).mean()))

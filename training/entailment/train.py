@@ -100,7 +100,7 @@ class Layer(nn.Module):
 class Model(nn.Module):
     """Both sentences at once: ``[CLS] hypothesis [SEP] premise [SEP]``."""
 
-    def __init__(self) -> None:
+    def __init__(self, start: Path | None = None) -> None:
         super().__init__()
         stored = load_file(minilm.FOLDER / "minilm.safetensors")
         self.tokens = torch.tensor(unpacked(stored, "tokens"))
@@ -108,9 +108,15 @@ class Model(nn.Module):
         self.first = nn.LayerNorm(D, 1e-12).requires_grad_(False)
         self.first.weight.copy_(torch.tensor(stored["norm.weight"]))
         self.first.bias.copy_(torch.tensor(stored["norm.bias"]))
-        self.layers = nn.ModuleList(Layer(stored, i) for i in range(minilm.N_LAYERS))
         self.sides = nn.Parameter(torch.zeros(2, D))
         self.head = nn.Linear(3 * D, 3)
+        if start is not None:
+            stored = load_file(start)
+            with torch.no_grad():
+                self.sides.copy_(torch.tensor(stored["sides"]))
+                self.head.weight.copy_(torch.tensor(stored["head.weight"]))
+                self.head.bias.copy_(torch.tensor(stored["head.bias"]))
+        self.layers = nn.ModuleList(Layer(stored, i) for i in range(minilm.N_LAYERS))
 
     def forward(self, rows: Sequence[Row], drop: float = DROP) -> Tensor:
         """Scores (rows, 3) of the labels."""
@@ -250,13 +256,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("silver", type=Path)
     parser.add_argument("--minutes", type=float, default=50, help="of processor time")
+    parser.add_argument("--start", type=Path, help="weights of an earlier round to go on from")
     parser.add_argument("--output", type=Path, default=FILE)
     args = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
     random.seed(0)
     train, kept = load(args.silver)
-    model = Model().train()
+    model = Model(args.start).train()
     head = [model.sides, *model.head.parameters()]
     body = list(model.layers.parameters())
     groups = [{"params": head, "lr": RATES["head"]}, {"params": body, "lr": RATES["body"]}]

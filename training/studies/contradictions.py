@@ -17,6 +17,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.numbers import PRESENT
@@ -27,7 +28,7 @@ from training.studies.reading import DATA, SETS
 READINGS = Path(__file__).parents[1] / "readings"
 
 
-def read(name: str) -> list[dict[str, str]]:
+def read(name: str) -> list[dict[str, Any]]:
     """The rows of a reading."""
     return [json.loads(line) for line in (READINGS / name).read_text("utf-8").splitlines()]
 
