@@ -82,7 +82,7 @@ class Units:
         for text, other, label in found:
             source, target = analysed(text), analysed(other)
             evidence = gather(source, target, n)
-            asked = undecided(source, evidence, n)
+            asked = undecided(source, target, evidence, n)
             for place, answer in zip(asked, ask(list(asked.values()), target), strict=True):
                 said = label(source.units[place])
                 if said is not None:
@@ -92,10 +92,9 @@ class Units:
         self.x, self.kind, self.said = np.array(x), np.array(kind), np.array(labels)
 
     def loss(self, weights: Floats) -> float:
-        """Log loss, both labels counting alike."""
+        """Log loss, by unit."""
         z = (weights[self.kind] * self.x).sum(axis=1)
-        missed = np.logaddexp(0.0, np.where(self.said, -z, z))
-        return float(0.5 * (missed[self.said].mean() + missed[~self.said].mean()))
+        return float(np.logaddexp(0.0, np.where(self.said, -z, z)).mean())
 
 
 def minimal_pairs() -> Iterator[tuple[str, str, Labels]]:
@@ -118,10 +117,10 @@ def readings() -> Iterator[tuple[str, str, Labels]]:
     """Units of two descriptions of a photograph, marked by readers."""
     texts = {}
     for name in ("photographs", "photographs_2"):
-        for row in read_reading(name):
+        for row in read_reading(f"{name}.jsonl"):
             texts[f"{name}/{row['id']}"] = {s: row[s] for s in SIDES}
     marks: dict[tuple[str, str], dict[tuple[str, Spans], bool]] = {}
-    for row in read_reading("units"):
+    for row in read_reading("units.jsonl"):
         if row["mark"] != "ill":
             key = (row["kind"], tuple((a, b) for a, b in row["spans"]))
             marks.setdefault((row["pair"], row["side"]), {})[key] = row["mark"] == "said"

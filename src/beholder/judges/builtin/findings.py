@@ -68,7 +68,7 @@ def find(
     """
     n = numbers()
     evidence = gather(source, target, n)
-    open_ = undecided(source, evidence, n) if entail else {}
+    open_ = undecided(source, target, evidence, n) if entail else {}
     if among is not None:
         open_ = {place: statement for place, statement in open_.items() if place in among}
     answers = dict(zip(open_, ask(list(open_.values()), target), strict=True))

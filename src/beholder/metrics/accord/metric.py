@@ -138,8 +138,9 @@ class Accord(Metric[AccordEvidence]):
         words = f1(near.precision, peer_adjusted_recall(near.recall, evidence.units.plan.peers))
         sentence = compare_wholes(evidence.candidate, evidence.references)
         kept = in_order(item.candidate, item.references)
+        wrong = max(evidence.excluded, float(found.values["contradicted_rate"] > 0))
         # In texts with few words in common, sentences are often about different things.
-        consistent = 1 - self.caution * evidence.excluded * words**4
+        consistent = 1 - self.caution * wrong * words**4
         values = {
             "accord": kept * consistent * (found.values["f1"] + words + sentence) / 3,
             **found.values,
