@@ -47,8 +47,8 @@ Labels: TypeAlias = Callable[[GraphUnit], bool | None]
 SIDES = ("candidate", "reference")
 KINDS = {"entity": 0, "attribute": 1, "amount": 1, "relation": 2}
 NAMES = ("entity", "attribute", "relation")
-PARTS = {"rules": [0, 1, 4], "model": [0, 2, 3], "both": [0, 1, 2, 3, 4]}
-SIGNS = ((None, None), (0, None), (0, None), (None, 0), (None, 0))
+PARTS = {"rules": [0, 1, 4, 5], "model": [0, 2, 3, 5], "both": [0, 1, 2, 3, 4, 5]}
+SIGNS = ((None, None), (0, None), (0, None), (None, 0), (None, 0), (None, None))
 """Bounds of the weights: what speaks for a unit never lowers its probability."""
 TUNED = 6
 """Minimal pairs of each kind that are looked at here; the others measure."""
@@ -58,7 +58,8 @@ PENALTY = 1e-3
 FOLDS = 5
 SETS = ("snli", "counterfactual", "one_word")
 SET = (
-    "fitted by training/entailment/decision.py on pairs of people that the model was not trained on"
+    "fitted by training/entailment/decision.py on labelled pairs and units that the model was not"
+    " trained on"
 )
 
 
@@ -69,7 +70,7 @@ class Units:
         found: Source, target, and whether the target says a unit of the source; None if unknown.
 
     Attributes:
-        x: (units, 5) features.
+        x: (units, 6) features.
         kind: (units,) place in ``NAMES``.
         said: (units,) whether the other text says the unit.
     """
@@ -82,7 +83,7 @@ class Units:
         for text, other, label in found:
             source, target = analysed(text), analysed(other)
             evidence = gather(source, target, n)
-            asked = undecided(source, target, evidence, n)
+            asked = undecided(source, evidence, n)
             for place, answer in zip(asked, ask(list(asked.values()), target), strict=True):
                 said = label(source.units[place])
                 if said is not None:
@@ -137,7 +138,7 @@ class Pairs:
     """Units of hypotheses with their features, by pair.
 
     Attributes:
-        x: (units, 5) features.
+        x: (units, 6) features.
         kind: (units,) place in ``NAMES``.
         pair: (units,) the pair of each unit.
         said: (pairs,) whether the premise entails the hypothesis.
@@ -181,7 +182,7 @@ class Pairs:
         return np.minimum(total, -1e-9)
 
     def fitted(self, parts: Sequence[int], taken: npt.NDArray[np.bool_]) -> Floats:
-        """(3, 5) weights on some pairs; those of other parts are 0."""
+        """(3, 6) weights on some pairs; those of other parts are 0."""
 
         def loss(flat: Floats) -> float:
             weights = spread(flat)

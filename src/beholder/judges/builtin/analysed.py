@@ -73,15 +73,16 @@ class AnalysedText:
     def words(self) -> tuple[str, ...]:
         """All words of the text, lower case."""
         text = self.graph.text
-        return tuple(text[a:b].lower() for a, b in self._spans)
+        return tuple(text[a:b].lower() for a, b in self.spans)
 
     @cached_property
-    def _spans(self) -> list[Span]:
+    def spans(self) -> list[Span]:
+        """Characters of each word."""
         return word_spans(self.graph.text)
 
     @cached_property
     def _ends(self) -> list[int]:
-        return [end for _, end in self._spans]
+        return [end for _, end in self.spans]
 
     def is_state(self, unit: GraphUnit) -> bool:
         """Whether an attribute says what a thing does ("sleeps"), not what it is like."""
@@ -107,7 +108,7 @@ class AnalysedText:
         """The words that lie in a range of characters, as first and one past the last."""
         first = bisect_right(self._ends, span[0])
         last = first
-        while last < len(self._spans) and self._spans[last][0] < span[1]:
+        while last < len(self.spans) and self.spans[last][0] < span[1]:
             last += 1
         return first, last
 
@@ -115,8 +116,8 @@ class AnalysedText:
     def sentences(self) -> list[int]:
         """(words,), the sentence of each word; cut at marks only, for both texts alike."""
         text, found, number = self.graph.text, [], 0
-        before = self._spans[0][0] if self._spans else 0
-        for start, end in self._spans:
+        before = self.spans[0][0] if self.spans else 0
+        for start, end in self.spans:
             number += _SENTENCE_END.search(text, before, start) is not None
             found.append(number)
             before = end
@@ -126,7 +127,7 @@ class AnalysedText:
     def sentence_texts(self) -> list[str]:
         """The sentences that have words, as written; numbered as in ``sentences``."""
         text, starts = self.graph.text, [0]
-        for number, (place, after) in zip(self.sentences[1:], pairwise(self._spans), strict=True):
+        for number, (place, after) in zip(self.sentences[1:], pairwise(self.spans), strict=True):
             if number == len(starts):
                 mark = _SENTENCE_END.search(text, place[1], after[0])
                 starts.append(mark.end() if mark else after[0])
@@ -162,7 +163,7 @@ class AnalysedText:
             bare = all(place in self.said_of for place in range(start - len(between), start))
             if first == second or start < end or not bare or "the" in between:
                 continue
-            joint = self.graph.text[self._spans[end - 1][1] : self._spans[start][0]].lstrip()
+            joint = self.graph.text[self.spans[end - 1][1] : self.spans[start][0]].lstrip()
             if joint.startswith((",", "and ", "or ", "& ")):
                 found[first].add(second)
                 found[second] |= found[first] - {second} | {first}

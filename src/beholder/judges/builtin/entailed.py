@@ -18,7 +18,7 @@ from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.numbers import Numbers, number, table
 from beholder.judges.builtin.vectors import vectors
 from beholder.language.phrases import SHARES
-from beholder.language.statements import GraphUnit, wording
+from beholder.language.statements import wording
 from beholder.records import Span
 from beholder.text import frequency
 from beholder.text import words as word_spans
@@ -28,6 +28,8 @@ _REPEATED = number("entail.repeated")
 _SHORT = 4
 """Sentences of a short text. In longer ones, the nearest sentence alone separates true statements
 from false ones better."""
+_STEEP = 4
+"""Power of the share of repeated words: in nearly the same words, what differs is a wrong fact."""
 _GRID = 3
 """Decimals that count of the likeness of a sentence, so that ties stay ties on every processor."""
 
@@ -68,16 +70,13 @@ def ask(
     return made
 
 
-def undecided(
-    source: AnalysedText, target: AnalysedText, evidence: Sequence[Evidence], n: Numbers
-) -> dict[int, str]:
+def undecided(source: AnalysedText, evidence: Sequence[Evidence], n: Numbers) -> dict[int, str]:
     """The units that words alone do not decide, by place, each as a statement.
 
     Decided is what the target says word for word of the same thing, what it denies, one of several
     like things of which it has fewer, and what it says with ends or owners exchanged; so is, in a
     sentence that it nearly repeats, what it says of another thing.
     """
-    repeated = _repeated(source, target)
     return {
         place: wording(unit, source.graph)
         for place, (unit, found) in enumerate(zip(source.units, evidence, strict=True))
@@ -85,23 +84,8 @@ def undecided(
         and not (found.crowded or found.denied)
         and (value(found, n) < _VERBATIM or source.graph.entities[unit.subject].quantity in SHARES)
         and not exchanged(found, n)
-        and not (_of_another(found, n) and repeated[_sentence(unit, source)])
+        and not (found.repeated >= _REPEATED and _of_another(found, n))
     }
-
-
-def _repeated(source: AnalysedText, target: AnalysedText) -> list[bool]:
-    """Whether the target has nearly all words of each sentence of the source."""
-    known: list[list[bool]] = [[] for _ in source.sentence_texts]
-    there = {word.lower() for word in target.words}
-    for word, sentence in zip(source.words, source.sentences, strict=True):
-        known[sentence].append(word.lower() in there)
-    return [sum(each) >= _REPEATED * len(each) for each in known]
-
-
-def _sentence(unit: GraphUnit, source: AnalysedText) -> int:
-    """Where a unit is said; the first sentence if it is not written."""
-    first = source.at(unit.spans[0])[0] if unit.spans else 0
-    return source.sentences[min(first, len(source.sentences) - 1)]
 
 
 def _of_another(found: Evidence, n: Numbers) -> bool:
@@ -138,6 +122,7 @@ def features(found: Evidence, said: Chances, n: Numbers) -> tuple[float, ...]:
         log_odds(said.entailed),
         log_odds(said.excluded),
         float(contradicted(found, n)),
+        found.repeated**_STEEP,
     )
 
 

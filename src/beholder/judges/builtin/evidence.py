@@ -45,6 +45,7 @@ class Evidence:
         denied: Whether the target says it with the other polarity.
         excluded: Whether the target says of the counterpart what excludes the unit.
         elsewhere: Whether the target says it, and of another thing only.
+        repeated: Share of the words of the unit's sentence that the target has, 0..1.
         lone: Whether the counterpart is the only thing of the target that is called so, and the
             unit's entity, or the entity that has it, the only one of its text. An amount: or both
             texts write a number above one.
@@ -75,6 +76,7 @@ class Evidence:
     denied: bool = False
     excluded: bool = False
     elsewhere: bool = False
+    repeated: float = 0.0
     lone: bool = False
     exchanged: bool = False
     told: str = ""

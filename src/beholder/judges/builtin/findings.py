@@ -17,6 +17,7 @@ from beholder.judges.builtin.entailed import Chances, ask, likely, undecided
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.gather import gather
 from beholder.judges.builtin.numbers import PRESENT, Numbers, number, numbers
+from beholder.judges.builtin.rewritten import rewritten
 from beholder.records import Span
 
 _EVEN, _SLOPE = 0.5, 0.6
@@ -68,7 +69,7 @@ def find(
     """
     n = numbers()
     evidence = gather(source, target, n)
-    open_ = undecided(source, target, evidence, n) if entail else {}
+    open_ = undecided(source, evidence, n) if entail else {}
     if among is not None:
         open_ = {place: statement for place, statement in open_.items() if place in among}
     answers = dict(zip(open_, ask(list(open_.values()), target), strict=True))
@@ -76,6 +77,10 @@ def find(
         _both(found, answers[place], n) if place in answers else _by_rules(found, n)
         for place, found in enumerate(evidence)
     ]
+    for wrong in rewritten(source, target) if entail and among is None else ():
+        for place, unit in enumerate(source.units):
+            if any(a < wrong.span[1] and b > wrong.span[0] for a, b in unit.spans):
+                made[place] = Finding(0.0, n.grade(0.0), True, wrong.instead, wrong.where)
     absent = {
         unit.subject
         for unit, finding in zip(source.units, made, strict=True)

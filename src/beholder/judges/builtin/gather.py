@@ -109,7 +109,11 @@ class _Gathering:
                 told=self._target.graph.entities[owner].mentions[0].text,
                 where=(self._target.graph.entities[owner].mentions[0].span,),
             )
-        return tuple(found[place] for place in range(len(units)))
+        repeated = _repeated(self._source, self._target)
+        return tuple(
+            replace(found[place], repeated=repeated[_sentence(unit, self._source)])
+            for place, unit in enumerate(units)
+        )
 
     def _entity(self, place: int, unit: GraphUnit) -> Evidence:
         index, pairs = unit.subject, self._pairs
@@ -381,3 +385,18 @@ def _by_entity(source: AnalysedText, target: AnalysedText, best: FloatArray) -> 
             fits = [amount_value(entity, other)[0] for other in target.graph.entities]
             total[entity.index] += fits
     return total
+
+
+def _repeated(source: AnalysedText, target: AnalysedText) -> list[float]:
+    """Share of the words of each sentence of the source that the target has."""
+    known: list[list[bool]] = [[] for _ in source.sentence_texts]
+    there = {word.lower() for word in target.words}
+    for word, sentence in zip(source.words, source.sentences, strict=True):
+        known[sentence].append(word.lower() in there)
+    return [sum(each) / max(len(each), 1) for each in known]
+
+
+def _sentence(unit: GraphUnit, source: AnalysedText) -> int:
+    """Where a unit is said; the first sentence if it is not written."""
+    first = source.at(unit.spans[0])[0] if unit.spans else 0
+    return source.sentences[min(first, len(source.sentences) - 1)]

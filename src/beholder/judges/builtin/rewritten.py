@@ -1,0 +1,86 @@
+"""Sentences that a target nearly repeats and excludes: the words that differ are a wrong fact."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
+
+from beholder.embed.entailment import CONTRADICTION, entail
+from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.entailed import Entailment
+from beholder.judges.builtin.numbers import number
+from beholder.records import Span
+
+_ALIKE = number("entail.alike")
+_EXCLUDED = number("entail.excluded")
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """Words that a target has others for.
+
+    Attributes:
+        span: Their characters in the source.
+        instead: What the target says in their place; empty if nothing.
+        where: Its characters in the target.
+    """
+
+    span: Span
+    instead: str
+    where: tuple[Span, ...]
+
+
+def rewritten(
+    source: AnalysedText, target: AnalysedText, model: Entailment = entail
+) -> list[Rewritten]:
+    """The words of the source that make a wrong fact of a sentence of the target.
+
+    A sentence counts if most of its words stand in one sentence of the target in the same order,
+    and the entailment model is sure that this sentence excludes it.
+    """
+    own, others = _sentences(source), _sentences(target)
+    near = []
+    for place, words in enumerate(own):
+        said = [source.words[i] for i in words]
+        best = max(others, key=lambda o: _shared(said, o, target), default=range(0))
+        if words and _ALIKE * len(words) <= _shared(said, best, target) < len(words):
+            near.append((place, words, best))
+    texts = [
+        (target.sentence_texts[target.sentences[best[0]]], source.sentence_texts[place])
+        for place, _, best in near
+    ]
+    found: list[Rewritten] = []
+    for (_, words, best), chances in zip(near, model(texts), strict=True):
+        if chances[CONTRADICTION] >= _EXCLUDED:
+            found += _differences(source, words, target, best)
+    return found
+
+
+def _sentences(text: AnalysedText) -> list[range]:
+    """The words of each sentence."""
+    cuts = range(len(text.sentence_texts) + 1)
+    starts = [bisect_left(text.sentences, i) for i in cuts]
+    return [range(a, b) for a, b in pairwise(starts)]
+
+
+def _shared(said: list[str], other: range, target: AnalysedText) -> int:
+    there = [target.words[i] for i in other]
+    return sum(b.size for b in SequenceMatcher(None, said, there, False).get_matching_blocks())
+
+
+def _differences(
+    source: AnalysedText, words: range, target: AnalysedText, best: range
+) -> list[Rewritten]:
+    said = [source.words[i] for i in words]
+    there = [target.words[i] for i in best]
+    found = []
+    for kind, a, b, c, d in SequenceMatcher(None, said, there, False).get_opcodes():
+        new = [i for i in range(a, b) if said[i] not in there]
+        if kind != "equal" and new:
+            span = (source.spans[words[new[0]]][0], source.spans[words[new[-1]]][1])
+            where = ((target.spans[best[c]][0], target.spans[best[d - 1]][1]),) if d > c else ()
+            instead = target.graph.text[slice(*where[0])] if where else ""
+            found.append(Rewritten(span, instead, where))
+    return found
