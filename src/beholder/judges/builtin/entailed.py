@@ -123,6 +123,7 @@ def features(found: Evidence, said: Chances, n: Numbers) -> tuple[float, ...]:
         log_odds(said.excluded),
         float(contradicted(found, n)),
         found.repeated**_STEEP,
+        found.shared,
     )
 
 

@@ -46,6 +46,8 @@ class Evidence:
         excluded: Whether the target says of the counterpart what excludes the unit.
         elsewhere: Whether the target says it, and of another thing only.
         repeated: Share of the words of the unit's sentence that the target has, 0..1.
+        shared: Mean value of the things that the unit's text names: how far both texts speak of the
+            same things, 0..1.
         lone: Whether the counterpart is the only thing of the target that is called so, and the
             unit's entity, or the entity that has it, the only one of its text. An amount: or both
             texts write a number above one.
@@ -77,6 +79,7 @@ class Evidence:
     excluded: bool = False
     elsewhere: bool = False
     repeated: float = 0.0
+    shared: float = 0.0
     lone: bool = False
     exchanged: bool = False
     told: str = ""

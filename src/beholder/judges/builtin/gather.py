@@ -110,8 +110,10 @@ class _Gathering:
                 where=(self._target.graph.entities[owner].mentions[0].span,),
             )
         repeated = _repeated(self._source, self._target)
+        things = [value(one, self._numbers) for one in found.values() if one.kind == "entity"]
+        shared = sum(things) / max(len(things), 1)
         return tuple(
-            replace(found[place], repeated=repeated[_sentence(unit, self._source)])
+            replace(found[place], repeated=repeated[_sentence(unit, self._source)], shared=shared)
             for place, unit in enumerate(units)
         )
 
