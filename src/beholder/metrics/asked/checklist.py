@@ -59,12 +59,12 @@ class Checked:
 
     Attributes:
         found: The criteria with their answers, in order.
-        names: What the text calls each subject where it covers a criterion about it; None if this
-            was not asked.
+        names: What the text calls a subject where it covers a criterion about it, by these two;
+            None if this was not asked.
     """
 
     found: Sequence[rows.Found[rows.Criterion]]
-    names: Mapping[str, Sequence[TextAnswer | None]] | None
+    names: Mapping[tuple[str, str], TextAnswer | None] | None
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class Checklist(Metric[Checked]):
         ]
         names = None
         if self.rules == "capricorn" and judge.can(NameSubjects):
-            names = await _named(judge, item.candidate, found, language)
+            names = await _named(judge, item.candidate, criteria, language)
         return Checked(found, names)
 
     def _state(self, one: rows.Criterion, answer: TextAnswer | None, named: Set[str]) -> str:
@@ -283,29 +283,31 @@ def _in_order(matches: Sequence[int | None]) -> list[int | None]:
 
 
 async def _named(
-    judge: Judge, text: str, found: Sequence[rows.Found[rows.Criterion]], language: str | None
-) -> dict[str, list[TextAnswer | None]]:
-    """Who takes the part of each subject of which the text covers two criteria or more."""
-    covered = [one for one in found if one.answer and one.state != NOT_MENTIONED]
-    of: dict[str, list[str]] = {}
-    for one in covered:
-        for subject in dict.fromkeys(one.row.subjects):
-            of.setdefault(subject, []).append(one.row.text)
-    of = {subject: texts for subject, texts in of.items() if len(texts) > 1}
-    mentions = [(subject, text) for subject, texts in of.items() for text in texts]
-    answers = iter(await judge.ask(NameSubjects(mentions, text, language)) if mentions else ())
-    return {subject: [next(answers) for _ in texts] for subject, texts in of.items()}
+    judge: Judge, text: str, criteria: Sequence[rows.Criterion], language: str | None
+) -> dict[tuple[str, str], TextAnswer | None]:
+    """Who takes the part of each subject of two criteria or more, by subject and criterion."""
+    of = {
+        subject: [one.text for one in criteria if subject in one.subjects]
+        for one in criteria
+        for subject in one.subjects
+    }
+    asked = [(name, told) for name, texts in of.items() if len(texts) > 1 for told in texts]
+    if not asked or not text.strip():
+        return {}
+    return dict(zip(asked, await judge.ask(NameSubjects(asked, text, language)), strict=True))
 
 
 def _consistency(
-    found: Sequence[rows.Found[rows.Criterion]], names: Mapping[str, Sequence[TextAnswer | None]]
+    found: Sequence[rows.Found[rows.Criterion]], names: Mapping[tuple[str, str], TextAnswer | None]
 ) -> dict[str, float]:
     """Ref: the mean over subjects of two criteria or more; of one without a usable name, none."""
     counts = Counter(subject for one in found for subject in set(one.row.subjects))
     refs = []
     for subject, n in counts.items():
-        said = names.get(subject, ())
-        if n > 1 and all(said):
+        about = [one.row.text for one in found if subject in one.row.subjects
+                 and one.state != NOT_MENTIONED]  # fmt: skip
+        said = [names.get((subject, text)) for text in about]
+        if n > 1 and (len(said) < 2 or all(said)):
             alike = Counter(one.state for one in said if one and one.state)
             refs.append(sum(comb(size, 2) for size in alike.values()) / comb(n, 2))
     return {_CONSISTENCY.name: fmean(refs)} if refs else {}
