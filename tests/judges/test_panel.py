@@ -354,9 +354,9 @@ MERGED = {
     "place_text": Merged(
         PlaceText("A cat.", {"page": "A cat sleeps."}),
         (placed("no", "no", "simple", "no"), placed("no", "no", "simple", "yes")),
-        lambda found: [one.answer for one in found],
+        lambda found: [one.state for one in found],
         ["no", "no", "simple", "unclear"],
-        (0.0, 0.0, 0.0, 0.0, 0.0, 6.0, 7.0, 7.0),  # places among all answers
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),  # they differ in the last
     ),
     "grade": Merged(
         GradeDescription("A cat.", [PICTURE]),

@@ -15,7 +15,7 @@ from PIL import Image as PILImage
 from beholder.backends import Request, Scripted
 from beholder.judges import LLMJudge, Panel
 from beholder.judges.answers import InMemory
-from beholder.judges.operations import PlaceText
+from beholder.judges.operations import PlaceText, TextAnswer
 from beholder.kinds.agreement.measure import agreement, collect
 from beholder.kinds.agreement.protocols import generic
 from beholder.metrics import metric
@@ -44,7 +44,9 @@ def scored(
 
     def reply(request: Request) -> str:
         if "four questions" in request.messages[-1].text:
-            return answers
+            shown = re.findall(r'<item id="(.)">', request.messages[-1].text)
+            given = json.loads(answers)["rows"]
+            return json.dumps({"rows": [row for row in given if str(row["id"]) in shown]})
         return json.dumps({"rows": [{"id": 0, "state": told, "quote": None}]})
 
     item = Item("a", text, images=("p.png",), meta={"context": {"page_text": PAGE, **context}})
@@ -102,18 +104,36 @@ def test_a_longer_description_beside_the_text_is_enough(tmp_path: Path) -> None:
     assert found.detail["verdict"] == "fits"
 
 
-def test_a_quote_has_its_place_in_the_page_and_an_invented_one_is_no_evidence(
+def test_a_quote_has_its_place_in_the_page_and_an_invented_one_is_asked_again(
     tmp_path: Path,
 ) -> None:
-    answers = rows("no", "no", "redundant", "no", evidence="page", quote="museum opens at nine")
-    found = scored(tmp_path, answers, "A museum")
+    true, invented = (
+        rows("no", "no", "redundant", "no", evidence="page", quote=quote)
+        for quote in ("museum opens at nine", "opens at ten")
+    )
+    found = scored(tmp_path, true, "A museum")
     assert isinstance(found, ItemScore)
     ((start, end),) = found.units[2].detail["spans"]
     assert PAGE[start:end] == "museum opens at nine"
-    answers = rows("no", "no", "redundant", "no", evidence="page", quote="opens at ten")
-    found = scored(tmp_path, answers, "A museum")
+    found = scored(tmp_path, invented, "A museum")
     assert isinstance(found, ItemScore)
-    assert found.units[2].detail == {}
+    assert [unit.verdict for unit in found.units] == ["no", "no", "unread", "no"]
+    assert found.detail["decision"] == "unclear"
+    asked: list[str] = []
+
+    def once(request: Request) -> str:
+        asked.append(request.messages[-1].text)
+        again = {"id": 2, "answer": "redundant", "evidence": "page", "quote": "OPENS  at nine"}
+        return invented if len(asked) == 1 else json.dumps({"rows": [again]})
+
+    judge = LLMJudge(Scripted(once))
+    answers = asyncio.run(judge.ask(PlaceText("A museum", {"link": "/", "page": PAGE})))
+    assert answers[2] == TextAnswer(
+        "redundant", ((26, 39),), evidence="page", quote="OPENS  at nine"
+    )
+    assert len(asked) == 2
+    assert re.findall(r'<item id="(.)">', asked[1]) == ["2"]
+    assert "An earlier answer" in asked[1]
 
 
 @pytest.mark.parametrize(
@@ -174,9 +194,9 @@ def test_a_panel_decides_by_more_than_half() -> None:
     seats = [saying(rows(*answers)) for answers in said]
     asked = PlaceText("x", {"page": PAGE})
     three = asyncio.run(Panel(seats, InMemory()).ask(asked))
-    assert [one and one.answer for one in three] == ["no", "yes", "no", "no"]
+    assert [one and one.state for one in three] == ["no", "yes", "no", "no"]
     two = asyncio.run(Panel(seats[:2], InMemory()).ask(asked))
-    assert [one and one.answer for one in two] == ["no", "unclear", "no", "no"]
+    assert [one and one.state for one in two] == ["no", "unclear", "no", "no"]
 
 
 def test_categories_are_each_a_yes_or_no_of_the_value_of_their_name() -> None:

@@ -25,7 +25,6 @@ from beholder.judges.operations.caption import Review as Review
 from beholder.judges.operations.classify import Category as Category
 from beholder.judges.operations.classify import Classify as Classify
 from beholder.judges.operations.place import AssessInContext as AssessInContext
-from beholder.judges.operations.place import PlacedAnswer as PlacedAnswer
 from beholder.judges.operations.place import PlaceText as PlaceText
 from beholder.judges.operations.presence import Contradict as Contradict
 from beholder.judges.operations.presence import Presence as Presence

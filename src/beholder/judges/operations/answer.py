@@ -6,7 +6,7 @@ import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -15,14 +15,12 @@ from beholder.judges.operations.base import (
     PanelOperation,
     Ratings,
     Respondent,
-    Row,
-    language_note,
     majority,
     put_rows,
-    rows_of,
 )
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import Shape, boolean, integer, one_of, string, words
+from beholder.judges.templates import Untrusted
 from beholder.records import Span
 
 MET: Final = "met"
@@ -52,12 +50,16 @@ class TextAnswer:
         spans: Where the quoted evidence is in the text; empty without a quote.
         tied: Whether the judges of a panel were divided evenly.
         changed: Whether the judges or repeats of a panel differ; None of one answer.
+        evidence: Part of a context in which the spans are, or ``picture``; else empty.
+        quote: Words of that evidence, as the judge copied them.
     """
 
     state: str | None
     spans: tuple[Span, ...] = ()
     tied: bool = False
     changed: bool | None = None
+    evidence: str = ""
+    quote: str = ""
 
 
 def locate(quote: str, text: str) -> tuple[Span, ...]:
@@ -81,6 +83,12 @@ def locate(quote: str, text: str) -> tuple[Span, ...]:
     return tuple(spans)
 
 
+def quoted(row: Mapping[str, Any]) -> str:
+    """The quote of a judge's row; empty for every way to say that there is none."""
+    quote = row["quote"]
+    return quote if isinstance(quote, str) and quote.strip().lower() not in _NOTHING else ""
+
+
 def _bounded(character: str) -> bool:
     """Whether blanks part words in the script of a character."""
     return character.isalnum() and not re.match(
@@ -89,7 +97,7 @@ def _bounded(character: str) -> bool:
 
 
 class FromText(PanelOperation[list[TextAnswer | None]]):
-    """Base: one row per item with an answer and a quote from the text as evidence.
+    """Base: one row per item with an answer and a quote as evidence.
 
     A row that is missing, not readable, or whose quote is not in the text is asked again once,
     together with the others of this sort. Its answer is None if that does not help.
@@ -105,6 +113,18 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
 
     _column: ClassVar[tuple[str, Shape[Any]]]
     """Name and shape of the column that holds the answer."""
+
+    def _shown(self) -> dict[str, Untrusted]:
+        """The texts that the judge sees, as the prompt names them."""
+        return {"text": self.text}
+
+    def _notes(self) -> dict[str, str | None]:
+        """Sections of the prompt, as it names them."""
+        return {}
+
+    def _further(self) -> dict[str, tuple[Shape[Any], object]]:
+        """Columns besides the answer and its quote, each with a likely value."""
+        return {}
 
     @abstractmethod
     def _read(self, index: int, value: Any) -> str | None:
@@ -128,47 +148,41 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
 
     async def put(self, model: Respondent) -> list[TextAnswer | None]:
         """See ``ModelOperation.put``; no request is sent if there are no items."""
-        rows = list(enumerate(self._rows()))
-        found = await self._ask(model, rows, None) if rows else {}
-        missing = [row for row in rows if row[0] not in found]
-        if missing:
-            found = {**found, **await self._ask(model, missing, "again")}
-        return [found.get(index) for index, _ in rows]
+        rows, (name, column) = self._rows(), self._column
 
-    async def _ask(
-        self, model: Respondent, rows: list[Row], again: str | None
-    ) -> dict[int, TextAnswer]:
-        name, column = self._column
-        given = await model.json(
-            model.render(
-                {"text": self.text, "item": rows},
-                {"language": self.language or ""},
-                parts=language_note(self.language) | {"again_note": again},
-                images=self.images,
-            ),
-            rows_of("rows", rows, {name: column, "quote": words(_LONGEST, None)}),
-            max_tokens=128 + 128 * len(rows),
-            typical={"rows": [self._typical_row(name, index) for index, _ in rows]},
+        def read(index: int, row: Mapping[str, Any]) -> Mapping[str, TextAnswer]:
+            return {"answer": self._found(index, self._read(index, row[name]), row)}
+
+        begins = " ".join(self.text.split()[:8])
+        found = await put_rows(
+            model,
+            ("item", rows),
+            {
+                name: (column, [self._typical(index) for index in range(len(rows))]),
+                **self._further(),
+                "quote": (words(_LONGEST, None), begins if locate(begins, self.text) else None),
+            },
+            texts=self._shown(),
+            language=self.language,
+            parts=self._notes(),
+            images=self.images,
+            tokens=128,
+            read=read,
         )
-        accepted = {i: self._accepted(i, row[name], row["quote"]) for i, row in given.items()}
-        return {index: answer for index, answer in accepted.items() if answer is not None}
+        return [row.get("answer") for row in found]
 
-    def _typical_row(self, name: str, index: int) -> Mapping[str, object]:
-        words = " ".join(self.text.split()[:8])
-        quote = words if locate(words, self.text) else None
-        return {"id": index, name: self._typical(index), "quote": quote}
+    def _found(self, index: int, state: str | None, row: Mapping[str, Any]) -> TextAnswer:
+        """The answer with its evidence.
 
-    def _accepted(self, index: int, value: Any, quote: Any) -> TextAnswer | None:
-        try:
-            state = self._read(index, value)
-        except BadAnswer:
-            return None
-        spans: tuple[Span, ...] = ()
-        if state not in (None, NOT_MENTIONED) and not self.images:
-            said = isinstance(quote, str) and quote.strip().lower() not in _NOTHING
-            spans = locate(quote, self.text) if said else ()
-            if not spans and ((said and self.text.strip()) or self._needs_quote(index, state)):
-                return None
+        Raises:
+            BadAnswer: The evidence is missing, or is not in the text.
+        """
+        if state in (None, NOT_MENTIONED) or self.images:
+            return TextAnswer(state)
+        quote = quoted(row)
+        spans = locate(quote, self.text)
+        if not spans and ((quote and self.text.strip()) or self._needs_quote(index, state)):
+            raise BadAnswer(f"the text does not have the words {quote!r}")
         return TextAnswer(state, spans)
 
     def merge(self, answers: Sequence[list[TextAnswer | None]]) -> list[TextAnswer | None]:
@@ -186,9 +200,10 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         leading = [state for state, count in counts.items() if count == most]
         tied = len(leading) > 1
         state = self._doubtful(index, leading) if tied else leading[0]
-        spans = next((v.spans for v in votes if v.state == state and v.spans), ())
+        agreed = [vote for vote in votes if vote.state == state] or [TextAnswer(state)]
+        shown = next((vote for vote in agreed if vote.spans or vote.evidence), agreed[0])
         changed = len(counts) > 1 or any(vote.changed for vote in votes)
-        return TextAnswer(state, spans, tied, changed if len(votes) > 1 else votes[0].changed)
+        return replace(shown, tied=tied, changed=changed if len(votes) > 1 else votes[0].changed)
 
     def ratings(self, answers: Sequence[list[TextAnswer | None]]) -> Ratings:
         """Per item whether each judge gives the answer that the first gives."""
@@ -196,7 +211,8 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
             states = [answer.state for answer in votes if answer is not None]
             if len(states) == len(votes):
                 order = sorted(set(states), key=str)
-                yield (self.name, row, self.text), [float(order.index(s)) for s in states]
+                asked = (self.name, row, *self._shown().values(), *self.images)
+                yield asked, [float(order.index(s)) for s in states]
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
@@ -257,6 +258,7 @@ async def put_rows(
     field: str = "rows",
     tokens: int = 32,
     whole: bool = False,
+    read: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] | None = None,
 ) -> list[Mapping[str, Any]]:
     """The judge's row for each statement; those it left out are asked once more, together.
 
@@ -274,6 +276,8 @@ async def put_rows(
         field: What the list of rows is called.
         tokens: That a row may take.
         whole: Whether each statement must get a row.
+        read: What is kept of the row of a statement; raises ``BadAnswer`` for a row that is no
+            better than none. The prompt has a section ``again`` for the second question.
 
     Raises:
         ItemError: The model left out a statement twice.
@@ -284,23 +288,26 @@ async def put_rows(
         several = {column: value for column, (_, value) in columns.items()}
         return {c: v[row] if isinstance(v, list) else v for c, v in several.items()}
 
-    async def ask(rows: Sequence[Row]) -> dict[int, Mapping[str, Any]]:
-        return await model.json(
-            model.render(
-                {name: rows, **(texts or {})},
-                {"language": language or ""},
-                parts={**language_note(language), **(parts or {})},
-                images=images,
-            ),
-            rows_of(field, rows, {column: shape for column, (shape, _) in columns.items()}),
-            max_tokens=128 + tokens * len(rows),
-            typical={field: [{"id": i, **likely(i)} for i, _ in rows]},
-        )
-
     found: dict[int, Mapping[str, Any]] = {}
     missing = list(enumerate(statements))
-    for _ in range(2):
-        found |= await ask(missing) if missing else {}
+    for again in (None, "again"):
+        if not missing:
+            break
+        note = {"again_note": again} if read else {}
+        given = await model.json(
+            model.render(
+                {name: missing, **(texts or {})},
+                {"language": language or ""},
+                parts={**language_note(language), **note, **(parts or {})},
+                images=images,
+            ),
+            rows_of(field, missing, {column: shape for column, (shape, _) in columns.items()}),
+            max_tokens=128 + tokens * len(missing),
+            typical={field: [{"id": i, **likely(i)} for i, _ in missing]},
+        )
+        for index, row in given.items():
+            with suppress(BadAnswer):
+                found[index] = read(index, row) if read else row
         missing = [row for row in missing if row[0] not in found]
     if whole and missing:
         raise ItemError(

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from beholder.backends import Image
-from beholder.judges.operations.answer import locate
+from beholder.judges.operations.answer import FromText, TextAnswer, locate, quoted
 from beholder.judges.operations.assess import Assess, Assessment
-from beholder.judges.operations.base import PanelOperation, Ratings, Respondent, majority, put_rows
-from beholder.judges.shapes import one_of, words
+from beholder.judges.operations.base import Ratings
+from beholder.judges.reading import BadAnswer
+from beholder.judges.shapes import Shape, one_of
 from beholder.judges.templates import Untrusted
-from beholder.records import Span
 
 NO: Final = "no"
 UNCLEAR: Final = "unclear"
@@ -28,29 +28,12 @@ QUESTIONS: Mapping[str, tuple[str, ...]] = {
 _ANSWERS = (NO, UNCLEAR, *dict.fromkeys(one for kinds in QUESTIONS.values() for one in kinds))
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedAnswer:
-    """The answer to one of the questions.
-
-    Attributes:
-        answer: ``no``, ``unclear``, or an answer that decides.
-        evidence: Part of the context with the quote, ``picture``, or empty for no evidence.
-        quote: Words of that part, as the judge copied them.
-        spans: Where they are in the part; empty for words of the picture.
-    """
-
-    answer: str
-    evidence: str = ""
-    quote: str = ""
-    spans: tuple[Span, ...] = ()
-
-
 @dataclass(frozen=True)
-class PlaceText(PanelOperation[list[PlacedAnswer | None]], name="place_text"):
+class PlaceText(FromText, name="place_text"):
     """Whether a picture has text, a function or a meaning on its page, or decorates it.
 
-    One answer per question of ``QUESTIONS``; None where the judge gave no usable one. A quote that
-    is not in the context is no evidence.
+    One answer per question of ``QUESTIONS``: ``no``, ``unclear``, or one that decides. Evidence is
+    a part of the context with a quote from it, or ``picture`` with words of the picture.
 
     Attributes:
         text: The alternative text.
@@ -64,54 +47,42 @@ class PlaceText(PanelOperation[list[PlacedAnswer | None]], name="place_text"):
     images: Sequence[Image] = ()
     language: str | None = None
 
-    async def put(self, model: Respondent) -> list[PlacedAnswer | None]:
-        """See ``ModelOperation.put``."""
-        evidence = one_of((*self.context, *([PICTURE] if self.images else []), "none"))
-        found = await put_rows(
-            model,
-            ("item", list(QUESTIONS)),
-            {
-                "answer": (one_of(_ANSWERS), NO),
-                "evidence": (evidence, "none"),
-                "quote": (words(400, None), None),
-            },
-            texts={"text": self.text, "context": shown(self.context)},
-            language=self.language,
-            parts={"picture_note": "seen" if self.images else "unseen"},
-            images=self.images,
-            tokens=160,
-        )
-        return [
-            self._answer(row) if row.get("answer") in (NO, UNCLEAR, *kinds) else None
-            for row, kinds in zip(found, QUESTIONS.values(), strict=True)
-        ]
+    _column = ("answer", one_of(_ANSWERS))
 
-    def _answer(self, row: Mapping[str, Any]) -> PlacedAnswer:
-        quote = row["quote"].strip() if isinstance(row["quote"], str) else ""
-        if row["evidence"] == PICTURE:
-            return PlacedAnswer(row["answer"], PICTURE, quote)
-        for name in dict.fromkeys((row["evidence"], *self.context)):
-            if quote and (spans := locate(quote, self.context.get(name, ""))):
-                return PlacedAnswer(row["answer"], name, quote, spans)
-        return PlacedAnswer(row["answer"])
+    def _rows(self) -> list[str]:
+        return list(QUESTIONS)
 
-    def merge(self, answers: Sequence[list[PlacedAnswer | None]]) -> list[PlacedAnswer | None]:
-        """What more than half of those say who answered; else ``unclear``."""
-        merged: list[PlacedAnswer | None] = []
-        for votes in zip(*answers, strict=True):
-            given = [vote for vote in votes if vote is not None]
-            said = majority([vote.answer for vote in given], UNCLEAR) if given else None
-            known = [vote for vote in given if vote.answer == said]
-            evident = next((vote for vote in known if vote.evidence), None)
-            merged.append(evident or (PlacedAnswer(said) if said else None))
-        return merged
+    def _shown(self) -> dict[str, Untrusted]:
+        return {"text": self.text, "context": shown(self.context)}
 
-    def ratings(self, answers: Sequence[list[PlacedAnswer | None]]) -> Ratings:
-        """The answers to each question, by their places among all."""
-        for question, votes in zip(QUESTIONS, zip(*answers, strict=True), strict=True):
-            if said := [_ANSWERS.index(vote.answer) for vote in votes if vote is not None]:
-                asked = (question, self.text, shown(self.context), list(self.images))
-                yield asked, list(map(float, said))
+    def _notes(self) -> dict[str, str | None]:
+        return {"picture_note": "seen" if self.images else "unseen"}
+
+    def _further(self) -> dict[str, tuple[Shape[Any], object]]:
+        named = one_of((*self.context, *([PICTURE] if self.images else []), "none"))
+        return {"evidence": (named, "none")}
+
+    def _read(self, index: int, value: Any) -> str:
+        if value not in (NO, UNCLEAR, *list(QUESTIONS.values())[index]):
+            raise BadAnswer(f"{value!r} does not answer this question")
+        return str(value)
+
+    def _found(self, index: int, state: str | None, row: Mapping[str, Any]) -> TextAnswer:
+        quote, named = quoted(row), row["evidence"]
+        if named == PICTURE:
+            return TextAnswer(state, evidence=PICTURE, quote=quote)
+        for name in dict.fromkeys((named, *self.context)):
+            if spans := locate(quote, self.context.get(name, "")):
+                return TextAnswer(state, spans, evidence=name, quote=quote)
+        if quote and state not in (NO, UNCLEAR):
+            raise BadAnswer(f"the context does not have the words {quote!r}")
+        return TextAnswer(state)
+
+    def _typical(self, index: int) -> str:
+        return NO
+
+    def _doubtful(self, index: int, states: Sequence[str | None]) -> str:
+        return UNCLEAR
 
 
 @dataclass(frozen=True)

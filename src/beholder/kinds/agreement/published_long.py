@@ -140,7 +140,7 @@ _SENTENCE_COLUMNS = {
     "factual": "whether it is factual (true or false), or what each annotator said; for a list of"
     " sentences a list of these",
 }
-_ALIGNBENCH = {"image": "image_name", "sentence": "caption", "factual": "annotation"}
+_ALIGNBENCH = {"sentence": "caption", "factual": "annotation"}
 _FOIL_COLUMNS = {
     "id": "what a caption and its false versions share",
     "image_id": "the picture",
@@ -178,8 +178,18 @@ def foil(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
 
 
 def alignbench(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
-    """As ``judged_sentences``, with the columns of the card of AlignBench for defaults."""
-    return judged_sentences(folder, _ALIGNBENCH | dict(columns))
+    """``halcap_bench.jsonl`` of AlignBench, whose rows are sentences with a ``sentence_index``.
+
+    A picture is its ``image_path_in_repo`` or, where it is not in the repository (COCO, CC12M), its
+    ``image_name``: generated pictures of several sources share names.
+    """
+    rows = [
+        (place, row | ({"image": name} if name else {}))
+        for place, row in _rows([folder / "halcap_bench.jsonl"])
+        for name in [row.get("image_path_in_repo") or row.get("image_name")]
+    ]
+    rows.sort(key=lambda one: int(one[1].get("sentence_index") or 0))
+    yield from _captions(folder, rows, _ALIGNBENCH | dict(columns))
 
 
 def judged_sentences(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
@@ -195,22 +205,37 @@ def judged_sentences(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]
         folder: With the published files.
         columns: Which column holds ``image``, ``model``, ``sentence``, ``factual``, ``caption``.
     """
+    endings = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
+    paths = [path for path in sorted(folder.iterdir()) if path.name.endswith(endings)]
+    yield from _captions(folder, _rows(paths), columns)
+
+
+def _rows(paths: Iterable[Path]) -> Iterator[tuple[tuple[str, int], dict[str, Any]]]:
+    """Rows with their file and number."""
+    for path in paths:
+        for number, row in read_rows(path, str(path)):
+            if isinstance(row, DataError):
+                raise row
+            yield (str(path), number), row
+
+
+def _captions(
+    folder: Path,
+    rows: Iterable[tuple[tuple[str, int], Mapping[str, Any]]],
+    columns: Mapping[str, str],
+) -> Iterator[Item]:
+    """The captions whose sentences are the rows, in order."""
     named = {name: columns.get(name, name) for name in (*_SENTENCE_COLUMNS, "caption")}
     if named["caption"] == named["sentence"]:
         named["caption"] = ""
     captions: dict[tuple[str, str], list[tuple[str, bool | None]]] = {}
     whole: dict[tuple[str, str], str] = {}
-    for path in sorted(folder.iterdir()):
-        if not path.name.endswith((".jsonl", ".json", ".csv", ".tsv", ".parquet")):
-            continue
-        for number, row in read_rows(path, str(path)):
-            if isinstance(row, DataError):
-                raise row
-            check_columns(row, _SENTENCE_COLUMNS, named, str(path), number)
-            key = (str(row[named["image"]]), str(row[named["model"]]))
-            captions.setdefault(key, []).extend(_sentences(row, named, str(path), number))
-            if row.get(named["caption"]):
-                whole[key] = str(row[named["caption"]])
+    for (path, number), row in rows:
+        check_columns(row, _SENTENCE_COLUMNS, named, path, number)
+        key = (str(row[named["image"]]), str(row[named["model"]]))
+        captions.setdefault(key, []).extend(_sentences(row, named, path, number))
+        if row.get(named["caption"]):
+            whole[key] = str(row[named["caption"]])
     references = _descriptions(folder)
     for (image, model), sentences in captions.items():
         text = whole.get((image, model)) or " ".join(said for said, _ in sentences)

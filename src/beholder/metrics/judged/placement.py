@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from beholder.errors import ItemError
-from beholder.judges.operations import CheckCriteria, PlacedAnswer, PlaceText
+from beholder.judges.operations import CheckCriteria, PlaceText, TextAnswer
 from beholder.judges.operations.answer import MET
 from beholder.judges.operations.place import NO, QUESTIONS, UNCLEAR
 from beholder.metrics import Metric, Tools, ValueInfo, param
@@ -156,7 +156,7 @@ class Placed:
         named: Whether the text names what a link or button does; None if that was not asked.
     """
 
-    answers: Sequence[PlacedAnswer | None]
+    answers: Sequence[TextAnswer | None]
     named: bool | None
 
 
@@ -248,31 +248,35 @@ class Placement(Metric[Placed]):
         return ItemScore(values, units, detail=detail)
 
 
-def _unit(question: str, answer: PlacedAnswer | None) -> Unit:
+def _unit(question: str, answer: TextAnswer | None) -> Unit:
     if answer is None:
         return Unit("question", question, "candidate", (), verdict="unread")
-    verdict, spans = answer.answer.replace(" ", "_"), [list(span) for span in answer.spans]
-    told = {"evidence": answer.evidence, "quote": answer.quote, "spans": spans}
-    detail = told if answer.evidence else {}
+    spans = [list(span) for span in answer.spans]
+    detail: dict[str, object] = {}
+    if answer.evidence:
+        detail = {"evidence": answer.evidence, "quote": answer.quote, "spans": spans}
+    if answer.tied:
+        detail["tied"] = True
+    verdict = str(answer.state).replace(" ", "_")
     return Unit("question", question, "candidate", (), verdict=verdict, detail=detail)
 
 
-def _decision(answers: Sequence[PlacedAnswer | None]) -> tuple[str, PlacedAnswer]:
+def _decision(answers: Sequence[TextAnswer | None]) -> tuple[str, TextAnswer]:
     """What the first yes decides, and that answer."""
     for question, answer in zip(QUESTIONS, answers, strict=True):
-        if answer is not None and answer.answer not in (NO, UNCLEAR):
+        if answer is not None and answer.state not in (NO, UNCLEAR):
             usual = "empty" if question == "decoration" else "function"
-            return _DECIDES.get(answer.answer, usual), answer
-    return "unclear", PlacedAnswer(UNCLEAR)
+            return _DECIDES.get(str(answer.state), usual), answer
+    return "unclear", TextAnswer(UNCLEAR)
 
 
 def _verdict(
-    decision: str, deciding: PlacedAnswer, text: str, told: bool | None, has_long: bool
+    decision: str, deciding: TextAnswer, text: str, told: bool | None, has_long: bool
 ) -> str:
     said = set(folded(text))
     if decision in ("unclear", "empty"):
         if decision == "empty" and said:
-            return "repeats" if deciding.answer == "redundant" else "should_be_empty"
+            return "repeats" if deciding.state == "redundant" else "should_be_empty"
         return "unclear" if decision == "unclear" else "fits"
     if not said:
         return "should_not_be_empty"
