@@ -199,32 +199,10 @@ def _asking_for(messages: tuple[Message, ...], shape: Shape[Any]) -> tuple[Messa
 _LISTED = 200
 """Numbers that a schema lists at most: servers bound how many there may be."""
 
-Row = tuple[int, str]
-"""A statement with its number."""
-
 
 def language_note(language: str | None) -> dict[str, str | None]:
     """The part of a prompt that states the language of the texts, if it is known."""
     return {"language_note": "language" if language else None}
-
-
-def rows_of(
-    field: str, asked: Sequence[Row], columns: Mapping[str, Shape[Any]]
-) -> Shape[dict[int, Mapping[str, Any]]]:
-    """An answer with a row per statement: its number and several columns.
-
-    Args:
-        field: What the list of rows is called.
-        asked: The statements that were asked about.
-        columns: What the columns are called, and what they hold.
-    """
-    ids = {number for number, _ in asked}
-    shapes: dict[str, Shape[Any]] = {"id": number_of(sorted(ids)), **columns}
-    row: Shape[tuple[int, Mapping[str, Any]]] = obj(
-        lambda **values: (values.pop("id"), values), **shapes
-    )
-    n = len(ids)
-    return only(field, array(row, partial(_by_id, ids), at_least=n, at_most=n), bare=True)
 
 
 def number_of(ids: Sequence[int]) -> Shape[int]:
@@ -288,12 +266,17 @@ async def put_rows(
         several = {column: value for column, (_, value) in columns.items()}
         return {c: v[row] if isinstance(v, list) else v for c, v in several.items()}
 
+    shapes: dict[str, Shape[Any]] = {column: shape for column, (shape, _) in columns.items()}
     found: dict[int, Mapping[str, Any]] = {}
     missing = list(enumerate(statements))
     for again in (None, "again"):
         if not missing:
             break
-        note = {"again_note": again} if read else {}
+        ids, note = {number for number, _ in missing}, {"again_note": again} if read else {}
+        row_shape: Shape[tuple[int, Mapping[str, Any]]] = obj(
+            lambda **values: (values.pop("id"), values), id=number_of(sorted(ids)), **shapes
+        )
+        rows = array(row_shape, partial(_by_id, ids), at_least=len(ids), at_most=len(ids))
         given = await model.json(
             model.render(
                 {name: missing, **(texts or {})},
@@ -301,7 +284,7 @@ async def put_rows(
                 parts={**language_note(language), **note, **(parts or {})},
                 images=images,
             ),
-            rows_of(field, missing, {column: shape for column, (shape, _) in columns.items()}),
+            only(field, rows, bare=True),
             max_tokens=128 + tokens * len(missing),
             typical={field: [{"id": i, **likely(i)} for i, _ in missing]},
         )

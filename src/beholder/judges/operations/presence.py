@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from beholder.backends import Message
 from beholder.judges.grades import Grade, mean_grade
-from beholder.judges.operations.answer import locate
+from beholder.judges.operations.answer import locate, quoted
 from beholder.judges.operations.base import PanelOperation, Ratings, Respondent, put_rows
 from beholder.judges.reading import NOTHING
 from beholder.judges.shapes import integer, string, words
@@ -188,12 +188,11 @@ class PresenceList(Presence, name="presence_list"):
             tokens=64,
             whole=True,
         )
-        return [self._grade(**row) for row in found]
+        return [self._grade(row) for row in found]
 
-    def _grade(self, grade: int, quote: Any) -> Grade:
-        said = isinstance(quote, str) and quote.strip().lower() not in NOTHING
-        where = locate(quote, self.target) if said else ()
-        value = grade if where else LOWEST
+    def _grade(self, row: Mapping[str, Any]) -> Grade:
+        where = locate(quoted(row), self.target)
+        value = row["grade"] if where else LOWEST
         there = " ... ".join(" ".join(self.target[slice(*span)].split()) for span in where)
         return Grade(
             value=float(value),

@@ -138,9 +138,6 @@ class AnswerFromPictures(AnswerQuestions, name="answer_from_pictures"):
     text: str = ""
     images: Sequence[Image] = ()
 
-    def _needs_quote(self, index: int, state: str | None) -> bool:
-        return False
-
 
 def _distinct(given: Iterator[T]) -> list[T]:
     return list(dict.fromkeys(given))

@@ -140,7 +140,7 @@ _SENTENCE_COLUMNS = {
     "factual": "whether it is factual (true or false), or what each annotator said; for a list of"
     " sentences a list of these",
 }
-_ALIGNBENCH = {"sentence": "caption", "factual": "annotation"}
+_ALIGNBENCH = "halcap_bench.jsonl"
 _FOIL_COLUMNS = {
     "id": "what a caption and its false versions share",
     "image_id": "the picture",
@@ -183,13 +183,13 @@ def alignbench(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
     A picture is its ``image_path_in_repo`` or, where it is not in the repository (COCO, CC12M), its
     ``image_name``: generated pictures of several sources share names.
     """
-    rows = [
-        (place, row | ({"image": name} if name else {}))
-        for place, row in _rows([folder / "halcap_bench.jsonl"])
-        for name in [row.get("image_path_in_repo") or row.get("image_name")]
-    ]
-    rows.sort(key=lambda one: int(one[1].get("sentence_index") or 0))
-    yield from _captions(folder, rows, _ALIGNBENCH | dict(columns))
+    lines = list(enumerate(read_lines(folder, _ALIGNBENCH), start=1))
+    for _, row in lines:
+        if name := row.get("image_path_in_repo") or row.get("image_name"):
+            row["image"] = name
+    lines.sort(key=lambda line: int(line[1].get("sentence_index") or 0))
+    named = {"sentence": "caption", "factual": "annotation", **columns}
+    yield from _captions(folder, ((_ALIGNBENCH, n, row) for n, row in lines), named)
 
 
 def judged_sentences(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
@@ -207,22 +207,12 @@ def judged_sentences(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]
     """
     endings = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
     paths = [path for path in sorted(folder.iterdir()) if path.name.endswith(endings)]
-    yield from _captions(folder, _rows(paths), columns)
-
-
-def _rows(paths: Iterable[Path]) -> Iterator[tuple[tuple[str, int], dict[str, Any]]]:
-    """Rows with their file and number."""
-    for path in paths:
-        for number, row in read_rows(path, str(path)):
-            if isinstance(row, DataError):
-                raise row
-            yield (str(path), number), row
+    rows = ((str(path), n, row) for path in paths for n, row in read_rows(path, str(path)))
+    yield from _captions(folder, rows, columns)
 
 
 def _captions(
-    folder: Path,
-    rows: Iterable[tuple[tuple[str, int], Mapping[str, Any]]],
-    columns: Mapping[str, str],
+    folder: Path, rows: Iterable[tuple[str, int, Any]], columns: Mapping[str, str]
 ) -> Iterator[Item]:
     """The captions whose sentences are the rows, in order."""
     named = {name: columns.get(name, name) for name in (*_SENTENCE_COLUMNS, "caption")}
@@ -230,7 +220,9 @@ def _captions(
         named["caption"] = ""
     captions: dict[tuple[str, str], list[tuple[str, bool | None]]] = {}
     whole: dict[tuple[str, str], str] = {}
-    for (path, number), row in rows:
+    for path, number, row in rows:
+        if isinstance(row, DataError):
+            raise row
         check_columns(row, _SENTENCE_COLUMNS, named, path, number)
         key = (str(row[named["image"]]), str(row[named["model"]]))
         captions.setdefault(key, []).extend(_sentences(row, named, path, number))

@@ -252,11 +252,8 @@ def _unit(question: str, answer: TextAnswer | None) -> Unit:
     if answer is None:
         return Unit("question", question, "candidate", (), verdict="unread")
     spans = [list(span) for span in answer.spans]
-    detail: dict[str, object] = {}
-    if answer.evidence:
-        detail = {"evidence": answer.evidence, "quote": answer.quote, "spans": spans}
-    if answer.tied:
-        detail["tied"] = True
+    told = {"evidence": answer.evidence, "quote": answer.quote, "spans": spans}
+    detail = (told if answer.evidence else {}) | ({"tied": True} if answer.tied else {})
     verdict = str(answer.state).replace(" ", "_")
     return Unit("question", question, "candidate", (), verdict=verdict, detail=detail)
 
