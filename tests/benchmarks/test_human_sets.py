@@ -205,6 +205,16 @@ def test_tables_of_the_hub_are_read_from_a_local_folder(name: str, tmp_path: Pat
     assert len(found) == (5 if name == "wiki_imagereview" else 1)
 
 
+def test_rows_that_others_train_on_are_not_read(tmp_path: Path) -> None:
+    # As on the card of Nebula: data/train-*, data/valid-* and data/test-*.
+    for place, split in enumerate(("train", "valid", "test")):
+        table = pa.Table.from_pylist([HUB_ROWS["nebula"] | {"mt": f"a {split}"}] * (3 - place))
+        (tmp_path / "data").mkdir(exist_ok=True)
+        pq.write_table(table, tmp_path / "data" / f"{split}-00000-of-00001.parquet")
+    (item,) = load("nebula", str(tmp_path)).items
+    assert item.candidate == "a test"
+
+
 def test_detailcaps_has_an_item_per_scored_system_and_none_without_scores(tmp_path: Path) -> None:
     row = {"image": "p", "source": "s", "GT_Caption_GPT4O": "r", "GT_Caption_GPT4V": None,
            "CogVLM": "a", "LLaVA_v15": "b", "GPT4_Eval": '{"CogVLM": 4, "LLaVA_v15": "2.5", "note": 1}'}  # fmt: skip

@@ -311,31 +311,50 @@ class TestDocciCritique:
         with pytest.raises(DataError, match=message):
             load("docci_critique", str(tmp_path))
 
-    def test_alignbench_and_haldec_are_sentences_in_columns_of_their_own(
-        self, tmp_path: Path
-    ) -> None:
-        # The columns on the card of AlignBench; those of HalDec-Bench are named by the user.
-        said = [("A cat.", "correct"), ("It flies.", "incorrect"), ("It purrs.", "unknown")]
-        rows = [
-            {"model": "m", "image_name": "i.jpg", "sentence_index": n, "caption": text}
-            | {"annotation": label, "n_correct": 1, "agreement_ratio": 1.0}
-            for n, (text, label) in enumerate(said)
+    def test_alignbench_is_read_as_it_is_published(self, tmp_path: Path) -> None:
+        # The files, columns and folders of omron-sinicx/AlignBench at e188139 and d34e3d7.
+        said = [
+            ("COCO", "1.jpg", None, 1, "It flies.", "Incorrect"),
+            ("COCO", "1.jpg", None, 0, "A cat.", "Correct"),
+            ("SD", "0.png", "images/SD/0.png", 0, "A boat.", "Correct"),
+            ("Imagen", "0.png", "images/Imagen/0.png", 0, "A car.", "Incorrect"),
+            ("COCO", "1.jpg", None, 2, "It purrs.", "Unknown"),
+        ]
+        rows: list[dict[str, object]] = [
+            {"model": "m", "image_source": source, "image_name": name, "image_type": "photo"}
+            | {"sentence_index": n, "caption": text, "annotation": label, "error_type": None}
+            | {"n_correct": 1, "agreement_ratio": 1.0, "image_path_in_repo": path}
+            for source, name, path, n, text, label in said
         ]
         lines(tmp_path / "halcap_bench.jsonl", rows)
-        (item,) = load("alignbench", str(tmp_path)).items
-        assert item.candidate == "A cat. It flies. It purrs."
-        assert item.judgments == {
+        (tmp_path / "fleiss_per_item.csv").write_text("model,Pi\nm,1.0\n", "utf-8")
+        first, second, third = load("alignbench", str(tmp_path)).items
+        assert first.candidate == "A cat. It flies. It purrs."
+        assert first.judgments == {
             "mistakes": [(7, 16)],
             "sentences": [(0, 6), (7, 16)],  # nobody knows of the third
             "factual_share": 0.5,
         }
+        shown = [item.images for item in (first, second, third)]
+        assert shown == [("1.jpg",), ("images/SD/0.png",), ("images/Imagen/0.png",)]
+        assert (second.judgments["mistakes"], third.judgments["mistakes"]) == ([], [(0, 6)])
+        lines(tmp_path / "halcap_bench.jsonl", rows[4:])
+        with pytest.raises(DataError, match="holds no row of alignbench"):
+            load("alignbench", str(tmp_path))
+
+    def test_haldec_is_sentences_in_columns_that_the_user_names(self, tmp_path: Path) -> None:
+        said = [("A cat.", "correct"), ("It flies.", "incorrect"), ("It purrs.", "unknown")]
+        rows = [
+            {"model": "m", "image_name": "i.jpg", "caption": text, "annotation": label}
+            for text, label in said
+        ]
+        lines(tmp_path / "haldec.jsonl", rows)
         with pytest.raises(DataError, match=r"no column 'image'.*image_name.*--map image=COLUMN"):
             load("haldec_bench", str(tmp_path))
         named = {"image": "image_name", "sentence": "caption", "factual": "annotation"}
-        assert load("haldec_bench", str(tmp_path), DataOptions(map=named)).items == (item,)
-        lines(tmp_path / "halcap_bench.jsonl", rows[2:])
-        with pytest.raises(DataError, match="holds no row of alignbench"):
-            load("alignbench", str(tmp_path))
+        (item,) = load("haldec_bench", str(tmp_path), DataOptions(map=named)).items
+        assert (item.candidate, item.images) == ("A cat. It flies. It purrs.", ("i.jpg",))
+        assert item.judgments["mistakes"] == [(7, 16)]
 
     def test_figures_of_sentences_by_hand(self, tmp_path: Path) -> None:
         lines(tmp_path / "c.jsonl", SENTENCES)

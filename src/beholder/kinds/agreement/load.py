@@ -167,7 +167,9 @@ def _known_items(known: HumanSet, data: str, columns: Mapping[str, str]) -> Iter
     if not path.is_dir():
         raise DataError(data, "is neither a file nor a folder")
     if known.row is not None:
-        yield from _from_rows(known, parquet_rows(path), columns)
+        split = f"{known.hub[2]}-*.parquet" if known.hub else ""  # not what others train on
+        pattern = split if split and any(path.rglob(split)) else "*.parquet"
+        yield from _from_rows(known, parquet_rows(path, pattern), columns)
         return
     try:
         if known.mapped is not None:
