@@ -208,7 +208,8 @@ def test_tables_of_the_hub_are_read_from_a_local_folder(name: str, tmp_path: Pat
 def test_rows_that_others_train_on_are_not_read(tmp_path: Path) -> None:
     # As on the card of Nebula: data/train-*, data/valid-* and data/test-*.
     for place, split in enumerate(("train", "valid", "test")):
-        table = pa.Table.from_pylist([HUB_ROWS["nebula"] | {"mt": f"a {split}"}] * (3 - place))
+        row = {**HUB_ROWS["nebula"], "mt": f"a {split}"}
+        table = pa.Table.from_pylist([row] * (3 - place))
         (tmp_path / "data").mkdir(exist_ok=True)
         pq.write_table(table, tmp_path / "data" / f"{split}-00000-of-00001.parquet")
     (item,) = load("nebula", str(tmp_path)).items
