@@ -208,7 +208,7 @@ def test_tables_of_the_hub_are_read_from_a_local_folder(name: str, tmp_path: Pat
 def test_rows_that_others_train_on_are_not_read(tmp_path: Path) -> None:
     # As on the card of Nebula: data/train-*, data/valid-* and data/test-*.
     for place, split in enumerate(("train", "valid", "test")):
-        row = {**HUB_ROWS["nebula"], "mt": f"a {split}"}
+        row = {"file_name": "p", "refs": ["r"], "mt": f"a {split}", "human_score": 0.25}
         table = pa.Table.from_pylist([row] * (3 - place))
         (tmp_path / "data").mkdir(exist_ok=True)
         pq.write_table(table, tmp_path / "data" / f"{split}-00000-of-00001.parquet")
