@@ -16,7 +16,6 @@ from beholder.judges.operations.base import (
     Ratings,
     Respondent,
     majority,
-    put_rows,
 )
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import Shape, boolean, integer, one_of, string, words
@@ -154,8 +153,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
             return {"answer": self._found(index, self._read(index, row[name]), row)}
 
         begins = " ".join(self.text.split()[:8])
-        found = await put_rows(
-            model,
+        found = await model.rows(
             ("item", rows),
             {
                 name: (column, [self._typical(index) for index in range(len(rows))]),
@@ -397,8 +395,7 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
             f"Question: {question}\nRight answer: {right}\nGiven answer: {given}"
             for question, right, given in told
         ]
-        found = await put_rows(
-            model,
+        found = await model.rows(
             ("item", shown),
             {"same": (boolean(), True), "grade": (integer(0, HIGHEST_GRADE), HIGHEST_GRADE)},
             language=self.language,

@@ -167,6 +167,81 @@ class Respondent:
         )
         return await self._ask(messages, sampling, parse, typical, costly=costly, whole=False)
 
+    async def rows(
+        self,
+        named: tuple[str, Sequence[str]],
+        columns: Mapping[str, tuple[Shape[Any], object]],
+        *,
+        texts: Mapping[str, Untrusted] | None = None,
+        language: str | None = None,
+        parts: Mapping[str, str | None] | None = None,
+        images: Sequence[Image] = (),
+        field: str = "rows",
+        tokens: int = 32,
+        whole: bool = False,
+        read: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] | None = None,
+    ) -> list[Mapping[str, Any]]:
+        """The judge's row for each statement; those it left out are asked once more, together.
+
+        A row that is missing then is empty.
+
+        Args:
+            named: What the prompt calls the statements, and the statements; no request is sent if
+                there are none.
+            columns: What the columns of the answer are called, with what they hold and a likely
+                value, or a list with that of each statement.
+            texts: Other texts under judgment, by the name the prompt uses.
+            language: Language of the texts; None if unknown.
+            parts: As of ``render``.
+            images: The pictures.
+            field: What the list of rows is called.
+            tokens: That a row may take.
+            whole: Whether each statement must get a row.
+            read: What is kept of the row of a statement; raises ``BadAnswer`` for a row that is no
+                better than none. The prompt has a section ``again`` for the second question.
+
+        Raises:
+            ItemError: The model left out a statement twice.
+        """
+        name, statements = named
+
+        def likely(row: int) -> dict[str, object]:
+            several = {column: value for column, (_, value) in columns.items()}
+            return {c: v[row] if isinstance(v, list) else v for c, v in several.items()}
+
+        shapes: dict[str, Shape[Any]] = {column: shape for column, (shape, _) in columns.items()}
+        found: dict[int, Mapping[str, Any]] = {}
+        missing = list(enumerate(statements))
+        for again in (None, "again"):
+            if not missing:
+                break
+            ids, note = {number for number, _ in missing}, {"again_note": again} if read else {}
+            row_shape: Shape[tuple[int, Mapping[str, Any]]] = obj(
+                lambda **values: (values.pop("id"), values), id=number_of(sorted(ids)), **shapes
+            )
+            table = array(row_shape, partial(_by_id, ids), at_least=len(ids), at_most=len(ids))
+            given = await self.json(
+                self.render(
+                    {name: missing, **(texts or {})},
+                    {"language": language or ""},
+                    parts={**language_note(language), **note, **(parts or {})},
+                    images=images,
+                ),
+                only(field, table, bare=True),
+                max_tokens=128 + tokens * len(missing),
+                typical={field: [{"id": i, **likely(i)} for i, _ in missing]},
+            )
+            for index, row in given.items():
+                with suppress(BadAnswer):
+                    found[index] = read(index, row) if read else row
+            missing = [row for row in missing if row[0] not in found]
+        if whole and missing:
+            raise ItemError(
+                f"{self.asker.backend.name} left out statement {missing[0][0]} of"
+                f" {len(statements)} in {self.operation}, also when asked again"
+            )
+        return [found.get(i, {}) for i in range(len(statements))]
+
     async def _ask(
         self,
         messages: tuple[Message, ...],
@@ -222,82 +297,6 @@ def _by_id(ids: set[int], rows: Iterator[tuple[int, T]]) -> dict[int, T]:
             raise BadAnswer(f"there must be one row for each id that was given; see id {index}")
         found[index] = value
     return found
-
-
-async def put_rows(
-    model: Respondent,
-    named: tuple[str, Sequence[str]],
-    columns: Mapping[str, tuple[Shape[Any], object]],
-    *,
-    texts: Mapping[str, Untrusted] | None = None,
-    language: str | None = None,
-    parts: Mapping[str, str | None] | None = None,
-    images: Sequence[Image] = (),
-    field: str = "rows",
-    tokens: int = 32,
-    whole: bool = False,
-    read: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] | None = None,
-) -> list[Mapping[str, Any]]:
-    """The judge's row for each statement; those it left out are asked once more, together.
-
-    A row that is missing then is empty.
-
-    Args:
-        model: Who is asked; no request is sent if there are no statements.
-        named: What the prompt calls the statements, and the statements.
-        columns: What the columns of the answer are called, with what they hold and a likely value,
-            or a list with that of each statement.
-        texts: Other texts under judgment, by the name the prompt uses.
-        language: Language of the texts; None if unknown.
-        parts: As of ``Respondent.render``.
-        images: The pictures.
-        field: What the list of rows is called.
-        tokens: That a row may take.
-        whole: Whether each statement must get a row.
-        read: What is kept of the row of a statement; raises ``BadAnswer`` for a row that is no
-            better than none. The prompt has a section ``again`` for the second question.
-
-    Raises:
-        ItemError: The model left out a statement twice.
-    """
-    name, statements = named
-
-    def likely(row: int) -> dict[str, object]:
-        several = {column: value for column, (_, value) in columns.items()}
-        return {c: v[row] if isinstance(v, list) else v for c, v in several.items()}
-
-    shapes: dict[str, Shape[Any]] = {column: shape for column, (shape, _) in columns.items()}
-    found: dict[int, Mapping[str, Any]] = {}
-    missing = list(enumerate(statements))
-    for again in (None, "again"):
-        if not missing:
-            break
-        ids, note = {number for number, _ in missing}, {"again_note": again} if read else {}
-        row_shape: Shape[tuple[int, Mapping[str, Any]]] = obj(
-            lambda **values: (values.pop("id"), values), id=number_of(sorted(ids)), **shapes
-        )
-        rows = array(row_shape, partial(_by_id, ids), at_least=len(ids), at_most=len(ids))
-        given = await model.json(
-            model.render(
-                {name: missing, **(texts or {})},
-                {"language": language or ""},
-                parts={**language_note(language), **note, **(parts or {})},
-                images=images,
-            ),
-            only(field, rows, bare=True),
-            max_tokens=128 + tokens * len(missing),
-            typical={field: [{"id": i, **likely(i)} for i, _ in missing]},
-        )
-        for index, row in given.items():
-            with suppress(BadAnswer):
-                found[index] = read(index, row) if read else row
-        missing = [row for row in missing if row[0] not in found]
-    if whole and missing:
-        raise ItemError(
-            f"{model.asker.backend.name} left out statement {missing[0][0]} of {len(statements)} in"
-            f" {model.operation}, also when asked again"
-        )
-    return [found.get(i, {}) for i in range(len(statements))]
 
 
 def majority(votes: Sequence[T], without: T) -> T:

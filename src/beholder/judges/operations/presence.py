@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from beholder.backends import Message
 from beholder.judges.grades import Grade, mean_grade
 from beholder.judges.operations.answer import locate, quoted
-from beholder.judges.operations.base import PanelOperation, Ratings, Respondent, put_rows
+from beholder.judges.operations.base import PanelOperation, Ratings, Respondent
 from beholder.judges.reading import NOTHING
 from beholder.judges.shapes import integer, string, words
 from beholder.judges.templates import Template
@@ -123,8 +123,7 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
 
     async def put(self, model: Respondent) -> list[Span | None]:
         """See ``ModelOperation.put``; no request is sent if there are no units."""
-        found = await put_rows(
-            model,
+        found = await model.rows(
             ("statement", [stated(question) for question in self.questions]),
             {"instead": (words(8 * _WORDS_AT_MOST, None, self._place), None)},
             texts={"target": self.target},
@@ -180,8 +179,7 @@ class PresenceList(Presence, name="presence_list"):
         Raises:
             ItemError: The judge left out a unit, also when it was asked again.
         """
-        found = await put_rows(
-            model,
+        found = await model.rows(
             ("unit", [stated(question) for question in self.questions]),
             {"grade": (integer(LOWEST, HIGHEST), 1), "quote": (words(200, None), None)},
             texts={"target": self.target},

@@ -16,7 +16,6 @@ from beholder.judges.operations.base import (
     language_note,
     majority,
     number_of,
-    put_rows,
 )
 from beholder.judges.reading import NOTHING
 from beholder.judges.shapes import Shape, array, boolean, integer, nullable, obj, only, string
@@ -112,8 +111,7 @@ class MatchStatements(PanelOperation[list[int | None]], name="match"):
         """See ``ModelOperation.put``; no request is sent if a side is empty."""
         if not self.references:
             return [None] * len(self.claims)
-        found = await put_rows(
-            model,
+        found = await model.rows(
             ("statement", self.claims),
             {"reference": (self._one_of_them(), self._likely())},
             texts={"reference": self.references},
@@ -189,8 +187,7 @@ class Verify(PanelOperation[list[bool]], name="verify"):
         shown = (
             "reference" if not self.images else "both" if self.reference is not None else "picture"
         )
-        found = await put_rows(
-            model,
+        found = await model.rows(
             ("statement", self.claims),
             {"supported": (boolean(), True)},
             texts={"reference": self.reference or ""},
