@@ -381,6 +381,16 @@ def test_a_panel_of_replicates_asks_each_apart_and_makes_one_answer(name: str) -
     assert {key[0] for key in kept.ratings} <= {name}
 
 
+def test_a_question_about_another_picture_is_another_question() -> None:
+    kept = InMemory()
+    row = {"rows": [{"id": 0, "choice": "A", "quote": None}]}
+    panel = Panel([judge_who_says(row)] * 2, kept)
+    for picture in (PICTURE, Image(b"x", "image/png"), PICTURE):
+        asked = AnswerFromPictures([TextQuestion("Which?", ("a", "b"))], images=[picture])
+        asyncio.run(panel.ask(asked))
+    assert len({question for _, question, _ in kept.ratings}) == 2
+
+
 def test_different_judges_are_asked_the_same_replicate() -> None:
     members = [turns({4: "5"}, "a"), turns({4: "3"}, "b")]
     panel = Panel([judge for judge, _ in members], InMemory())
