@@ -104,10 +104,12 @@ def test_the_difference_of_two_systems_is_corrected(cli: Cli, command: str) -> N
     assert found["judge"] == pytest.approx(1 + 52 / 20)
     assert found["corrected"] == pytest.approx(CORRECTED, abs=1e-6)
     assert (found["n"], found["n_labels"]) == (20, 6)
-    # Residuals -.42164 .42164 .57836 1.42164 -.42164 -1.57836: variance .179337, with that of the
-    # others .200342; t(5) is 2.570582. A t of 2.788 lies between those of .04 and .03 (2.757, 3.003).
-    assert found["corrected_low"] == pytest.approx(CORRECTED - 2.570582 * 0.447596, abs=1e-5)
-    assert 0.03 < found["p"] < 0.04
+    # Residuals -.42164 .42164 .57836 1.42164 -.42164 -1.57836: their squares sum to 5.38010. The judge's
+    # six differences are all 2 from their mean, so each leverage is 1/6 + 4/24 and each residual counts
+    # 3/2: variance 5.38010 * 9/4 / 36, with that of the others (.021005) .357261; t(4) is 2.776445. A
+    # t of 2.0878 lies between those of .11 and .10 (2.0554, 2.1318).
+    assert found["corrected_low"] == pytest.approx(CORRECTED - 2.776445 * 0.597713, abs=1e-5)
+    assert 0.10 < found["p"] < 0.11
     assert rows["a"]["labels"] == 10
     assert rows["a"]["p"] is None
 

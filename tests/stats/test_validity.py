@@ -5,6 +5,8 @@ The expected numbers come from a script outside this project, or are calculated 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -92,8 +94,11 @@ class TestShare:
     TRUTH = [1] * 50 + [0] * 50
     OTHERS = [1] * 380 + [0] * 220
 
+    VERDICTS = SAID + OTHERS
+    LABELS = TRUTH + [math.nan] * 600
+
     def test_verdicts_of_a_picture_each_give_the_worked_rate(self) -> None:
-        found = corrected_share(self.TRUTH, self.SAID, self.OTHERS, range(100), range(600))
+        found = corrected_share(self.LABELS, self.VERDICTS)
         assert found.rate == pytest.approx(0.677083, abs=1e-6)
         assert found.interval.low == pytest.approx(0.548531, abs=1e-6)
         assert found.interval.high == pytest.approx(0.832902, abs=1e-6)
@@ -101,9 +106,8 @@ class TestShare:
     def test_verdicts_of_one_picture_do_not_count_as_independent(self) -> None:
         # Each verdict four times in its picture says no more than once: [.542, .812] by the
         # worked standard error, half as wide if they were independent.
-        four = [np.repeat(values, 4).tolist() for values in (self.TRUTH, self.SAID, self.OTHERS)]
-        clusters = [np.repeat(np.arange(n), 4).tolist() for n in (100, 600)]
-        found = corrected_share(*four, *clusters)
+        four = [np.repeat(values, 4) for values in (self.LABELS, self.VERDICTS, range(700))]
+        found = corrected_share(four[0], four[1], four[2].tolist())
         assert found.rate == pytest.approx(0.677083, abs=1e-6)
         assert found.error == pytest.approx(0.069051, rel=0.15)
         assert found.interval.low == pytest.approx(0.541745, abs=0.03)
@@ -111,12 +115,12 @@ class TestShare:
 
     def test_verdicts_of_one_kind_alone_give_no_rate(self) -> None:
         with pytest.raises(ConfigError, match="0 verdicts have labels and 600 have none"):
-            corrected_share([], [], self.OTHERS, [], range(600))
+            corrected_share([None] * 600, self.OTHERS)
 
     def test_few_pictures_give_no_rate(self) -> None:
-        clusters = [*[0] * 50, *[1] * 50]
+        clusters = [*[0] * 50, *[1] * 50, *range(2, 602)]
         with pytest.raises(ConfigError, match="labels of 2 pictures"):
-            corrected_share(self.TRUTH, self.SAID, self.OTHERS, clusters, range(600))
+            corrected_share(self.LABELS, self.VERDICTS, clusters)
 
 
 def worked_people() -> tuple[np.ndarray, np.ndarray]:

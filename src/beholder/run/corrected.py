@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
@@ -16,7 +17,13 @@ from beholder.records import Span
 from beholder.run.labels import Graded, Target, graded
 from beholder.run.store import Store
 from beholder.spec import Spec, parse, tool
-from beholder.stats.corrected import FEW_PICTURES, CorrectedMean, corrected_mean, corrected_share
+from beholder.stats.corrected import (
+    FEW_OF_CLASS,
+    FEW_PICTURES,
+    CorrectedMean,
+    corrected_mean,
+    corrected_share,
+)
 from beholder.stats.judge_bias import OWN_UNIT, Bias, length_bias, own_text_bias, place_bias
 from beholder.stats.significance import holm
 from beholder.tables import Column, Table, interval_cells
@@ -41,9 +48,6 @@ _ELSEWHERE = {
     "repeats": "share of verdicts that change",
 }
 """Entries for which a run asks nothing, and what they count."""
-
-UNLIKE = 0.001
-"""Chance below which labelled pictures are no random sample, by the judge's own grades."""
 
 _COLUMNS = (
     Column("value", "value", "text"),
@@ -176,14 +180,11 @@ def _verdicts(
 
 def _rate(given: Sequence[_Labelled]) -> dict[str, Any]:
     """The cells of a corrected rate."""
-    parts = _split(given)
-    cells = {
-        "said": fmean(said for said, _, _ in given),
-        "n": len(parts[0]) + len(parts[2]),
-        "n_labels": len(parts[0]),
-    }
+    said, labels, pictures = zip(*given, strict=True)
+    n_labels = sum(label is not None for label in labels)
+    cells = {"said": fmean(said), "n": len(given), "n_labels": n_labels}
     try:
-        found = corrected_share(*parts)
+        found = corrected_share(labels, said, pictures)
     except ConfigError as error:
         return cells | {"reason": f"not corrected: {error}"}
     reason = "clipped to 0 to 1" if found.clipped else ""
@@ -215,38 +216,22 @@ def _paired(a: _Judged, b: _Judged) -> _Judged:
     return found
 
 
-def _split(
-    units: Iterable[_Labelled],
-) -> tuple[list[float], list[float], list[float], list[Hashable], list[Hashable]]:
-    """Labels, the judge's values of these, its values of other pictures; and the pictures."""
-    given = list(units)
-    known = {picture for _, label, picture in given if label is not None}
-    marked = [(label, grade, p) for grade, label, p in given if label is not None]
-    others = [(grade, p) for grade, _, p in given if p not in known]
-    return (
-        [label for label, _, _ in marked],
-        [grade for _, grade, _ in marked],
-        [grade for grade, _ in others],
-        [picture for _, _, picture in marked],
-        [picture for _, picture in others],
-    )
-
-
 def _corrected(units: _Judged, notes: dict[str, None]) -> CorrectedMean:
     """The corrected mean; ConfigError says why there is none."""
-    labels, judged, others, *pictures = _split(units.values())
-    found = corrected_mean(labels, judged, others, *pictures)
-    if found.p_alike < UNLIKE:
-        raise ConfigError(
-            f"the judge's mean is {fmean(judged):.3g} with a label and {fmean(others):.3g} without"
-            f" one (p {found.p_alike:.1g}); label a random sample of the pictures"
-        )
+    judged, labels, pictures = zip(*units.values(), strict=True) if units else ((), (), ())
+    found = corrected_mean(labels, judged, pictures)
     if dropped := len(units) - found.n:
         notes[f"{dropped} texts of labelled pictures have no label and are left out"] = None
     if found.n_pictures < FEW_PICTURES:
         notes[
             f"{found.n_pictures} labelled pictures: intervals of fewer than {FEW_PICTURES} are too"
             " narrow"
+        ] = None
+    said = Counter(label for label in labels if label is not None)
+    if len(said) < 3 and min(said.values() if len(said) > 1 else [0]) < FEW_OF_CLASS:
+        notes[
+            f"of labels that have two values, fewer than {FEW_OF_CLASS} have one of them: their"
+            " intervals are too narrow"
         ] = None
     return found
 

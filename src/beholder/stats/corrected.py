@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,7 @@ from beholder.stats.checks import (
     Ints,
     cluster_codes,
     cluster_sums,
+    matrix,
     n_clusters,
     same_length,
     vector,
@@ -33,6 +34,10 @@ LEAST_PICTURES = 5
 """Labelled pictures below which there is no correction."""
 FEW_PICTURES = 15
 """Labelled pictures below which intervals are too narrow, as simulations show."""
+FEW_OF_CLASS = 5
+"""Labels of one of two values below which intervals are too narrow."""
+UNLIKE = 0.001
+"""Chance below which labelled pictures are no random sample, by the judge's own values."""
 LEAST_LABELS = 20
 """Labels of each class below which sensitivity and specificity say too little."""
 LEAST_INFORMATION = 0.2
@@ -51,8 +56,6 @@ class CorrectedMean:
         corrected_interval: See ``corrected``.
         weight: How much the judge counts, 0 to 1; 0 if it does not agree with the labels.
         p_value: Of the corrected mean being 0; for differences.
-        p_alike: Of the judge's means being as far apart if the labelled pictures are a random
-            sample.
         n: Texts.
         n_labels: Labelled texts.
         n_pictures: Labelled pictures.
@@ -66,82 +69,119 @@ class CorrectedMean:
     corrected_interval: Interval
     weight: float
     p_value: float
-    p_alike: float
     n: int
     n_labels: int
     n_pictures: int
     n_effective: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Texts with a label, texts of pictures without any, and which picture each describes."""
+
+    labels: Floats
+    judged: Floats
+    others: Floats
+    codes: Ints
+    other_codes: Ints
+
+    @classmethod
+    def of(
+        cls,
+        labels: ArrayLike | Sequence[float | None],
+        judged: ArrayLike,
+        clusters: Sequence[Any] | None,
+    ) -> _Sides:
+        """Sides of all texts; those without a label beside a labelled one are left out."""
+        f, y = (
+            vector(judged, "judged"),
+            matrix(np.atleast_2d(np.asarray(labels)), "labels", missing=True)[0],
+        )
+        codes = cluster_codes(clusters, same_length(labels=y, judged=f))
+        known = ~np.isnan(y)
+        other = ~np.isin(codes, codes[known])
+        both = (cluster_codes(codes[side], int(side.sum())) for side in (known, other))
+        return cls(y[known], f[known], f[other], *both)
+
+
 def corrected_mean(
-    labels: ArrayLike,
+    labels: ArrayLike | Sequence[float | None],
     judged: ArrayLike,
-    others: ArrayLike,
-    clusters: Sequence[Any],
-    other_clusters: Sequence[Any],
+    clusters: Sequence[Any] | None = None,
     *,
     level: float = 0.95,
+    rules: Literal["fixed", "public"] = "fixed",
 ) -> CorrectedMean:
     """The mean that people would give, from a judge of all texts and people's labels of some.
 
     Prediction-powered inference with a tuned weight (PPI++), over pictures: the labelled pictures
-    must be a random sample of all, and no picture may be labelled in part. Intervals are Student's
-    t over pictures.
+    must be a random sample of all. Of a picture that is labelled in part, texts without a label
+    are left out. Intervals are Student's t over pictures. Because the weight is fitted to the
+    labelled pictures, their residuals are divided by 1 - leverage (HC3); if one picture alone
+    carries the weight, the judge does not count.
 
     Args:
-        labels: (n,) labels of people.
-        judged: (n,) the judge's values of the labelled texts, on the scale of the labels.
-        others: (m,) the judge's values of all other texts.
-        clusters: (n,) which picture each labelled text describes.
-        other_clusters: (m,) likewise of the others.
+        labels: (n,) labels of people; NaN or None for texts without one.
+        judged: (n,) the judge's values, on the scale of the labels.
+        clusters: (n,) which picture each text describes; None if each describes its own.
         level: Confidence level.
+        rules: ``public`` gives the interval of the authors' code: normal, each text by itself.
 
     Raises:
-        ConfigError: Fewer than five labelled or two other pictures, or a picture is on both sides.
+        ConfigError: Fewer than five labelled or two other pictures, or the judge's means of both
+            are too far apart for a random sample.
 
-    Source: Angelopoulos et al., PPI++ (arXiv 2311.01453); the version by picture is ours.
+    Source: Angelopoulos et al., PPI++ (arXiv 2311.01453); HC3: MacKinnon and White 1985. The
+        version by picture is ours.
     """
-    y, f = vector(labels, "labels"), vector(judged, "judged")
-    same_length(labels=y, judged=f)
-    rest = vector(others, "others")
-    shared = set(clusters) & set(other_clusters)
-    if shared:
-        raise ConfigError(f"{len(shared)} pictures have labels for some of their texts alone")
-    codes, other_codes = cluster_codes(clusters, len(y)), cluster_codes(other_clusters, len(rest))
-    k, further = n_clusters(codes), n_clusters(other_codes)
+    public = rules == "public"
+    sides = _Sides.of(labels, judged, None if public else clusters)
+    y, f, rest = sides.labels, sides.judged, sides.others
+    k, further = n_clusters(sides.codes), n_clusters(sides.other_codes)
     if k < LEAST_PICTURES or further < 2:
         raise ConfigError(
             f"{k} pictures have labels and {further} have none; at least {LEAST_PICTURES} and 2 are"
             " needed"
         )
-    of_labels, of_judge = _influence(y, codes), _influence(f, codes)
-    of_rest = _influence(rest, other_codes)
-    pooled = (of_judge @ of_judge + of_rest @ of_rest) / (k + further - 2)
-    covariance = of_labels @ of_judge / (k - 1)
-    weight = float(np.clip(covariance / ((1 + k / further) * pooled), 0, 1)) if pooled else 0.0
-    alone = of_labels @ of_labels / (k - 1) / k
-    residual = of_labels - weight * of_judge
-    of_others = of_rest @ of_rest / (further - 1) / further
-    variance = residual @ residual / (k - 1) / k + weight**2 * of_others
+    of_labels, of_judge = _influence(y, sides.codes), _influence(f, sides.codes)
+    of_rest = _influence(rest, sides.other_codes)
+    fitted = 0 if public else 1
+    alone = of_labels @ of_labels / (k - fitted) / k
+    of_others = of_rest @ of_rest / (further - fitted) / further
     apart = float(rest.mean() - f.mean())
+    pooled = float(of_judge @ of_judge + of_rest @ of_rest) / (k + further - 2)
+    if (alike := _chance(apart, pooled * (1 / k + 1 / further), k + further - 2)) < UNLIKE:
+        raise ConfigError(
+            f"the judge's mean is {f.mean():.3g} with a label and {rest.mean():.3g} without"
+            f" one (p {alike:.1g}); label a random sample of the pictures"
+        )
+    if public:
+        pooled = np.concatenate([f, rest]).var(ddof=1)
+    covariance = of_labels @ of_judge / (k - fitted)
+    weight = float(np.clip(covariance / ((1 + k / further) * pooled), 0, 1)) if pooled else 0.0
+    leverage = np.zeros(k)
+    if weight and not public:
+        leverage = np.bincount(sides.codes) / len(y) + of_judge**2 / (of_judge @ of_judge)
+        weight *= bool(leverage.max() < 1 - 1e-9)
+    variance = alone
+    if weight:
+        residual = (of_labels - weight * of_judge) / (1 - leverage)
+        variance = residual @ residual / k**2 + weight**2 * of_others
     estimate = float(y.mean() + weight * apart)
-    quantile = float(sps.t.ppf((1 + level) / 2, k - 1))
+    df = math.inf if public else k - 1
 
-    def around(mean: float, squared: float) -> Interval:
-        half = quantile * math.sqrt(squared)
+    def around(mean: float, squared: float, df: float) -> Interval:
+        half = float(sps.t.ppf((1 + level) / 2, df)) * math.sqrt(squared)
         return Interval(mean - half, mean + half, level)
 
     return CorrectedMean(
         judge=float(np.concatenate([f, rest]).mean()),
         labels=float(y.mean()),
-        labels_interval=around(float(y.mean()), float(alone)),
+        labels_interval=around(float(y.mean()), float(alone), df),
         corrected=estimate,
-        corrected_interval=around(estimate, float(variance)),
+        corrected_interval=around(estimate, float(variance), df - bool(weight)),
         weight=weight,
-        p_value=_chance(estimate, float(variance), k - 1),
-        p_alike=_chance(
-            apart, float(of_judge @ of_judge / (k - 1) / k + of_others), min(k, further) - 1
-        ),
+        p_value=_chance(estimate, float(variance), df - bool(weight)),
         n=len(y) + len(rest),
         n_labels=len(y),
         n_pictures=k,
@@ -149,7 +189,7 @@ def corrected_mean(
     )
 
 
-def _chance(value: float, variance: float, df: int) -> float:
+def _chance(value: float, variance: float, df: float) -> float:
     """Two-sided p of Student's t."""
     if variance <= 0:
         return float(value == 0)
@@ -251,11 +291,9 @@ def corrected_rate(
 
 
 def corrected_share(
-    labels: ArrayLike,
+    labels: ArrayLike | Sequence[float | None],
     judged: ArrayLike,
-    others: ArrayLike,
-    clusters: Sequence[Any],
-    other_clusters: Sequence[Any],
+    clusters: Sequence[Any] | None = None,
     *,
     level: float = 0.95,
     n_resamples: int = 2000,
@@ -263,22 +301,20 @@ def corrected_share(
     """``corrected_rate`` of verdicts; several of a picture are resampled together.
 
     Args:
-        labels: (n,) 1 or 0, what people said.
-        judged: (n,) 1 or 0, the verdicts on the same.
-        others: (m,) 1 or 0, all other verdicts.
-        clusters: (n,) the picture of each.
-        other_clusters: (m,) likewise of the others.
+        labels: (n,) 1 or 0, what people said; NaN or None for verdicts without a label.
+        judged: (n,) 1 or 0, the verdicts.
+        clusters: As for ``corrected_mean``.
         level: Confidence level.
         n_resamples: Bootstrap resamples of the pictures.
 
     Raises:
         ConfigError: As for ``corrected_rate``, or labels of too few pictures.
     """
-    t, s, rest = vector(labels, "labels"), vector(judged, "judged"), vector(others, "others")
-    same_length(labels=t, judged=s)
+    sides = _Sides.of(labels, judged, clusters)
+    t, s, rest = sides.labels, sides.judged, sides.others
+    codes, other_codes = sides.codes, sides.other_codes
     if not (len(t) and len(rest)):
         raise ConfigError(f"{len(t)} verdicts have labels and {len(rest)} have none")
-    codes, other_codes = cluster_codes(clusters, len(s)), cluster_codes(other_clusters, len(rest))
     cells = (s * t, (1 - s) * t, (1 - s) * (1 - t), s * (1 - t))
     labelled = np.stack([cluster_sums(codes, cell) for cell in cells], axis=1)
     found, missed, rejected, false_alarms = (int(count) for count in labelled.sum(axis=0))
