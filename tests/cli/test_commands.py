@@ -327,6 +327,33 @@ def test_a_comparison_is_refused_before_anything_is_scored(cli: Cli) -> None:
     assert not Path("runs/second").exists()
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",), ("-",)])
+def test_items_that_a_gate_or_labels_do_not_know_are_refused_before_anything_is_scored(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
+) -> None:
+    assert cli("score", _words("a.jsonl", *range(1, 11)), "-m", "word_count", "-o", "a").code == 0
+    rows = [{"id": f"b{i}", "candidate": "w " * i, "references": [f"r{i}"]} for i in range(1, 11)]
+    text = "".join(
+        json.dumps(row | ({"id": "0"} if i == 0 else {})) + "\n" for i, row in enumerate(rows)
+    )
+    labels = "".join(
+        json.dumps({"id": f"{i}", "judgments": {"words": 3}}) + "\n" for i in range(10)
+    )
+    Path("b.jsonl").write_text(text, "utf-8")
+    Path("labels.jsonl").write_text(labels, "utf-8")
+    source, options = ("-", ()) if more == ("-",) else ("b.jsonl", more)
+
+    def refused(*test: str) -> str:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        done = cli("score", source, "-m", "word_count", "-o", "b", *test, *options)
+        assert done.code == 2
+        assert not Path("b").exists()
+        return done.err
+
+    assert "texts of 1 pictures have an id of that run" in refused("--worse-than", "a")
+    assert "belongs to texts of 1 pictures" in refused("--labels", "labels.jsonl")
+
+
 @pytest.mark.parametrize(
     "gate",
     ["word_count.x=1", "vcs=1", "ter=0.5", "rouge=60", "rouge=-1", "word_count=inf", "rouge=0.1=2"],

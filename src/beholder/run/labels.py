@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -133,6 +133,27 @@ def targets(
                 raise ConfigError(reason)
             problems.append(reason)
     return made
+
+
+def check_fit(items: Iterable[Item], wanted: Sequence[Target]) -> None:
+    """Refuse labels that belong to hardly any text, before anything is scored.
+
+    Raises:
+        ConfigError: Fewer pictures have labels than a correction needs.
+        DataError: The items cannot be read.
+    """
+    labelled: list[set[tuple[str, ...]]] = [set() for _ in wanted]
+    for item in items:
+        for target, sources in zip(wanted, labelled, strict=True):
+            if target.labels.of(item) is not None:
+                sources.add(item.source)
+    for target, sources in zip(wanted, labelled, strict=True):
+        if len(sources) < LEAST_PICTURES:
+            raise ConfigError(
+                f"--labels: {target.labels.name!r} belongs to texts of {len(sources)} pictures of"
+                f" the data, and at least {LEAST_PICTURES} are needed; labels are found by id, and"
+                " by the words of the text if the file has them"
+            )
 
 
 def _scaled(labels: Labels, scale: str, low: float, high: float) -> Labels:

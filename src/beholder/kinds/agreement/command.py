@@ -144,7 +144,7 @@ def agree(
     from beholder.report.pages import no_figures
     from beholder.run import SCORES, kind
     from beholder.run.corrected import labelled_tables
-    from beholder.run.labels import targets
+    from beholder.run.labels import check_fit, targets
     from beholder.run.scores import ScoreConfig
     from beholder.terminal.progress import TerminalProgress
 
@@ -168,6 +168,7 @@ def agree(
     problems: list[str] = []
     named = {one.metric.name: [one.info] for one in metrics}
     wanted = targets(judgments.labels, judgments.label, named, problems)
+    check_fit(judged.items, wanted)
     if tell.dry_run:
         run = benchmark.scoring(config, benchmark.with_length(metrics))
         return tell_plan(

@@ -73,6 +73,7 @@ def score(
     """
     from beholder import metrics
     from beholder.api import Run
+    from beholder.data import read_items
     from beholder.errors import ConfigError
     from beholder.kinds.scores.by_group import group_tables
     from beholder.kinds.scores.gate_reports import check_format, results, write_results
@@ -92,8 +93,8 @@ def score(
     from beholder.report.markdown import run_tables, together
     from beholder.run import kind, manifest
     from beholder.run.corrected import labelled_tables
-    from beholder.run.labels import targets
-    from beholder.run.scores import ScoreConfig, fitting_metric
+    from beholder.run.labels import check_fit, targets
+    from beholder.run.scores import ScoreConfig, fitting_metric, read
     from beholder.run.session import default_out
     from beholder.run.store import Store
     from beholder.spec import listed
@@ -123,12 +124,18 @@ def score(
         run.work.found(),
         goal,
     )
-    check_other(config, test.worse_than, test.margin)
+    # Standard input can be read once only.
+    given = (
+        list(read_items(data, run.rows)) if data == "-" and (wanted or test.worse_than) else None
+    )
+    check_other(config, test.worse_than, test.margin, read(config, [], given))
+    if wanted:
+        check_fit(read(config, [], given), wanted)
     if run.finish.dry_run:
-        return tell_plan(kind.plan(KIND, config), config.out)
+        return tell_plan(kind.plan(KIND, config, given=given), config.out)
     # What a cluster says is no result: it goes where progress goes.
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
-        bad_rows = kind.run(KIND, config, progress, engine=engine)
+        bad_rows = kind.run(KIND, config, progress, given=given, engine=engine)
     say_left_out(bad_rows)
     made = Run(config.out)
     report = None if no_report else write_report(config.out, media_root=config.folder)

@@ -12,7 +12,7 @@ from beholder import metrics
 from beholder.errors import ConfigError
 from beholder.kinds.scores.kind import KIND
 from beholder.metrics import Metric, ValueInfo
-from beholder.records import MetricResult
+from beholder.records import Item, MetricResult
 from beholder.rounding import fixed
 from beholder.run import manifest
 from beholder.run.compare import compare
@@ -238,18 +238,22 @@ def gates_table(checked: Iterable[PassedGate]) -> Table:
     return Table("gates", "Gates", columns, tuple(rows))
 
 
-def check_other(config: ScoreConfig, other: Path | None, margin: float) -> None:
+def check_other(
+    config: ScoreConfig, other: Path | None, margin: float, items: Iterable[Item]
+) -> None:
     """Refuse, before anything is scored, a run that ``worse_than`` cannot compare with.
 
     Args:
         config: The new run.
         other: The run to compare with; None if there is none.
         margin: As for ``worse_than``.
+        items: The items of the new run; read only if there is a run to compare with.
 
     Raises:
         RunError: It is no run of scores.
-        ConfigError: It is the new run, does not have one of the metrics, or has made its values in
-            another way; or a margin of nothing.
+        ConfigError: It is the new run, shares hardly any id with it, does not have one of the
+            metrics, or has made its values in another way; or a margin of nothing.
+        DataError: The items cannot be read.
     """
     if not 0 <= margin < math.inf:
         raise ConfigError(f"--margin {margin}: expected a number from 0")
@@ -263,6 +267,7 @@ def check_other(config: ScoreConfig, other: Path | None, margin: float) -> None:
     with Store.read(other) as store:
         manifest.check_kind(other, KIND.name)
         there = {asker.name: store.signatures(asker.name) for asker in store.askers()}
+        ids = {item.id for _, item in store.items()}
     for metric in config.metrics:
         if metric.name not in there:
             raise ConfigError(
@@ -276,6 +281,12 @@ def check_other(config: ScoreConfig, other: Path | None, margin: float) -> None:
                 f"--worse-than {other}: {metric.name} was made in another way: {' ; '.join(made)}"
                 f" there, {own} here; score the data of {other} again"
             )
+    common = {item.source for item in items if item.id in ids}
+    if len(common) < 2:
+        raise ConfigError(
+            f"--worse-than {other}: of {config.data}, texts of {len(common)} pictures have an id of"
+            " that run, and at least 2 are needed; give a text the same id under both systems"
+        )
 
 
 def worse_than(
