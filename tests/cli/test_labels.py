@@ -158,7 +158,8 @@ def test_labels_of_the_hard_pictures_alone_are_refused(cli: Cli) -> None:
 
 
 def test_rates_are_corrected_by_marks_of_annotators(cli: Cli) -> None:
-    # Two of four words are marked by anna, none by ben: a rate of 1/4 for each text.
+    # The metric finds red and runs unstated, of three units. Anna, half of the annotators, marks red
+    # and dog: people's rate is 2/3 for each text.
     sample = [
         {
             "id": str(i),
@@ -181,15 +182,19 @@ def test_rates_are_corrected_by_marks_of_annotators(cli: Cli) -> None:
     assert done.code == 0, done.err
     table = done.out[done.out.index("Corrected by labels") :].replace("&#46;", ".")
     row = next(line for line in table.splitlines() if "unstated" in line)
-    assert "| 0.250 " in row
+    assert "| 0.667 &#91;0.667 to 0.667&#93; | 0.667 " in row
+    (row,) = json.loads(cli(*given, "--label", "posh.unstated_rate=mistakes", "--json").out)[
+        "corrected"
+    ]
+    assert row["labels"] == pytest.approx(2 / 3)
     done = cli(*given, "--label", "posh.no_such=mistakes")
     assert (done.code, "there is no such value" in done.err) == (2, True)
 
 
 def test_shares_of_yes_are_corrected_by_sensitivity_and_specificity(cli: Cli) -> None:
     # The worked example: of 50 texts that people call long the metric finds 42, of 50 others it
-    # rejects 40; of 60 without a label it calls 38 long.
-    said = [*[9] * 42, *[2] * 48, *[9] * 10, *[9] * 38, *[2] * 22]
+    # rejects 40; of 600 without a label it calls 380 long.
+    said = [*[9] * 42, *[2] * 48, *[9] * 10, *[9] * 380, *[2] * 220]
     labels = labelled("l.jsonl", texts("d.jsonl", said), [1] * 50 + [0] * 50)
     command = ("score", "d.jsonl", "-m", "is_long", "-o", "run", "--no-report")
     done = cli(*command, "--labels", labels)
@@ -199,9 +204,10 @@ def test_shares_of_yes_are_corrected_by_sensitivity_and_specificity(cli: Cli) ->
     assert done.code == 0, done.err
     (row,) = json.loads(done.out)["corrected-rates"]
     assert row["rate"] == pytest.approx(0.677083, abs=1e-6)
-    assert row["rate_low"] < row["rate"] < row["rate_high"]
+    assert row["rate_low"] == pytest.approx(0.548531, abs=1e-6)
+    assert row["rate_high"] == pytest.approx(0.832902, abs=1e-6)
     assert (row["sensitivity"], row["specificity"]) == (0.84, 0.8)
-    assert (row["n"], row["n_labels"], row["said"]) == (160, 100, pytest.approx(90 / 160))
+    assert (row["n"], row["n_labels"], row["said"]) == (700, 100, pytest.approx(432 / 700))
     few = labelled("few.jsonl", texts("d.jsonl", said), [1] * 50 + [0] * 19)
     done = cli("leaderboard", "run", "--labels", few, "--json")
     (row,) = json.loads(done.out)["corrected-rates"]
@@ -229,6 +235,8 @@ def test_marked_units_correct_a_rate_of_units(cli: Cli) -> None:
     found = beholder.Run(Path("run")).corrected(
         "marks.jsonl", label=["posh.unstated_rate=mistakes"]
     )
+    (mean,) = found.tables[0].rows
+    assert (mean["judge"], mean["labels"]) == (0.5, pytest.approx(27 / 60))  # of the same units
     (row,) = next(table for table in found.tables if table.name == "corrected-rates").rows
     assert row["sensitivity"] == pytest.approx(24 / 27)
     assert row["specificity"] == pytest.approx(27 / 33)

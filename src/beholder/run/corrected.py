@@ -110,11 +110,16 @@ def corrected_tables(
         used: set[tuple[str, str]] = set()
         for number, (run, of) in enumerate(zip(runs, systems, strict=True)):
             texts = list(graded(run, target))
-            for place, grade, label, source, item in texts:
-                judged.setdefault(of[place], {})[number, place] = (grade, label, source)
-                used |= {(item.id, item.candidate), (item.id, "")}
+            marked: dict[int, list[float]] = {}
             for place, verdict in _verdicts(run, target, texts):
                 verdicts.setdefault(of[place], []).append(verdict)
+                if verdict[1] is not None:
+                    marked.setdefault(place, []).append(verdict[1])
+            for place, grade, given, source, item in texts:
+                # A rate of units is corrected by the share of the same units that people marked.
+                label = fmean(marked[place]) if place in marked else given
+                judged.setdefault(of[place], {})[number, place] = (grade, label, source)
+                used |= {(item.id, item.candidate), (item.id, "")}
         if lost := len(target.labels.numbers.keys() - used):
             notes[f"{lost} labels belong to no scored text: another id or other words"] = None
         pictures = {system: _by_picture(texts) for system, texts in judged.items()}
@@ -146,6 +151,10 @@ def corrected_tables(
             {"value": f"{target.metric}.{target.value}", "of": name, **_rate(given)}
             for name, given in verdicts.items()
         ]
+    if any(row["effective"] is not None and row["effective"] < row["n_labels"] for row in rows):
+        notes["worth fewer labels than there are: the judge adds nothing, use the labels alone"] = (
+            None
+        )
     notes["labelled pictures must be a random sample of all, and labels the truth"] = None
     means = Table("corrected", "Corrected by labels", _COLUMNS, tuple(rows), tuple(notes))
     title = "Rates, corrected by sensitivity and specificity"

@@ -190,7 +190,8 @@ def agree(
     problems += reasons
     title = f"Agreement: {judged.name}"
     tell_summary(
-        msgspec.to_builtins(report.result),
+        msgspec.to_builtins(report.result)
+        | {table.name: table.rows for table in (*beside, *corrected)},
         found,
         tell.as_json,
         drawing.markdown,

@@ -167,7 +167,8 @@ def score(
         return together(str(config.out), [*tables, *run_tables(config.out)], problems)
 
     means = [summary_table(manifest.read(config.out)), *added]
-    tell_summary(made.manifest, means, run.finish.as_json, markdown, summary)
+    plain = dict(made.manifest) | {table.name: table.rows for table in corrected}
+    tell_summary(plain, means, run.finish.as_json, markdown, summary)
     return close(config.out, progress, report, problems)
 
 
