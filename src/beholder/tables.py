@@ -102,6 +102,11 @@ SET_COLUMNS = (Column("dataset", "Data set", "text"), Column("language", "Langua
 DIRECTION = Column("direction", "Direction", "direction")
 SYSTEM = Column("system", "System", "text")
 FAILED = Column("n_failed", "failed", "failed")
+METRIC = Column("metric", "metric", "text")
+VALUE = Column("value", "value", "text")
+N = Column("n", "n", "count")
+N_MISSING = Column("n_missing", "no score", "count")
+NOTE = Column("reason", "note", "text")
 
 
 def estimate(

@@ -13,7 +13,7 @@ from beholder.run import manifest
 from beholder.run.compare import Comparison, SubjectCounts
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
-from beholder.tables import Column, Table, interval_cells
+from beholder.tables import METRIC, VALUE, Column, N, Table, interval_cells
 from beholder.visible import visible
 
 
@@ -30,14 +30,14 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
         name="differences",
         title="Differences of the means",
         columns=(
-            Column("metric", "metric", "text"),
-            Column("value", "value", "text"),
+            METRIC,
+            VALUE,
             Column("mean_a", label_a),
             Column("mean_b", label_b),
             Column("difference", "difference", "signed", interval=True),
             Column("p", "p", "p"),
             Column("p_holm", "p (Holm)", "p"),
-            Column("n", "n", "count"),
+            N,
         ),
         rows=tuple(
             {

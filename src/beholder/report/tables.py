@@ -12,7 +12,7 @@ from beholder.files import safe_name
 from beholder.run import manifest
 from beholder.run.leaderboard import Board, Standing
 from beholder.run.reliability import Reliability
-from beholder.tables import FAILED, Column, Table, interval_cells
+from beholder.tables import FAILED, METRIC, NOTE, VALUE, Column, Table, interval_cells
 from beholder.visible import visible
 
 
@@ -50,8 +50,8 @@ def summary_table(log: manifest.RunLog) -> Table:
     if log.judging:
         notes.append(f"judges: {log.judging}")
     columns = (
-        Column("metric", "metric", "text"),
-        Column("value", "value", "text"),
+        METRIC,
+        VALUE,
         Column("mean", "mean", interval=True),
     )
     return Table("summary", "", columns, tuple(rows), tuple(notes), by="metric", heads=heads)
@@ -153,7 +153,7 @@ def reliability_table(reliability: Reliability) -> Table:
         columns=(
             Column("coefficient", "coefficient", "text"),
             Column("found", "value", interval=True),
-            Column("reason", "note", "text"),
+            NOTE,
         ),
         rows=tuple(
             {

@@ -26,7 +26,7 @@ from beholder.stats.corrected import (
 )
 from beholder.stats.judge_bias import OWN_UNIT, Bias, length_bias, own_text_bias, place_bias
 from beholder.stats.significance import holm
-from beholder.tables import Column, Table, interval_cells
+from beholder.tables import NOTE, VALUE, Column, N, Table, interval_cells
 from beholder.text.rules import RuleSplitter
 
 FAULTS = ("contradicted", "unstated", "mistake", "unmatched", "omission")
@@ -37,7 +37,7 @@ _BIAS_COLUMNS = (
     Column("name", "follows", "text"),
     Column("value", "by", interval=True),
     Column("unit", "counted as", "text"),
-    Column("n", "n", "count"),
+    N,
     Column("reason", "not enough data", "text"),
 )
 
@@ -50,7 +50,7 @@ _ELSEWHERE = {
 """Entries for which a run asks nothing, and what they count."""
 
 _COLUMNS = (
-    Column("value", "value", "text"),
+    VALUE,
     Column("of", "of", "text"),
     Column("judge", "judge alone"),
     Column("labels", "labels alone", interval=True),
@@ -70,7 +70,7 @@ _RATE_COLUMNS = (
     Column("specificity", "specificity"),
     Column("n", "verdicts", "count"),
     Column("n_labels", "labelled", "count"),
-    Column("reason", "note", "text"),
+    NOTE,
 )
 
 _Labelled: TypeAlias = tuple[float, float | None, Hashable]

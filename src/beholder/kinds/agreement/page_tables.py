@@ -22,7 +22,16 @@ from beholder.kinds.agreement.results import (
     cell,
 )
 from beholder.report.numbers import show_p, show_signed
-from beholder.tables import Column, Table, interval_cells
+from beholder.tables import (
+    METRIC,
+    N_MISSING,
+    NOTE,
+    VALUE,
+    Column,
+    N,
+    Table,
+    interval_cells,
+)
 
 DASH = "\N{EN DASH}"
 CLUSTERS = (
@@ -31,14 +40,14 @@ CLUSTERS = (
 )
 
 AGREEMENT = (
-    Column("metric", "metric", "text"),
-    Column("value", "value", "text"),
+    METRIC,
+    VALUE,
     Column("agreement", "agreement", interval=True),
     Column("cluster", "cluster", "count"),
-    Column("n", "n", "count"),
-    Column("n_missing", "no score", "count"),
+    N,
+    N_MISSING,
     Column("n_undefined", "undefined", "count"),
-    Column("reason", "note", "text"),
+    NOTE,
 )
 """Columns of a metric's agreement under one measure."""
 
@@ -126,7 +135,7 @@ def confusion_of(measure: StoredMeasure) -> Table | None:
         name=f"confusion-{safe_name(measure.name)}",
         title=f"What people said, and the metric: {measure.name.partition(', ')[2]}",
         columns=(
-            Column("metric", "metric", "text"),
+            METRIC,
             *(Column(name, f"people {name}", "count") for name in cells),
         ),
         rows=tuple(rows),
@@ -166,7 +175,7 @@ def published_of(found: AgreementResult[M], whole: bool) -> list[Table]:
                 cells = {"measure": measure.name, "agreement": row["value"], "said": said}
                 rows.append({**row, **cells, "references": "yes" if row["references"] else "no"})
     columns = (
-        Column("metric", "metric", "text"),
+        METRIC,
         Column("agreement", "agreement", interval=True),
         Column("said", "", "text"),
         Column("references", "reads references", "text"),
@@ -201,7 +210,7 @@ def _extra(extra: Mapping[str, Mapping[str, float | None]]) -> Table:
         for name, value in figures.items()
     ]
     columns = (
-        Column("metric", "metric", "text"),
+        METRIC,
         Column("figure", "figure", "text"),
         Column("value", "value"),
     )
@@ -246,11 +255,11 @@ def granular_table(report: GranularReport) -> Table:
             notes.append(f"{found.label}, {found.metric}: {found.reason}")
     columns = (
         Column("marked", "marked", "text"),
-        Column("metric", "metric", "text"),
+        METRIC,
         Column("figure", "figure", "text"),
         Column("found", "value", interval=True),
-        Column("n", "n", "count"),
-        Column("n_missing", "no score", "count"),
+        N,
+        N_MISSING,
     )
     notes += [signature for signature in report.signatures.values() if signature]
     return Table("granular", report.name, columns, tuple(rows), tuple(notes), by="marked")

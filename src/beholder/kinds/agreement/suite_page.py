@@ -13,7 +13,7 @@ from beholder.kinds.agreement.page_tables import AGREEMENT, CLUSTERS, agreement_
 from beholder.kinds.agreement.results import SuiteMeasureResult, SuiteResult
 from beholder.report.pages import content_hash, environment, styles
 from beholder.report.study_tables import html
-from beholder.tables import Column, Table
+from beholder.tables import METRIC, Column, Table
 
 
 def suite_table(report: SuiteResult) -> Table:
@@ -30,7 +30,7 @@ def suite_table(report: SuiteResult) -> Table:
         row["n_best"] = sum(one.metrics[place].cluster == 1 for one in headlines)
         rows.append(row)
     tested = report.n_resamples > 0
-    columns = [Column("metric", "metric", "text")]
+    columns = [METRIC]
     columns += [Column(one.name, one.name, interval=True, best=tested) for one in headlines]
     if tested:
         columns.append(Column("n_best", "★", "count"))

@@ -12,7 +12,7 @@ from beholder.report.drawing import PageSection
 from beholder.run import manifest
 from beholder.run.store import Store
 from beholder.run.summary import corpus_estimates, read_columns
-from beholder.tables import Cells, Column, Table, estimate_cells
+from beholder.tables import Cells, Column, N, Table, estimate_cells
 
 _LEAST_SOURCES = 5
 """Pictures below which a group has no intervals."""
@@ -70,7 +70,7 @@ def _subsets(store: Store, metric: manifest.AskerLog, sources: list[bytes]) -> T
     return Table(
         f"by-subset-{files.safe_name(metric.name)}",
         f"{metric.name} by subset",
-        (Column("group", "subset", "text"), Column("n", "n", "count"), *columns),
+        (Column("group", "subset", "text"), N, *columns),
         tuple(rows),
     )
 
@@ -100,7 +100,7 @@ def _table(store: Store, metric: str, sources: list[bytes]) -> Table | None:
         rows.append(cells)
     columns = (
         Column("group", "category", "text"),
-        Column("n", "n", "count"),
+        N,
         Column("n_sources", "pictures", "count"),
         *(Column(verdict, verdict.replace("_", " "), "percent", True) for verdict in verdicts),
     )

@@ -20,7 +20,7 @@ from beholder.run.scores import ScoreConfig, Until, reached
 from beholder.run.store import Store
 from beholder.spec import with_value
 from beholder.stats.sequences import GRID
-from beholder.tables import Column, Table
+from beholder.tables import VALUE, Column, Table
 
 GateOn: TypeAlias = Literal["interval", "mean"]
 
@@ -115,7 +115,7 @@ def until_table(run: Path, goal: Until) -> Table:
         "state": state,
     }
     columns = (
-        Column("value", "value", "text"),
+        VALUE,
         Column("width", "wanted +/-"),
         Column("low", "from"),
         Column("high", "to"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from beholder.kinds.agreement.suites.authors import AuthorsResult
 from beholder.kinds.agreement.suites.comparison import ComparisonResult
 from beholder.records import Estimate
-from beholder.tables import FAILED, Column, Table, estimate_cells
+from beholder.tables import FAILED, METRIC, Column, N, Table, estimate_cells
 
 _SHARE = (0.0, 1.0)
 _ACCURACY = Column("accuracy", "accuracy", interval=True, scale=_SHARE)
@@ -19,7 +19,7 @@ def comparison_tables(found: Sequence[ComparisonResult]) -> list[Table]:
         name="comparison",
         title="valid above invalid",
         columns=(
-            Column("metric", "metric", "text"),
+            METRIC,
             _ACCURACY,
             Column("level", "level"),
             Column("separated", "separated"),
@@ -50,12 +50,12 @@ def _kinds(found: Sequence[ComparisonResult]) -> Table:
         name="kinds",
         title="kinds of versions",
         columns=(
-            Column("metric", "metric", "text"),
+            METRIC,
             Column("validity", "validity", "text"),
             Column("kind", "version", "text"),
             Column("mean", "mean"),
             Column("right", "right", interval=True, scale=_SHARE),
-            Column("n", "n", "count"),
+            N,
             FAILED,
         ),
         rows=tuple(
@@ -85,7 +85,7 @@ def authors_tables(found: Sequence[AuthorsResult]) -> list[Table]:
         name="authors",
         title="same above other",
         columns=(
-            Column("metric", "metric", "text"),
+            METRIC,
             _ACCURACY,
             *(Column(f"against {name}", f"against {name}") for name in names),
         ),
@@ -111,7 +111,7 @@ def _pairs(found: Sequence[AuthorsResult]) -> Table:
         name="pairs",
         title="pairs of authors",
         columns=(
-            Column("metric", "metric", "text"),
+            METRIC,
             Column("candidate", "texts of", "text"),
             Column("reference", "against", "text"),
             _ACCURACY,
