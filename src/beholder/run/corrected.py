@@ -60,7 +60,6 @@ _COLUMNS = (
     Column("n_labels", "labelled", "count"),
     Column("effective", "worth labels"),
 )
-_SHOWN = ("judge", "labels", "corrected", "n", "n_labels")
 _RATE_COLUMNS = (
     Column("value", "verdicts of", "text"),
     Column("of", "of", "text"),
@@ -139,7 +138,7 @@ def corrected_tables(
             {
                 "value": f"{target.metric}.{target.value}",
                 "of": name,
-                **{key: getattr(one, key) for key in _SHOWN},
+                **asdict(one),
                 **interval_cells("labels", one.labels_interval),
                 **interval_cells("corrected", one.corrected_interval),
                 "p": adjusted.get(name),
@@ -218,10 +217,9 @@ def _paired(a: _Judged, b: _Judged) -> _Judged:
     found: _Judged = {}
     for picture in a.keys() & b.keys():
         (grade_a, label_a, _), (grade_b, label_b, _) = a[picture], b[picture]
-        if label_a is not None and label_b is not None:
-            found[picture] = (grade_b - grade_a, label_b - label_a, picture)
-        elif label_a is None and label_b is None:
-            found[picture] = (grade_b - grade_a, None, picture)
+        if (label_a is None) == (label_b is None):
+            label = None if label_a is None or label_b is None else label_b - label_a
+            found[picture] = (grade_b - grade_a, label, picture)
     return found
 
 

@@ -30,6 +30,7 @@ from beholder.stats.checks import (
     vector,
 )
 
+N_RESAMPLES = 2000
 LEAST_PICTURES = 5
 """Labelled pictures below which there is no correction."""
 FEW_PICTURES = 15
@@ -296,7 +297,6 @@ def corrected_share(
     clusters: Sequence[Any] | None = None,
     *,
     level: float = 0.95,
-    n_resamples: int = 2000,
 ) -> CorrectedRate:
     """``corrected_rate`` of verdicts; several of a picture are resampled together.
 
@@ -305,7 +305,6 @@ def corrected_share(
         judged: (n,) 1 or 0, the verdicts.
         clusters: As for ``corrected_mean``.
         level: Confidence level.
-        n_resamples: Bootstrap resamples of the pictures.
 
     Raises:
         ConfigError: As for ``corrected_rate``, or labels of too few pictures.
@@ -333,7 +332,7 @@ def corrected_share(
     rng = np.random.default_rng(12345)
     (tp, fn, tn, fp), (yes, n) = (
         sum_replicates(
-            sums, partial(np.subtract, sums[:, 0], sums[:, -1]), n_resamples=n_resamples, rng=rng
+            sums, partial(np.subtract, sums[:, 0], sums[:, -1]), n_resamples=N_RESAMPLES, rng=rng
         ).T
         for sums in (labelled, free)
     )
@@ -342,7 +341,7 @@ def corrected_share(
         informed = tp / (tp + fn) + right - 1
         drawn = np.where(informed > 0, (yes / n + right - 1) / informed, np.nan)
     drawn = drawn[np.isfinite(drawn)]
-    if len(labelled) < LEAST_PICTURES or len(drawn) < 0.95 * n_resamples:
+    if len(labelled) < LEAST_PICTURES or len(drawn) < 0.95 * N_RESAMPLES:
         raise ConfigError(f"labels of {len(labelled)} pictures leave its interval undefined")
     interval = percentile_interval(np.clip(drawn, 0.0, 1.0), level)
     return replace(rate, error=float(drawn.std(ddof=1)), interval=interval)

@@ -59,7 +59,6 @@ def length_bias(
     human: ArrayLike,
     pictures: Sequence[Hashable] | None = None,
     *,
-    level: float = 0.95,
     least: int = LEAST_TEXTS,
 ) -> Bias:
     """How much a grade rises when a text of the same human grade has twice the words.
@@ -72,7 +71,6 @@ def length_bias(
         judged: Grades of the judge, (n,).
         human: Grades of people, (n,), on any scale.
         pictures: Picture of each text; standard errors are then clustered.
-        level: Confidence level.
         least: Fewer texts give a reason instead of a number.
 
     Raises:
@@ -96,20 +94,17 @@ def length_bias(
         reason = "one text alone decides it"
     if reason:
         return Bias("length", None, None, n, unit, reason)
-    value, interval = _slope(design, y, pictures, level)
+    value, interval = _slope(design, y, pictures)
     return Bias("length", value, interval, n, unit)
 
 
-def own_text_bias(
-    own: ArrayLike, others: ArrayLike, *, level: float = 0.95, least: int = LEAST_PICTURES
-) -> Bias:
+def own_text_bias(own: ArrayLike, others: ArrayLike, *, least: int = LEAST_PICTURES) -> Bias:
     """How much more a judge overrates texts of its own model than those of others.
 
     Args:
         own: Mean of (judge - people) for the judge's own texts of each picture, (pictures,), both
             on one scale.
         others: The same for the others' texts of these pictures, (pictures,).
-        level: Confidence level.
         least: Fewer pictures give a reason instead of a number.
 
     Returns:
@@ -121,12 +116,10 @@ def own_text_bias(
     x, y = vector(own, "own"), vector(others, "others")
     same_length(own=x, others=y)
     what = "pictures with texts of its own and of others"
-    return mean_bias("own texts", OWN_UNIT, x - y, what, level=level, least=least)
+    return mean_bias("own texts", OWN_UNIT, x - y, what, least=least)
 
 
-def mean_bias(
-    name: str, unit: str, values: ArrayLike, what: str, *, level: float = 0.95, least: int
-) -> Bias:
+def mean_bias(name: str, unit: str, values: ArrayLike, what: str, *, least: int) -> Bias:
     """A mean of differences that are 0 for a judge without the bias, with Student's interval.
 
     Args:
@@ -134,7 +127,6 @@ def mean_bias(
         unit: See ``Bias``.
         values: A difference per independent unit.
         what: What the values are of, for the reason.
-        level: Confidence level.
         least: Fewer values give a reason instead of a number.
     """
     x = vector(values, name)
@@ -142,12 +134,10 @@ def mean_bias(
     if n < least:
         return Bias(name, None, None, n, unit, f"{n} {what}, {least} are needed")
     error = float(np.std(x, ddof=1) / np.sqrt(n))
-    return Bias(name, float(x.mean()), _student(float(x.mean()), error, n - 1, level), n, unit)
+    return Bias(name, float(x.mean()), _student(float(x.mean()), error, n - 1), n, unit)
 
 
-def share_bias(
-    name: str, unit: str, changed: Sequence[bool], what: str, *, level: float = 0.95, least: int
-) -> Bias:
+def share_bias(name: str, unit: str, changed: Sequence[bool], what: str, *, least: int) -> Bias:
     """A share of answers that change although nothing they are about does; Wilson's interval.
 
     Args:
@@ -155,29 +145,24 @@ def share_bias(
         unit: See ``Bias``.
         changed: Whether each changed.
         what: What the answers are to, for the reason.
-        level: Confidence level.
         least: Fewer answers give a reason instead of a number.
     """
     n = len(changed)
     if n < least:
         return Bias(name, None, None, n, unit, f"{n} {what}, {least} are needed")
-    found = sps.binomtest(sum(changed), n).proportion_ci(level, method="wilson")
-    ends = Interval(float(found.low), float(found.high), level)
+    found = sps.binomtest(sum(changed), n).proportion_ci(method="wilson")
+    ends = Interval(float(found.low), float(found.high))
     return Bias(name, sum(changed) / n, ends, n, unit)
 
 
 def seat_bias(
-    orders: Sequence[tuple[int, int]],
-    pictures: Sequence[Hashable] | None = None,
-    *,
-    level: float = 0.95,
+    orders: Sequence[tuple[int, int]], pictures: Sequence[Hashable] | None = None
 ) -> tuple[Bias, Bias]:
     """How much more often the text in the first seat wins, and how often the order decides.
 
     Args:
         orders: Per pair who won in each of both orders: 1 the first seat, -1 the second, 0 a tie.
         pictures: Picture of each pair; intervals then resample pictures.
-        level: Confidence level.
 
     Returns:
         (Pairs that the first seat won in both orders - pairs that the second won) / pairs; the
@@ -187,18 +172,16 @@ def seat_bias(
     flipped = [x != 0 for x in both]
     pairs = "pairs in both orders"
     unit, share = "pairs won by the first seat alone", "share of pairs whose order decides"
-    seat = mean_bias("seat", unit, both, pairs, level=level, least=LEAST_TEXTS)
-    flips = share_bias("flips", share, flipped, pairs, level=level, least=LEAST_TEXTS)
+    seat = mean_bias("seat", unit, both, pairs, least=LEAST_TEXTS)
+    flips = share_bias("flips", share, flipped, pairs, least=LEAST_TEXTS)
     if pictures is None or seat.reason or len(set(flipped)) == 1:
         return seat, flips
     if (n := len(set(pictures))) < LEAST_CLUSTERS:
         reason = f"pairs of {n} pictures, {LEAST_CLUSTERS} are needed"
-        seat, flips = (
-            replace(one, value=None, interval=None, reason=reason) for one in (seat, flips)
-        )
+        seat, flips = (Bias(x.name, None, None, x.n, x.unit, reason) for x in (seat, flips))
         return seat, flips
     seat, flips = (
-        replace(one, interval=mean_interval(x, clusters=list(pictures), level=level).interval)
+        replace(one, interval=mean_interval(x, clusters=list(pictures)).interval)
         for one, x in ((seat, both), (flips, flipped))
     )
     return seat, flips
@@ -210,7 +193,6 @@ def place_bias(
     pictures: Sequence[Hashable],
     *,
     wrong: bool = True,
-    level: float = 0.95,
 ) -> Bias:
     """How much more of the wrong sentences at the end of a text a judge finds than at its start.
 
@@ -219,7 +201,6 @@ def place_bias(
         found: Whether the judge finds fault with it, 1 or 0.
         pictures: Picture of each; standard errors are clustered by it.
         wrong: False if the sentences are those that people call right: false alarms.
-        level: Confidence level.
 
     Returns:
         The slope of a linear probability model.
@@ -238,7 +219,7 @@ def place_bias(
             f" third; {LEAST_TEXTS}, {LEAST_CLUSTERS} and {LEAST_ENDS} are needed"
         )
         return Bias(name, None, None, n, PLACE_UNIT, reason)
-    value, interval = _slope(np.column_stack([np.ones(n), x]), y, pictures, level)
+    value, interval = _slope(np.column_stack([np.ones(n), x]), y, pictures)
     return Bias(name, value, interval, n, PLACE_UNIT)
 
 
@@ -249,7 +230,7 @@ def _leverage(design: Floats) -> Floats:
 
 
 def _slope(
-    design: Floats, y: Floats, pictures: Sequence[Hashable] | None, level: float
+    design: Floats, y: Floats, pictures: Sequence[Hashable] | None
 ) -> tuple[float, Interval]:
     """The second coefficient by least squares, and its interval."""
     n, k = design.shape
@@ -267,9 +248,9 @@ def _slope(
         df, factor = groups - 1, groups / (groups - 1)
     error = float(np.sqrt(factor * (bread @ scores.T @ scores @ bread)[1, 1]))
     slope = float(beta[1])
-    return slope, _student(slope, error, df, level)
+    return slope, _student(slope, error, df)
 
 
-def _student(value: float, error: float, df: int, level: float) -> Interval:
-    reach = float(sps.t.ppf((1 + level) / 2, df)) * error
-    return Interval(value - reach, value + reach, level)
+def _student(value: float, error: float, df: int) -> Interval:
+    reach = float(sps.t.ppf(0.975, df)) * error
+    return Interval(value - reach, value + reach)

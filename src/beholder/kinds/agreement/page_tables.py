@@ -22,16 +22,7 @@ from beholder.kinds.agreement.results import (
     cell,
 )
 from beholder.report.numbers import show_p, show_signed
-from beholder.tables import (
-    METRIC,
-    N_MISSING,
-    NOTE,
-    VALUE,
-    Column,
-    N,
-    Table,
-    interval_cells,
-)
+from beholder.tables import METRIC, N_MISSING, NOTE, VALUE, Column, N, Table, interval_cells
 
 DASH = "\N{EN DASH}"
 CLUSTERS = (

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
+from beholder.errors import ConfigError
 from beholder.tables import Column, Table
 from beholder.terminal.groups import AsJson
 from beholder.terminal.printing import tell_result
@@ -99,17 +100,11 @@ def plan(
         value: Value of the run, such as accord or posh.f1; by default its first.
         against: Run of another system on the same pictures.
     """
-    from beholder.errors import ConfigError
     from beholder.kinds.agreement.pilot import Pilot, read_pilot
 
     pilot = Pilot() if run is None else read_pilot(run, value, against)
-    given: dict[str, Any] = {
-        "sd": known.sd,
-        "sd_pictures": known.sd,
-        "icc": known.icc,
-        "per_picture": known.per_picture,
-        "r": known.r,
-    }
+    given = {name: getattr(known, name) for name in ("sd", "icc", "per_picture", "r")}
+    given["sd_pictures"] = known.sd
     pilot = replace(pilot, **{name: one for name, one in given.items() if one is not None})
     rows = list(_rows(wanted, known, pilot))
     if not rows:
@@ -165,31 +160,21 @@ def _rows(wanted: WantedGroup, known: KnownGroup, pilot: Pilot) -> Iterator[dict
 def _row(goal: str, texts: int, pictures: int | None, price: TextCost | None) -> dict[str, Any]:
     from beholder.kinds.agreement.pilot import TextCost
 
-    each = TextCost() if price is None else price
-    calls, tokens, dollars = (
-        None if one is None else one * texts for one in (each.calls, each.tokens, each.dollars)
-    )
-    return {
-        "goal": goal,
-        "texts": texts,
-        "pictures": pictures,
-        "calls": None if calls is None else math.ceil(calls),
-        "tokens": None if tokens is None else math.ceil(tokens),
-        "dollars": dollars,
-    }
+    each = asdict(price or TextCost())
+    costs = {key: None if one is None else one * texts for key, one in each.items()}
+    for key in ("calls", "tokens"):
+        if (cost := costs.get(key)) is not None:
+            costs[key] = math.ceil(cost)
+    return {"goal": goal, "texts": texts, "pictures": pictures, **costs}
 
 
 def _given(number: float | None, option: str) -> float:
-    from beholder.errors import ConfigError
-
     if number is None:
         raise ConfigError(f"name {option}, or a run of a pilot that shows it")
     return number
 
 
 def _shares(text: str | None) -> list[list[float]]:
-    from beholder.errors import ConfigError
-
     try:
         a, b, c, d = map(float, (text or "").split(","))
     except ValueError:
