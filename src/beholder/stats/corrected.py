@@ -76,33 +76,17 @@ class CorrectedMean:
     n_effective: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Sides:
-    """Texts with a label, texts of pictures without any, and which picture each describes."""
-
-    labels: Floats
-    judged: Floats
-    others: Floats
-    codes: Ints
-    other_codes: Ints
-
-    @classmethod
-    def of(
-        cls,
-        labels: ArrayLike | Sequence[float | None],
-        judged: ArrayLike,
-        clusters: Sequence[Any] | None,
-    ) -> _Sides:
-        """Sides of all texts; those without a label beside a labelled one are left out."""
-        f, y = (
-            vector(judged, "judged"),
-            matrix(np.atleast_2d(np.asarray(labels)), "labels", missing=True)[0],
-        )
-        codes = cluster_codes(clusters, same_length(labels=y, judged=f))
-        known = ~np.isnan(y)
-        other = ~np.isin(codes, codes[known])
-        both = (cluster_codes(codes[side], int(side.sum())) for side in (known, other))
-        return cls(y[known], f[known], f[other], *both)
+def _sides(
+    labels: ArrayLike | Sequence[float | None], judged: ArrayLike, clusters: Sequence[Any] | None
+) -> tuple[Floats, Floats, Floats, Ints, Ints]:
+    """Labels, the judge's values of these, those of pictures without labels; and the pictures."""
+    f, y = vector(judged, "judged"), np.atleast_2d(np.asarray(labels))
+    y = matrix(y, "labels", missing=True)[0]
+    codes = cluster_codes(clusters, same_length(labels=y, judged=f))
+    known = ~np.isnan(y)
+    other = ~np.isin(codes, codes[known])
+    both = (cluster_codes(codes[side], int(side.sum())) for side in (known, other))
+    return y[known], f[known], f[other], *both
 
 
 def corrected_mean(
@@ -136,16 +120,15 @@ def corrected_mean(
         version by picture is ours.
     """
     public = rules == "public"
-    sides = _Sides.of(labels, judged, None if public else clusters)
-    y, f, rest = sides.labels, sides.judged, sides.others
-    k, further = n_clusters(sides.codes), n_clusters(sides.other_codes)
+    y, f, rest, codes, other_codes = _sides(labels, judged, None if public else clusters)
+    k, further = n_clusters(codes), n_clusters(other_codes)
     if k < LEAST_PICTURES or further < 2:
         raise ConfigError(
             f"{k} pictures have labels and {further} have none; at least {LEAST_PICTURES} and 2 are"
             " needed"
         )
-    of_labels, of_judge = _influence(y, sides.codes), _influence(f, sides.codes)
-    of_rest = _influence(rest, sides.other_codes)
+    of_labels, of_judge = _influence(y, codes), _influence(f, codes)
+    of_rest = _influence(rest, other_codes)
     fitted = 0 if public else 1
     alone = of_labels @ of_labels / (k - fitted) / k
     of_others = of_rest @ of_rest / (further - fitted) / further
@@ -162,7 +145,7 @@ def corrected_mean(
     weight = float(np.clip(covariance / ((1 + k / further) * pooled), 0, 1)) if pooled else 0.0
     leverage = np.zeros(k)
     if weight and not public:
-        leverage = np.bincount(sides.codes) / len(y) + of_judge**2 / (of_judge @ of_judge)
+        leverage = np.bincount(codes) / len(y) + of_judge**2 / (of_judge @ of_judge)
         weight *= bool(leverage.max() < 1 - 1e-9)
     variance = alone
     if weight:
@@ -309,9 +292,7 @@ def corrected_share(
     Raises:
         ConfigError: As for ``corrected_rate``, or labels of too few pictures.
     """
-    sides = _Sides.of(labels, judged, clusters)
-    t, s, rest = sides.labels, sides.judged, sides.others
-    codes, other_codes = sides.codes, sides.other_codes
+    t, s, rest, codes, other_codes = _sides(labels, judged, clusters)
     if not (len(t) and len(rest)):
         raise ConfigError(f"{len(t)} verdicts have labels and {len(rest)} have none")
     cells = (s * t, (1 - s) * t, (1 - s) * (1 - t), s * (1 - t))
