@@ -87,7 +87,7 @@ def scatter_figure(panels: Sequence[tuple[str, Floats, Floats]], label: str) -> 
         if len(distinct) <= 10:
             axis.set_xticks(distinct)
         axis.set_ylabel(name, fontsize=8, parse_math=False)
-        axis.set_xlabel(f"human rating ({label})", fontsize=8, parse_math=False)
+        axis.set_xlabel(f"human rating: {label}", fontsize=8, parse_math=False)
         axis.tick_params(labelsize=7)
     for axis in list(axes.flat)[len(panels) :]:
         axis.set_visible(False)
