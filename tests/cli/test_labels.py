@@ -110,6 +110,9 @@ def test_the_difference_of_two_systems_is_corrected(cli: Cli, command: str) -> N
     # t of 2.0878 lies between those of .11 and .10 (2.0554, 2.1318).
     assert found["corrected_low"] == pytest.approx(CORRECTED - 2.776445 * 0.597713, abs=1e-5)
     assert 0.10 < found["p"] < 0.11
+    # The labels alone have a variance of 8 / 5 / 6, so the judge is worth less than none.
+    assert found["effective"] == pytest.approx(6 * (8 / 30) / 0.357261, rel=1e-4)
+    assert "the judge adds nothing, use the labels alone" in cli(command, "a", "b", *files).out
     assert rows["a"]["labels"] == 10
     assert rows["a"]["p"] is None
 
@@ -213,6 +216,14 @@ def test_shares_of_yes_are_corrected_by_sensitivity_and_specificity(cli: Cli) ->
     (row,) = json.loads(done.out)["corrected-rates"]
     assert row["reason"].startswith("not corrected: 50 positive and 19 negative labels")
     assert "rate" not in row
+
+
+def test_a_note_says_that_hardly_any_label_has_one_of_two_values(cli: Cli) -> None:
+    said = [9] * 15 + [2] * 5 + [9] * 10 + [2] * 5
+    for no, noted in ((4, True), (5, False)):
+        labels = labelled("l.jsonl", texts("d.jsonl", said), [1] * (20 - no) + [0] * no)
+        done = cli("score", "d.jsonl", "-m", "is_long", "-o", "run", "--labels", labels)
+        assert ("fewer than 5 have one of them" in done.out) == noted
 
 
 def test_marked_units_correct_a_rate_of_units(cli: Cli) -> None:

@@ -231,14 +231,14 @@ def _corrected(units: _Judged, notes: dict[str, None]) -> CorrectedMean:
         notes[f"{dropped} texts of labelled pictures have no label and are left out"] = None
     if found.n_pictures < FEW_PICTURES:
         notes[
-            f"{found.n_pictures} labelled pictures: intervals of fewer than {FEW_PICTURES} are too"
-            " narrow"
+            f"{found.n_pictures} labelled pictures: intervals of fewer than {FEW_PICTURES} may be"
+            " too narrow"
         ] = None
     said = Counter(label for label in labels if label is not None)
     if len(said) < 3 and min(said.values() if len(said) > 1 else [0]) < FEW_OF_CLASS:
         notes[
             f"of labels that have two values, fewer than {FEW_OF_CLASS} have one of them: their"
-            " intervals are too narrow"
+            " intervals may be too narrow"
         ] = None
     return found
 

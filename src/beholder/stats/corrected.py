@@ -34,9 +34,9 @@ N_RESAMPLES = 2000
 LEAST_PICTURES = 5
 """Labelled pictures below which there is no correction."""
 FEW_PICTURES = 15
-"""Labelled pictures below which intervals are too narrow, as simulations show."""
+"""Labelled pictures below which intervals may be too narrow, as simulations show."""
 FEW_OF_CLASS = 5
-"""Labels of one of two values below which intervals are too narrow."""
+"""Labels of one of two values below which intervals may be too narrow."""
 UNLIKE = 0.001
 """Chance below which labelled pictures are no random sample, by the judge's own values."""
 LEAST_LABELS = 20
