@@ -89,6 +89,10 @@ def test_a_text_cut_at_the_limit_of_a_field(tmp_path: Path) -> None:
         ("A street in 1855 with carts", "1850-60", False),
         ("A street in 1855 with carts", "before 1900", False),
         ("A street in 1955 with carts", "after 1900", False),
+        ("Fireworks on Christmas Day 1920", "1955", True),
+        ("Ein Markt in Weimar im Jahr 1890", "1926", True),
+        ("A boat on Lake Garda in Summer 1920", "1955", True),
+        ("Plakat der Expo 1958 in Brüssel", "1955", False),
     ],
 )
 def test_dates_of_the_record(tmp_path: Path, text: str, date: str, hit: bool) -> None:

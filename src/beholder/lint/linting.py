@@ -20,6 +20,7 @@ from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import CHECKS, ORDER, Hit, LintFinding, LintRule, LintSetting, rules
 from beholder.lint.sources import ReadFile, read
 from beholder.lint.wording import words
+from beholder.threads import one_blas_thread
 
 L = TypeVar("L", LintFinding, Occurrence)
 
@@ -116,8 +117,9 @@ def lint(
     checked = [one for one in report.occurrences if one.text and not one.decorative]
     setting = replace(setting, lengths=Counter(len(one.text) for one in checked))
     by_place: dict[int, list[tuple[str, Hit]]] = defaultdict(list)
-    for at, one in enumerate(report.occurrences):
-        by_place[at] = list(_hits(one, setting))
+    with one_blas_thread():
+        for at, one in enumerate(report.occurrences):
+            by_place[at] = list(_hits(one, setting))
     place = {id(one): at for at, one in enumerate(report.occurrences)}
     report.groups = [
         group
