@@ -12,12 +12,15 @@ from beholder.lint.occurrence import Occurrence
 _LABELS = frozenset(("alt text", "alternative text", "image description", "alttext"))
 _DATES = frozenset(("date", "created", "dated", "date created"))
 _MEDIA = frozenset(("medium", "type", "technique", "materials"))
-_TYPES = frozenset(("manifest", "collection", "sc:manifest", "sc:collection"))
+_TYPES = frozenset(
+    ("manifest", "collection", "sc:manifest", "sc:collection", "annotation", "annotationpage",
+     "annotationcollection", "sc:annotationlist")
+)  # fmt: skip
 _MOST_DEPTH = 100
 
 
 def is_iiif(value: Any) -> bool:
-    """Whether the value of a JSON file is a manifest or collection."""
+    """Whether a JSON file is a manifest, collection or annotations, which show no picture alone."""
     return isinstance(value, dict) and str(_first(value, "type", "@type")).lower() in _TYPES
 
 
@@ -48,7 +51,13 @@ def pictures(value: Any, name: str) -> Iterator[Occurrence]:
         long = next((text for _, text, source, is_long in told if is_long), "")
         short = [one for one in told if not one[3]] or [one for one in told if one[3]]
         if not short and bodies:
-            yield Occurrence(picture=picture, language=language, **facts)
+            elsewhere = ("ALT001", "has no text in this file; annotations elsewhere are not read", "")
+            yield Occurrence(
+                picture=picture,
+                language=language,
+                structural=(elsewhere,) if any(map(_is_elsewhere, _notes(canvas))) else (),
+                **facts,
+            )
         for tag, text, source, is_long in short:
             yield Occurrence(
                 picture=picture,
@@ -93,7 +102,7 @@ def _told(
 ) -> list[tuple[str, str, str, bool]]:
     """Language, text, place and whether the place is for long texts, of the first place in use."""
     found = []
-    for page in _list(canvas.get("annotations")) + _list(canvas.get("otherContent")):
+    for page in _notes(canvas):
         for note in _list(_first(page, "items", "resources")) if isinstance(page, dict) else []:
             if not isinstance(note, dict):
                 continue
@@ -119,6 +128,14 @@ def _told(
             if texts := _texts(holder.get(key)):
                 return found + [(tag, _text(text), key, True) for tag, text in texts]
     return found
+
+
+def _notes(canvas: dict[str, Any]) -> list[Any]:
+    return _list(canvas.get("annotations")) + _list(canvas.get("otherContent"))
+
+
+def _is_elsewhere(page: Any) -> bool:
+    return not isinstance(page, dict) or _first(page, "items", "resources") is None
 
 
 def _texts(value: Any) -> list[tuple[str, str]]:

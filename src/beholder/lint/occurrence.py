@@ -134,8 +134,8 @@ class Occurrence(Struct, kw_only=True, dict=True):
     @cached_property
     def file_names(self) -> set[str]:
         """Names of the picture's files."""
-        paths = (unquote(one.partition("?")[0]) for one in (self.picture, *self.pictures) if one)
-        return {name for path in paths if (name := PurePosixPath(path).name)}
+        paths = (_IIIF_IMAGE.sub("", one.partition("?")[0]) for one in (self.picture, *self.pictures))
+        return {name for path in paths if (name := PurePosixPath(unquote(path)).name)}
 
     @property
     def functional(self) -> bool:

@@ -118,10 +118,10 @@ def _read(
                 found += iiif.pictures(value, name)
             else:
                 found += tables.pictures(file, name, value, columns, notes)
-    except tables.NoTextColumnError as error:  # a folder may contain tables of other data
+    except tables.NoTextColumnError:  # a folder may contain tables of other data
         if strict:
             raise
-        notes.append(str(error))
+        notes.append(f"{name}: skipped, it has no alternative texts in rows")
     except (DataError, OSError) as error:
         if strict and not found:
             raise error if isinstance(error, DataError) else DataError(name, str(error)) from error

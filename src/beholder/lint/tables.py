@@ -54,7 +54,7 @@ _SAME = ("page", "nearby", "language", "date", "work_title", "long")
 
 
 class NoTextColumnError(DataError):
-    """A table has no column that is known to contain texts."""
+    """A file has no column that is known to contain texts, or no rows."""
 
 
 def parsed(file: Path, name: str) -> Any:
@@ -175,8 +175,8 @@ def _json_rows(value: Any, name: str) -> Iterable[Any]:
         ]
     if isinstance(value, dict):
         value = next((one for one in value.values() if isinstance(one, list)), None)
-    if not isinstance(value, list):
-        raise DataError(name, "has no list of rows; expected a list of objects")
+    if not isinstance(value, list) or not any(isinstance(one, dict) for one in value):
+        raise NoTextColumnError(name, "has no list of rows; expected a list of objects")
     return value
 
 
