@@ -7,6 +7,7 @@ where IIIF (Presentation 2 and 3), WordprocessingML, PresentationML and EPUB hav
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ from lint.test_lint_packed import RELATIONS, SPACES, inline
 
 pytestmark = pytest.mark.slow
 
+_CONTROL = re.compile("[\x00-\x1f\ufffe\uffff]")
 Rows = Sequence[Mapping[str, str]]
 """Rows of a case, each with its language."""
 
@@ -173,12 +175,16 @@ def cases_of(form: str) -> list[tuple[Mapping[str, Any], Rows]]:
             continue
         if form == "pptx" and languages != {""}:
             continue
+        if form in ("docx", "pptx") and any(_CONTROL.search(str(row["alt"])) for row in rows):
+            continue  # no XML
         if form.startswith("iiif") or len(languages) == 1:
             found.append((case, rows))
     return found
 
 
-@pytest.mark.parametrize(("form", "n"), [("iiif3", 0), ("iiif2", 0), ("docx", 0), ("pptx", 0), ("epub", 0)])
+@pytest.mark.parametrize(
+    ("form", "n"), [("iiif3", 388), ("iiif2", 388), ("docx", 366), ("pptx", 285), ("epub", 367)]
+)
 def test_a_label_holds_in_each_form(tmp_path: Path, form: str, n: int) -> None:
     name, make, _ = FORMS[form]
     terms = vocabulary(())
@@ -190,7 +196,8 @@ def test_a_label_holds_in_each_form(tmp_path: Path, form: str, n: int) -> None:
         hit = case["rule"] in {finding.rule for finding in report.findings}
         kind = ("hit" if hit else "miss") if case["expected"] else ("false" if hit else "pass")
         counts[is_read(case)][kind] += 1
-        if hit != case["expected"] and is_read(case):
-            print(kind, case["rule"], case["profile"], rows[:2])
-    print(form, len(cases), {half: dict(c) for half, c in counts.items()}, rates([counts[False]]))
-    assert 0
+    assert len(cases) == n
+    for half in counts.values():
+        precision, recall = rates([half])
+        assert precision >= 0.98
+        assert recall >= 0.95

@@ -241,8 +241,6 @@ class _Page:
             own = None if title is None else "".join(title.itertext())
             if norm(own or ""):
                 return own, "title element"
-        elif one.tag not in ("object", "canvas"):
-            own = None
         for key in ("title", "value") if one.tag == "input" else ("title",):
             if norm(one.get(key) or ""):
                 return one.get(key), key

@@ -228,29 +228,10 @@ def _finding(
 
 
 _COPIED = (
-    "file",
-    "line",
-    "column",
-    "locator",
-    "element",
-    "picture",
-    "text",
-    "text_from",
-    "role",
-    "language",
-    "page",
+    *("file", "line", "column", "locator", "element", "picture", "text", "text_from", "role"),
+    *("language", "page"),
 )
-_VERBS = (
-    "has ",
-    "is ",
-    "contains ",
-    "opens ",
-    "equals ",
-    "ends ",
-    "lists ",
-    "repeats ",
-    "says ",
-)
+_VERBS = ("has ", "is ", "contains ", "opens ", "equals ", "ends ", "lists ", "repeats ", "says ")
 
 
 def read_baseline(path: Path) -> Counter[str]:

@@ -134,7 +134,9 @@ class Occurrence(Struct, kw_only=True, dict=True):
     @cached_property
     def file_names(self) -> set[str]:
         """Names of the picture's files."""
-        paths = (_IIIF_IMAGE.sub("", one.partition("?")[0]) for one in (self.picture, *self.pictures))
+        paths = (
+            _IIIF_IMAGE.sub("", one.partition("?")[0]) for one in (self.picture, *self.pictures)
+        )
         return {name for path in paths if (name := PurePosixPath(unquote(path)).name)}
 
     @property

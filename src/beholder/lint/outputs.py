@@ -55,12 +55,7 @@ def page(report: LintReport) -> str:
     script = (_HERE / "lint.js").read_text(encoding="utf-8")
     filters = [
         (name, label, values)
-        for name, label in (
-            ("severity", "Severity"),
-            ("rule", "Rule"),
-            ("file", "File"),
-            ("language", "Language"),
-        )
+        for name, label in _FILTERS
         if len(values := sorted({getattr(one, name) for one, _, _ in new})) > 1
     ]
     template = environment(_HERE, percent=_percent, interval=_interval).get_template("lint.html.j2")

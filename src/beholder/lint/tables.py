@@ -114,12 +114,10 @@ def _rows(file: Path, name: str, value: Any) -> tuple[dict[str, None], Iterable[
     with opened(file, name, None) as stream:
         texts = list(lines(stream, name))
     if form in (".jsonl", ".ndjson"):
-        return {}, [(number, _json(line, name, number)) for number, line in texts if _full(line)]
+        return {}, [
+            (number, _json(line, name, number)) for number, line in texts if str(line).strip()
+        ]
     return _csv_rows([line for _, line in texts], name, "\t" if form == ".tsv" else ",")
-
-
-def _full(line: str | DataError) -> bool:
-    return isinstance(line, DataError) or bool(line.strip())
 
 
 def _json(line: str | DataError, name: str, number: int) -> Any:

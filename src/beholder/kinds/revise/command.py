@@ -53,7 +53,7 @@ def revise(
         raise ConfigError("name the file of the proposals: -o proposals.jsonl")
     config = ReviseConfig(source, out, judge, metric, judging, work.found())
     if source.is_file() and source.suffix.lower() not in FORMS:
-        say(f"--write cannot change {source.suffix} files; enter accepted texts there by hand")
+        say(f"--write cannot change {source.suffix} files; enter accepted texts in their program")
     if finish.dry_run:
         return tell_plan(plan_making(config.making()), config.run)
     with TerminalProgress() as progress:

@@ -106,7 +106,8 @@ def check_form(file: Path) -> None:
         raise DataError(
             str(file),
             f"accepted texts cannot be written into {file.suffix} files, only into"
-            f" {', '.join(FORMS)}; enter the exported texts where the file was made",
+            f" {', '.join(FORMS)}; open the file in its program, and enter each exported candidate"
+            " as the alternative text at its meta.source.locator",
         )
 
 
