@@ -80,6 +80,7 @@ def test_an_alias_beside_the_field_itself_stays_in_meta() -> None:
         ([], "expected an object with fields, got a list []"),
         ({"candidate": "x"}, "id: is missing"),
         ({"id": "1"}, "candidate: is missing (also read: caption, "),
+        ({"id": "1", "Alt Text": "x"}, "; beholder lint checks alternative texts as they are"),
         ({"id": True, "candidate": "x"}, "id: expected a text or a whole number, got a truth value"),
         ({"id": " ", "candidate": "x"}, "id: is empty"),
         ({"id": "1", "candidate": 7}, "candidate: expected a text, got 7"),

@@ -217,3 +217,12 @@ def test_rates_have_intervals_over_pages(cli: Cli) -> None:
     assert rates["ALT001", "file", "1.html"]["low"] is None  # one page
     assert ("ALT001", "file", "2.html") not in rates
     assert rates["", "file", "2.html"]["rate"] == 0.0
+
+
+def test_score_without_references_names_the_command_that_serves(cli: Cli) -> None:
+    Path("alts.csv").write_text("image,alt\na.jpg,A red door\n", "utf-8")
+    assert "beholder lint checks" in cli("score", "alts.csv").err
+    named = cli("score", "alts.csv", "-m", "rouge", "-o", "run", "--no-report")
+    assert "beholder lint checks texts alone" in " ".join((named.out + named.err).split())
+    Path("alts.csv").write_text("File,Alt Text\na.jpg,A red door\n", "utf-8")
+    assert "beholder lint checks" in cli("score", "alts.csv").err

@@ -201,3 +201,20 @@ def test_a_label_holds_in_each_form(tmp_path: Path, form: str, n: int) -> None:
         precision, recall = rates([half])
         assert precision >= 0.98
         assert recall >= 0.95
+
+
+def test_a_page_in_a_book_has_the_findings_of_the_page(tmp_path: Path) -> None:
+    counts = {True: Counter[str](), False: Counter[str]()}
+    for case in map(json.loads, CASES):
+        if not case.get("html"):
+            continue
+        write(tmp_path / "a.epub", {"mimetype": "application/epub+zip", "page.xhtml": case["html"]})
+        setting = LintSetting(case["profile"] or "web", terms=vocabulary(()))
+        hit = case["rule"] in {one.rule for one in lint([tmp_path / "a.epub"], setting).findings}
+        kind = ("hit" if hit else "miss") if case["expected"] else ("false" if hit else "pass")
+        counts[is_read(case)][kind] += 1
+    assert sum(half.total() for half in counts.values()) == 299
+    for half in counts.values():
+        precision, recall = rates([half])
+        assert precision >= 0.98
+        assert recall >= 0.95

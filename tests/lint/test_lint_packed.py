@@ -274,3 +274,9 @@ def test_pages_of_a_book_are_decoded_as_they_declare(tmp_path: Path) -> None:
         file.writestr("a.xhtml", page.encode("utf-16"))
     (found,) = packed.pictures(tmp_path / "a.epub", "a.epub")
     assert found.raw == "\u732b"
+
+
+def test_a_text_of_blanks_is_missing_in_documents(tmp_path: Path) -> None:
+    body = "<w:p>" + inline('id="1" descr=" "') + "</w:p>"
+    word(tmp_path, body)
+    assert lint([tmp_path / "a.docx"]).findings[0].rule == "ALT001"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import date, time, timedelta
@@ -69,6 +70,8 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
     if candidate is None:
         lone = any(row.get(field) for field in ROW_FIELDS)
         hint = ", or name the file of texts, and this one with --references-from" * lone
+        if any("alt" in re.split(r"[\W_]", str(name).lower()) for name in row):
+            hint += "; beholder lint checks alternative texts as they are, without references"
         raise RowError(
             f"is missing (also read: {', '.join(ALIASES['candidate'])}); {columns_of(row)}; name"
             f" its column with --map candidate=COLUMN{hint}",

@@ -166,7 +166,7 @@ def _hits(one: Occurrence, setting: LintSetting) -> Iterator[tuple[str, Hit]]:
             yield "ALT005", Hit(what, evidence={"caption": one.caption} if captioned else {})
         return
     if not one.text:
-        blank = bool(one.raw) and one.element != "row"
+        blank = bool(one.raw) and one.element != "row" and one.text_from != "descr"
         yield (
             ("ALT002", Hit("has a text of blanks only"))
             if blank

@@ -156,7 +156,8 @@ class Metric(Asker[Item], Generic[E]):
         for field in sorted(self.required_fields):
             if not getattr(item, field):
                 close = get_close_matches(field, item.meta, n=1, cutoff=0.8)
-                hint = f"; it has {close[0]!r}: did you mean {field}?" if close else ""
+                hint = "; beholder lint checks texts alone" if field == "references" else ""
+                hint = f"; it has {close[0]!r}: did you mean {field}?" if close else hint
                 raise ItemError(
                     f"{self.registered_name} needs {field}, and this item has none{hint}"
                 )
