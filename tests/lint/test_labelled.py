@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,11 @@ import pytest
 from beholder.lint import lint
 from beholder.lint.context import vocabulary
 from beholder.lint.rules import LintSetting, rules
+from toy.alt_texts import CASES, is_read, rates
 
 pytestmark = pytest.mark.slow
 
-CASES = Path(__file__).with_name("labelled.jsonl").read_text(encoding="utf-8").splitlines()
 DIGEST = "d24f2b37d044b733ac80fbaf1ddb28913288c80150ef434e6b62d6b48fddb801"
-
-
-def is_read(case: Mapping[str, Any]) -> bool:
-    """Whether its finding may be looked at when a rule is corrected."""
-    text = json.dumps(case, sort_keys=True)
-    return int(hashlib.sha256(text.encode()).hexdigest(), 16) % 2 == 0
 
 
 def found(case: Mapping[str, Any], folder: Path) -> bool:
@@ -61,13 +55,6 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> Mapping[bool, Mapping[s
         case = json.loads(line)
         counts[is_read(case)][case["rule"]][names[case["expected"], found(case, folder)]] += 1
     return counts
-
-
-def rates(counts: Sequence[Counter[str]]) -> tuple[float, float]:
-    whole = sum(counts, Counter[str]())
-    return whole["hit"] / (whole["hit"] + whole["false"]), whole["hit"] / (
-        whole["hit"] + whole["miss"]
-    )
 
 
 def test_the_labels_are_those_that_were_frozen() -> None:

@@ -20,8 +20,7 @@ import pytest
 from beholder.lint import lint
 from beholder.lint.context import vocabulary
 from beholder.lint.rules import LintSetting
-from lint.test_labelled import CASES, is_read, rates
-from lint.test_lint_packed import RELATIONS, SPACES, inline
+from toy.alt_texts import CASES, RELATIONS, SPACES, inline, is_read, rates
 
 pytestmark = pytest.mark.slow
 
@@ -162,7 +161,7 @@ FORMS: dict[str, tuple[str, Callable[[Path, Rows], None], frozenset[str]]] = {
 """Name of the file, what writes it, and the fields that it can have besides language."""
 
 
-def cases_of(form: str) -> list[tuple[Mapping[str, Any], Rows]]:
+def cases_of(form: str) -> Sequence[tuple[Mapping[str, Any], Rows]]:
     """Cases whose fields the form can have; slides have no language here."""
     found = []
     for case in map(json.loads, CASES):

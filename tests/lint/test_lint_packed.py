@@ -10,29 +10,13 @@ import pytest
 from beholder.errors import DataError
 from beholder.lint import lint, packed
 from beholder.lint.occurrence import Occurrence
+from toy.alt_texts import RELATIONS, SPACES, inline
 
-SPACES = (
-    'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
-    ' xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"'
-    ' xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
-    ' xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
-    ' xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
-    ' xmlns:v="urn:schemas-microsoft-com:vml"'
-    ' xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-    ' xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"'
-)
-RELATIONS = (
-    '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-    '<Relationship Id="rId1" Type="image" Target="{image}"/>'
-    '<Relationship Id="rId2" Type="hyperlink" Target="https://example.org/" TargetMode="External"/>'
-    "</Relationships>"
-)
 DECORATIVE = (
     '<a:extLst><a:ext uri="{C183D7F6-B498-43B3-948B-1728B52AA6E4}">'
     '<d:decorative xmlns:d="http://schemas.microsoft.com/office/drawing/2017/decorative" val="1"/>'
     "</a:ext></a:extLst>"
 )
-PICTURE = "http://schemas.openxmlformats.org/drawingml/2006/picture"
 
 
 def archive(path: Path, parts: dict[str, str]) -> Path:
@@ -40,14 +24,6 @@ def archive(path: Path, parts: dict[str, str]) -> Path:
         for name, text in parts.items():
             file.writestr(name, text)
     return path
-
-
-def inline(attributes: str, inner: str = "", kind: str = PICTURE) -> str:
-    return (
-        f"<w:r><w:drawing><wp:inline><wp:docPr {attributes}>{inner}</wp:docPr><a:graphic>"
-        f'<a:graphicData uri="{kind}"><pic:pic><pic:blipFill><a:blip r:embed="rId1"/></pic:blipFill>'
-        "</pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r>"
-    )
 
 
 def word(path: Path, body: str) -> list[Occurrence]:
