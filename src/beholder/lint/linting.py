@@ -45,6 +45,11 @@ class Choice:
                 close = get_close_matches(name, rules(), n=1) or ["see beholder lint --rules"]
                 raise UnknownNameError(f"there is no rule {name!r}; did you mean {close[0]}?")
 
+    def excludes(self, rule: str) -> bool:
+        """Whether a rule is switched off here."""
+        selected = not self.select or rule in self.select
+        return not selected or rule in self.ignore or self.severity.get(rule) == "off"
+
 
 @dataclass
 class LintReport:
@@ -119,7 +124,7 @@ def lint(
     by_place: dict[int, list[tuple[str, Hit]]] = defaultdict(list)
     with one_blas_thread():
         for at, one in enumerate(report.occurrences):
-            by_place[at] = list(_hits(one, setting))
+            by_place[at] = list(_hits(one, setting, choice))
     place = {id(one): at for at, one in enumerate(report.occurrences)}
     report.groups = [
         group
@@ -153,7 +158,7 @@ def _take(source: ReadFile, report: LintReport) -> None:
             report.occurrences.append(one)
 
 
-def _hits(one: Occurrence, setting: LintSetting) -> Iterator[tuple[str, Hit]]:
+def _hits(one: Occurrence, setting: LintSetting, choice: Choice) -> Iterator[tuple[str, Hit]]:
     for rule, what, severity in one.structural:
         yield rule, Hit(what, severity=severity)
     if one.declared:
@@ -174,12 +179,14 @@ def _hits(one: Occurrence, setting: LintSetting) -> Iterator[tuple[str, Hit]]:
         )
         return
     for rule, check in CHECKS.items():
+        if choice.excludes(rule) and not rules()[rule].covers:
+            continue
         if texts.scannable(one, rule) and (hit := check(one, setting)):
             yield rule, hit
 
 
 def _severity(rule: LintRule, hit: Hit, setting: LintSetting, choice: Choice) -> str:
-    if rule.id in choice.ignore or (choice.select and rule.id not in choice.select):
+    if choice.excludes(rule.id):
         return "off"
     if rule.id in choice.severity:
         return choice.severity[rule.id]
