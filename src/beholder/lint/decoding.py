@@ -6,6 +6,7 @@ import re
 
 from beholder.errors import DataError
 
+_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _DECLARED = re.compile(rb"<meta[^>]{0,200}charset=[\"']?\s*([\w-]{2,40})", re.I)
 
 
@@ -20,11 +21,7 @@ def decoded(data: bytes, name: str, label: str = "") -> str:
     Raises:
         DataError: It is binary, or UTF-16 without a mark.
     """
-    for mark, encoding in (
-        (b"\xef\xbb\xbf", "utf-8"),
-        (b"\xff\xfe", "utf-16"),
-        (b"\xfe\xff", "utf-16"),
-    ):
+    for mark, encoding in _MARKS.items():
         if data.startswith(mark):
             return data.decode(encoding, "replace").lstrip("\ufeff")
     if b"\0" in data[:1024]:

@@ -316,9 +316,8 @@ class _Page:
     def _sources(self, one: Any) -> tuple[str, ...]:
         named = [one.get(key) for key in (*_LAZY, "src", "data") if one.get(key)]
         if one.get("srcset"):
-            named += [piece.split()[0] for piece in one.get("srcset").split(",") if piece.split()][
-                :20
-            ]
+            pieces = filter(None, map(str.split, one.get("srcset").split(",")))
+            named += [piece[0] for piece in islice(pieces, 20)]
         return tuple(dict.fromkeys(map(self._address, named)))
 
     def _address(self, source: str) -> str:

@@ -87,13 +87,9 @@ def _canvases(value: Any, at: str, depth: int) -> Iterator[tuple[str, dict[str, 
 
 def _bodies(canvas: dict[str, Any]) -> Iterator[dict[str, Any]]:
     pages = [page for page in _list(canvas.get("items")) if isinstance(page, dict)]
-    notes = [one for page in pages for one in _list(page.get("items"))] + _list(
-        canvas.get("images")
-    )
-    for note in notes:
-        for body in _list(
-            note.get("body", note.get("resource")) if isinstance(note, dict) else None
-        ):
+    notes = [one for page in pages for one in _list(page.get("items"))]
+    for note in (one for one in notes + _list(canvas.get("images")) if isinstance(one, dict)):
+        for body in _list(note.get("body", note.get("resource"))):
             items = _list(body.get("items")) if isinstance(body, dict) else []
             for one in items or [body]:
                 kind = str(_first(one, "type", "@type")) if isinstance(one, dict) else ""

@@ -26,12 +26,7 @@ _HERE = Path(__file__).parent / "templates"
 _MOST_PICTURES = 2000
 _SIDE = 192
 """Pixels of a shown picture; twice those of the page, for fine screens."""
-_FILTERS = (
-    ("severity", "Severity"),
-    ("rule", "Rule"),
-    ("file", "File"),
-    ("language", "Language"),
-)
+_FILTERS = ("severity", "rule", "file", "language")
 
 
 def page(report: LintReport) -> str:
@@ -54,8 +49,8 @@ def page(report: LintReport) -> str:
     style = styles("page.css") + (_HERE / "lint.css").read_text(encoding="utf-8")
     script = (_HERE / "lint.js").read_text(encoding="utf-8")
     filters = [
-        (name, label, values)
-        for name, label in _FILTERS
+        (name, name.capitalize(), values)
+        for name in _FILTERS
         if len(values := sorted({getattr(one, name) for one, _, _ in new})) > 1
     ]
     template = environment(_HERE, percent=_percent, interval=_interval).get_template("lint.html.j2")
@@ -227,12 +222,8 @@ def junit(report: LintReport) -> str:
         n_failed = 0
         for one in pictures:
             place = f"{one.line or one.locator}" + (f":{one.column}" if one.column else "")
-            case = ElementTree.SubElement(
-                suite,
-                "testcase",
-                classname=for_xml(file),
-                name=for_xml(f"{place} {one.picture}".strip()),
-            )
+            name = for_xml(f"{place} {one.picture}".strip())
+            case = ElementTree.SubElement(suite, "testcase", classname=for_xml(file), name=name)
             findings = by_place.pop((one.line, one.column, one.locator), [])
             n_failed += _fill(case, findings)
         suite.set("tests", str(len(pictures)))

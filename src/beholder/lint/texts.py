@@ -163,12 +163,8 @@ def too_long(one: Occurrence, setting: LintSetting) -> Hit | None:
 @check("ALT106")
 def too_short(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Texts of one word, or of fewer than four in museums and on networks."""
-    if (
-        one.functional
-        or one.decorative
-        or one.is_long
-        or one.text_from in ("summary", "description")
-    ):
+    exempt = one.functional or one.decorative or one.is_long
+    if exempt or one.text_from in ("summary", "description"):
         return None
     around = f"{one.caption} {one.nearby}"
     stated = one.fold and re.search(rf"(?<!\w){re.escape(one.text)}(?!\w)", around)
@@ -205,11 +201,8 @@ def stuffing(one: Occurrence, setting: LintSetting) -> Hit | None:
     content = [word for word in found if word not in functions and not word.isdigit()]
     if len(content) >= 8:
         stems = Counter(stem(word, one.language) for word in content)
-        most, n = max(
-            ((word, n) for word, n in stems.items() if len(word) >= 4),
-            key=lambda pair: pair[1],
-            default=("", 0),
-        )
+        most = max((word for word in stems if len(word) >= 4), key=stems.__getitem__, default="")
+        n = stems[most]
         if n >= 3 and n >= 0.25 * len(content):
             return Hit(f'repeats "{most}" {n} times in {len(content)} content words')
     return None
@@ -223,12 +216,8 @@ def all_caps(one: Occurrence, setting: LintSetting) -> Hit | None:
     acronyms = len(found) <= 3 and all(len(word) <= 5 for word in found)
     if len(found) < 2 or len(cased) < 10 or acronyms:
         return None
-    n_upper = sum(map(str.isupper, cased))
-    return (
-        Hit(f"{n_upper} of {len(cased)} letters are capitals")
-        if n_upper >= 0.9 * len(cased)
-        else None
-    )
+    n_upper, n = sum(map(str.isupper, cased)), len(cased)
+    return Hit(f"{n_upper} of {n} letters are capitals") if n_upper >= 0.9 * n else None
 
 
 @check("ALT109")
