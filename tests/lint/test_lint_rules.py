@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from beholder.lint import LintFinding, lint
 from beholder.lint.context import vocabulary
+from beholder.lint.linting import Choice
 from beholder.lint.rules import PROFILES, LintSetting, Profile, rules
 
 CASES = [
@@ -142,3 +144,18 @@ def test_the_page_lists_every_rule_with_its_severities() -> None:
     for rule in rules().values():
         cells = (rule.id, rule.name, *(rule.severities[p] for p in PROFILES), rule.condition)
         assert f"| {' | '.join(cells)} |" in page
+
+
+def test_a_year_in_the_caption_is_no_other_number(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    rows = [("Two men row past a shop", "Street, 1953"), ("Three men at a bar", "Two men at a bar")]
+    path.write_text(
+        "".join(json.dumps({"image": c, "alt": a, "caption": c}) + "\n" for a, c in rows)
+    )
+    assert [one.line for one in found(path) if one.rule == "ALT206"] == [2]
+
+
+def test_a_rule_that_is_left_out_still_covers(tmp_path: Path) -> None:
+    path = table(tmp_path, "image,alt", "a.jpg,IMG_2041")
+    for choice in (Choice(ignore=frozenset(["ALT101"])), Choice(severity={"ALT101": "off"})):
+        assert lint([path], choice=choice).findings == []

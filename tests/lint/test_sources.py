@@ -239,3 +239,30 @@ def test_what_is_not_read(tmp_path: Path) -> None:
         lint([tmp_path])
     with pytest.raises(DataError, match="has no known form"):
         lint([write(tmp_path, "a.pdf", "x")])
+
+
+def test_the_file_of_a_iiif_picture_is_its_identifier(tmp_path: Path) -> None:
+    body = {"id": "https://x.org/iiif/altstadt_03.jpg/full/max/0/default.jpg", "type": "Image"}
+    page = {"type": "AnnotationPage", "items": [{"type": "Annotation", "body": body}]}
+    told = {"label": {"en": ["Alt text"]}, "value": {"de": ["altstadt_03"]}}
+    manifest = {"type": "Manifest", "items": [canvas(items=[page], metadata=[told])]}
+    report = lint([write(tmp_path, "m.json", manifest)])
+    assert [one.rule for one in report.findings] == ["ALT101"]
+
+
+def test_annotations_that_are_only_an_address_are_named(tmp_path: Path) -> None:
+    notes = [{"type": "AnnotationPage", "id": "https://x.org/notes.json"}]
+    manifest = {"type": "Manifest", "items": [canvas(annotations=notes)]}
+    (one,) = lint([write(tmp_path, "m.json", manifest)]).findings
+    assert (one.rule, "annotations elsewhere are not read" in one.message) == ("ALT001", True)
+
+
+def test_other_json_of_a_folder_is_skipped(tmp_path: Path) -> None:
+    write(tmp_path, "a.html", '<img src=a alt="A red door">')
+    write(tmp_path, "package.json", {"name": "site", "files": ["dist"]})
+    write(tmp_path, "notes.json", {"type": "AnnotationPage", "items": [{"type": "Annotation"}]})
+    report = lint([tmp_path])
+    assert (report.bad, len(report.occurrences)) == ([], 1)
+    assert report.notes == ["package.json: skipped, it has no alternative texts in rows"]
+    with pytest.raises(DataError, match="has no list of rows"):
+        lint([tmp_path / "package.json"])
