@@ -256,3 +256,34 @@ def test_a_text_of_blanks_is_missing_in_documents(tmp_path: Path) -> None:
     body = "<w:p>" + inline('id="1" descr=" "') + "</w:p>"
     word(tmp_path, body)
     assert lint([tmp_path / "a.docx"]).findings[0].rule == "ALT001"
+
+
+def test_pictures_of_two_documents_are_equal_if_their_bytes_are(tmp_path: Path) -> None:
+    texts = {"a": "A red door in a wall", "b": "A boat at sea", "c": "A quiet old harbour"}
+    for name, text in texts.items():
+        pic = f'<p:pic><p:nvPicPr><p:cNvPr id="1" descr="{text}"/></p:nvPicPr><a:blip r:embed="rId1"/></p:pic>'
+        parts = {
+            "ppt/slides/slide1.xml": f"<p:sld {SPACES}>{pic}</p:sld>",
+            "ppt/slides/_rels/slide1.xml.rels": RELATIONS.format(image="../media/image1.png"),
+            "ppt/media/image1.png": "other bytes" if name == "c" else "bytes",
+        }
+        archive(tmp_path / f"{name}.pptx", parts)
+    found = lint([tmp_path]).findings
+    assert [(one.rule, one.file) for one in found] == [("ALT402", "a.pptx"), ("ALT402", "b.pptx")]
+
+
+def test_captions_of_other_languages_of_word(tmp_path: Path) -> None:
+    # German Word names the style Beschriftung; its w:name is "caption" in every language.
+    style = (
+        '<w:style w:type="paragraph" w:styleId="Beschriftung"><w:name w:val="caption"/></w:style>'
+    )
+    caption = (
+        '<w:p><w:pPr><w:pStyle w:val="Beschriftung"/></w:pPr><w:r><w:t>Minka</w:t></w:r></w:p>'
+    )
+    body = "<w:p>" + inline('id="1" descr="Eine Katze"') + f"</w:p>{caption}"
+    parts = {
+        "word/document.xml": f"<w:document {SPACES}><w:body>{body}</w:body></w:document>",
+        "word/styles.xml": f"<w:styles {SPACES}>{style}</w:styles>",
+    }
+    (one,) = packed.pictures(archive(tmp_path / "a.docx", parts), "a.docx")
+    assert one.caption == "Minka"

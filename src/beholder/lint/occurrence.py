@@ -49,6 +49,7 @@ class Occurrence(Struct, kw_only=True, dict=True):
         element: Name of the element or field.
         picture: Path or address of the picture.
         pictures: Further addresses of the same picture.
+        digest: Checksum of the picture's bytes, if the document contains them.
         raw: Text as written; None if the place has none.
         text_from: Attribute or field that gives the text.
         decorative: Whether it is marked as decorative.
@@ -81,6 +82,7 @@ class Occurrence(Struct, kw_only=True, dict=True):
     element: str = ""
     picture: str = ""
     pictures: tuple[str, ...] = ()
+    digest: str = ""
     raw: str | None = None
     text_from: str = "alt"
     decorative: bool = False
@@ -128,8 +130,8 @@ class Occurrence(Struct, kw_only=True, dict=True):
 
     @cached_property
     def identity(self) -> str:
-        """What is equal for all sizes of the picture."""
-        return identity(self.picture)
+        """What is equal for all sizes of the picture, and for its copies in documents."""
+        return self.digest or identity(self.picture)
 
     @cached_property
     def file_names(self) -> set[str]:

@@ -122,7 +122,7 @@ def text(report: LintReport) -> str:
             said.append(f"  {place:>7}  {one.severity:<7}  {one.rule}  {one.message}")
             if one.text:
                 said.append(f"           {_short(one.text)}")
-    return "\n".join([*said, "", summary(report)])
+    return "\n".join([*said, "", summary(report), ""])
 
 
 def as_json(report: LintReport) -> str:

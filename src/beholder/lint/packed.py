@@ -44,6 +44,7 @@ _NS = {
     "wp": "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing",
     "dc": "http://purl.org/dc/elements/1.1/",
 }
+_VALUE, _STYLE = (f"{{{_NS['w']}}}{name}" for name in ("val", "styleId"))
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 """What ``zipfile`` raises; the last for compression methods that it does not support."""
 _DRAWN = "contains(@uri, '/picture') or contains(@uri, '/chart') or contains(@uri, '/diagram')"
@@ -62,7 +63,9 @@ class _Archive:
     def __init__(self, file: zipfile.ZipFile, name: str, *, layouts: bool = False) -> None:
         self._file, self.name, self.layouts = file, name, layouts
         self.parts = file.namelist()
+        self.captions = {"Caption"}  # ids of styles
         parts = file.infolist()
+        self.digests = {one.filename: f"{one.CRC:08x}-{one.file_size}" for one in parts}
         if len(parts) > MOST_PARTS:
             raise DataError(name, f"has {len(parts):,} parts; at most {MOST_PARTS:,} are read")
         if (size := sum(one.file_size for one in parts)) > MOST_UNPACKED:
@@ -139,6 +142,10 @@ def pictures(file: Path, name: str, *, layouts: bool = False) -> Iterator[Occurr
 def _word(archive: _Archive) -> Iterator[Occurrence]:
     styles = archive.tree("word/styles.xml")
     said = [] if styles is None else styles.xpath("//w:docDefaults//w:lang/@w:val", namespaces=_NS)
+    for style in () if styles is None else styles.iterfind("w:style[w:name]", _NS):
+        name = style.find("w:name", _NS).get(_VALUE, "")  # in English whatever Word's language is
+        if name.lower().endswith("caption"):
+            archive.captions.add(style.get(_STYLE))
     for part in sorted(filter(_WORD.fullmatch, archive.parts), key=lambda one: "/doc" not in one):
         targets = archive.targets(part)
         for one in archive.tree(part).iter(f"{{{_NS['wp']}}}docPr", f"{{{_NS['v']}}}shape"):
@@ -178,13 +185,19 @@ def _drawing(
     links = said.xpath("a:hlinkClick/@r:id", namespaces=_NS)
     marked = said.xpath(".//d:decorative/@val", namespaces=_NS)
     after = frame.xpath("ancestor::w:p[1]/following-sibling::*[1]", namespaces=_NS)
-    styled = "self::w:p[w:pPr/w:pStyle/@w:val = 'Caption']//w:t/text()"
-    caption = "".join(text for one in after for text in one.xpath(styled, namespaces=_NS))
+    caption = "".join(
+        text
+        for one in after
+        if archive.captions & set(one.xpath("w:pPr/w:pStyle/@w:val", namespaces=_NS))
+        for text in one.xpath(".//w:t/text()", namespaces=_NS)
+    )
+    picture = targets.get(fills[0], "") if fills else ""
     return Occurrence(
         file=archive.name,
         locator=f"{part}#{said.get('id', '')}",
         element=etree.QName(frame).localname,
-        picture=targets.get(fills[0], "") if fills else "",
+        picture=picture,
+        digest=archive.digests.get(picture, ""),
         raw=said.get("descr", said.get("alt")),
         text_from="descr" if said.get("alt") is None else "alt",
         decorative=any(value in ("1", "true") for value in marked),
@@ -217,6 +230,7 @@ def _book(archive: _Archive) -> Iterator[Occurrence]:
             raise DataError(archive.name, f"{part!r} declares entities; remove them")
         for one in _on_page(source, part, archive.name):
             one.picture = unquote(posixpath.normpath(one.picture)) if one.picture else ""
+            one.digest = archive.digests.get(one.picture, "")
             one.language = one.language or "".join(languages[:1])
             yield one
 
