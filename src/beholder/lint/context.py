@@ -334,9 +334,7 @@ def vocabulary(names: tuple[str, ...]) -> tuple[Term, ...]:
         DataError: A file is no table of tab-separated values with forms and suggestions.
     """
     rows = [] if "none" in names else table("vocabulary.v1.tsv")
-    for name in names:
-        if name == "none":
-            continue
+    for name in (one for one in names if one != "none"):
         try:
             source = Path(name).read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:

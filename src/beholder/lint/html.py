@@ -253,23 +253,12 @@ class _Page:
 
     def _set_context(self, found: Occurrence, one: Any, above: list[Any]) -> None:
         for parent in (one, *above):
-            language = parent.get("lang") or parent.get(
-                "{http://www.w3.org/XML/1998/namespace}lang"
-            )
-            language = language or parent.get("xml:lang")
-            if language:
+            if language := parent.get("lang") or parent.get("xml:lang"):
                 found.language, found.own_language = language, parent is one
                 break
         link = next((parent for parent in above if _is_active(parent)), None)
         figure = next((parent for parent in above if parent.tag == "figure"), None)
-        near = next(
-            (
-                parent
-                for parent in above
-                if parent.tag in _NEAR or parent.get("role") == "button" or _is_link(parent)
-            ),
-            None,
-        )
+        near = next(filter(_is_near, above), None)
         found.nearby = self.text(near) if near is not None else ""
         if figure is not None:
             found.caption = next((self.text(one) for one in figure if one.tag == "figcaption"), "")
@@ -362,6 +351,10 @@ def _is_picture(one: Any) -> bool:
 
 def _is_link(one: Any) -> bool:
     return one.tag == "a" and one.get("href") is not None
+
+
+def _is_near(one: Any) -> bool:
+    return one.tag in _NEAR or one.get("role") == "button" or _is_link(one)
 
 
 def _is_active(one: Any) -> bool:

@@ -172,11 +172,8 @@ def _hits(one: Occurrence, setting: LintSetting, choice: Choice) -> Iterator[tup
         return
     if not one.text:
         blank = bool(one.raw) and one.element != "row" and one.text_from != "descr"
-        yield (
-            ("ALT002", Hit("has a text of blanks only"))
-            if blank
-            else ("ALT001", Hit("has no alternative text"))
-        )
+        missing = "ALT001", Hit("has no alternative text")
+        yield ("ALT002", Hit("has a text of blanks only")) if blank else missing
         return
     for rule, check in CHECKS.items():
         if choice.excludes(rule) and not rules()[rule].covers:
@@ -219,9 +216,8 @@ def _finding(
     said = "\0".join((rule.id, one.file, one.identity, one.fold))
     seen[said] += 1
     digest = hashlib.sha256(f"{said}\0{seen[said]}".encode("utf-8", "replace")).hexdigest()
-    subject = "The text " if hit.what.startswith(_VERBS) and one.text else ""
-    subject = subject or ("The picture " if hit.what.startswith(_VERBS) else "")
-    what = subject + hit.what
+    subject = "The text " if one.text else "The picture "
+    what = subject * hit.what.startswith(_VERBS) + hit.what
     return LintFinding(
         rule=rule.id,
         name=rule.name,
