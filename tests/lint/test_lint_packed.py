@@ -10,6 +10,7 @@ import pytest
 from beholder.errors import DataError
 from beholder.lint import lint, packed
 from beholder.lint.occurrence import Occurrence
+from beholder.lint.rules import LintSetting
 from toy.alt_texts import RELATIONS, SPACES, inline
 
 DECORATIVE = (
@@ -287,3 +288,11 @@ def test_captions_of_other_languages_of_word(tmp_path: Path) -> None:
     }
     (one,) = packed.pictures(archive(tmp_path / "a.docx", parts), "a.docx")
     assert one.caption == "Minka"
+
+
+@pytest.mark.parametrize("inner", ["", DECORATIVE])
+def test_a_linked_picture_without_text_is_an_empty_link(tmp_path: Path, inner: str) -> None:
+    link = '<a:hlinkClick r:id="rId2"/>'
+    word(tmp_path, "<w:p>" + inline('id="1"', link + inner) + "</w:p>")
+    found = lint([tmp_path / "a.docx"], LintSetting("documents")).findings
+    assert (found[0].rule, found[0].severity) == ("ALT003", "error")

@@ -142,8 +142,7 @@ def lint(
     for finding in report.findings:
         if known[finding.fingerprint]:
             finding.state = "known"
-    present = {finding.fingerprint for finding in report.findings}
-    report.n_gone = len(set(known) - present)
+    report.n_gone = len(set(known) - {finding.fingerprint for finding in report.findings})
     return report
 
 

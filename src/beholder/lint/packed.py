@@ -22,6 +22,7 @@ from beholder.errors import DataError
 from beholder.lint import html
 from beholder.lint.decoding import decoded
 from beholder.lint.occurrence import Occurrence
+from beholder.lint.wording import norm
 
 MOST_PARTS = 10_000
 MOST_UNPACKED = 2**30
@@ -203,6 +204,10 @@ def _drawing(
         decorative=any(value in ("1", "true") for value in marked),
         role="functional" if links else "informative",
         link=targets.get(links[0], "") if links else None,
+        image_only=bool(links),
+        structural=(("ALT003", "the link contains nothing but a picture without text", ""),)
+        if links and not norm(said.get("descr", said.get("alt", "")))
+        else (),
         title=said.get("title", ""),
         caption=caption,
         language=language,

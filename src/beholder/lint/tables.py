@@ -49,7 +49,6 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
 }
 """Names of columns, in lower case with ``_`` for blanks, in order of preference."""
 
-
 _SAME = ("page", "nearby", "language", "date", "work_title", "long")
 
 
@@ -213,7 +212,6 @@ def _occurrence(
         return DataError(name, "has half of a surrogate pair", line=number, field=chosen["text"])
     said = {key: _plain(row.get(column)) for key, column in chosen.items() if key != "text"}
     role, link = said.get("role", "").lower(), said.get("link") or None
-    long_field = chosen["text"] in ("long_description", "long")
     caption = said.get("caption", "")
     same: dict[str, Any] = {key: said.get(key, "") for key in _SAME}
     return Occurrence(
@@ -229,7 +227,7 @@ def _occurrence(
         role=role or ("functional" if link else "figure" if caption else "informative"),
         link=link,
         caption=caption,
-        is_long=long_field,
+        is_long=chosen["text"] in ("long_description", "long"),
         medium=bool(said.get("medium")),
         own_words=_terms(row.get(chosen.get("own_words", ""))),
         ignore=frozenset(said.get("ignore", "").replace(",", " ").upper().split()),
