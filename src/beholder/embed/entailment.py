@@ -29,6 +29,7 @@ ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 _AT_ONCE = 64
 """Pairs in memory at a time."""
 _KEPT = 1 << 14
+_SAME = np.array([1, 0, 0], dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,8 +42,8 @@ class _Model:
 def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
     """How likely each second sentence follows from the first, is open, or is excluded by it.
 
-    A pair has the same answer, to the bit, whatever it is asked with. Of a premise, what does not
-    fit the window of the encoder is not read.
+    A pair has the same answer, to the bit, whatever it is asked with. A sentence entails itself. Of
+    a premise, what does not fit the window of the encoder is not read.
 
     Args:
         pairs: Premise and hypothesis.
@@ -51,7 +52,7 @@ def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
         (pairs, 3), float32: probabilities of entailment, neutral and contradiction; rows sum to 1.
     """
     known = _answers()
-    found = {pair: known.get(pair) for pair in pairs}
+    found = {pair: _SAME if pair[0] == pair[1] else known.get(pair) for pair in pairs}
     asked = sorted((p for p, row in found.items() if row is None), key=lambda p: len(p[0] + p[1]))
     for start in range(0, len(asked), _AT_ONCE):
         part = asked[start : start + _AT_ONCE]

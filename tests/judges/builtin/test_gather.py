@@ -15,7 +15,7 @@ import pytest
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.evidence import Evidence
-from beholder.judges.builtin.gather import gather
+from beholder.judges.builtin.gather import gather as gather_all
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import numbers
 from beholder.judges.builtin.reading import analysed
@@ -23,6 +23,12 @@ from beholder.judges.builtin.relations import UnitSeen
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
 from beholder.language.statements import GraphUnit
 from beholder.records import Span
+
+
+def gather(*given: Any) -> tuple[Evidence, ...]:
+    """Evidence without what is the same for all units of a sentence or text."""
+    return tuple(replace(one, repeated=0.0, shared=0.0) for one in gather_all(*given))
+
 
 NUMBERS = replace(numbers(), same=0.85, known=0.5)
 
@@ -626,3 +632,17 @@ def test_a_name_that_may_stand_for_whatever_else_is_there() -> None:
     assert (vague["ground"], vague["chair"], vague["dog"]) == (True, False, False)
     nothing = gather(own, analysed("Hello."), NUMBERS)
     assert [e.vague for e in nothing if e.kind == "entity"].count(True) == 1
+
+
+def test_how_much_of_a_sentence_and_of_a_text_the_target_repeats() -> None:
+    source = analysed("A red boat lies on a beach. Two dogs run.")
+    found = gather_all(source, analysed("A boat lies on sand."), numbers())
+    shares = {u.value: one.repeated for u, one in zip(source.units, found, strict=True)}
+    # a, boat, lies, on, a of seven words; none of three
+    assert shares["red"] == pytest.approx(5 / 7)
+    assert shares["dog"] == 0.0
+    assert len({one.shared for one in found}) == 1
+    same = gather_all(source, source, numbers())
+    assert {one.repeated for one in same} == {one.shared for one in same} == {1.0}
+    strange = gather_all(source, analysed("The sky is grey."), numbers())
+    assert strange[0].shared < found[0].shared < 1.0

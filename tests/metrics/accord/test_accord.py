@@ -139,7 +139,7 @@ def test_what_cannot_be_scored_has_a_reason() -> None:
         Accord().score_text("Ein Hund rennt über die grüne Wiese und bellt laut", "A dog.")
 
 
-def test_a_contradicted_sentence_costs_the_more_the_nearer_the_words_are(
+def test_the_worst_sentence_of_either_text_says_whether_one_excludes_the_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[tuple[str, str]] = []
@@ -159,8 +159,21 @@ def test_a_contradicted_sentence_costs_the_more_the_nearer_the_words_are(
     assert excluded(TEXT, [two, TEXT]) == 0.0
     assert ("A man holds a blue cup.", TEXT) in asked
     assert excluded("?", [TEXT]) == 0.0
-    evidence = asyncio.run(Accord().gather(Item("i", OTHER, (TEXT,)), Tools()))
-    values = Accord().score_item(Item("i", OTHER, (TEXT,)), replace(evidence, excluded=0.8)).values
+
+
+def consistent(candidate: str, excluded: float) -> tuple[float, float]:
+    """``consistent`` and ``words`` of a text beside ``TEXT``."""
+    item = Item("i", candidate, (TEXT,))
+    evidence = asyncio.run(Accord().gather(item, Tools()))
+    values = Accord().score_item(item, replace(evidence, excluded=excluded)).values
+    return values["consistent"], values["words"]
+
+
+def test_contradictions_cost_the_more_the_nearer_the_words_are() -> None:
     # The default caution is a half: 1 - 0.5 * 0.8 * words ** 4.
-    w = values["words"]
-    assert values["consistent"] == pytest.approx(1 - 0.4 * w * w * w * w)
+    found, w = consistent("A man holds a cup.", 0.8)
+    assert found == pytest.approx(1 - 0.4 * w * w * w * w)
+    assert consistent(TEXT, 0.8)[0] == pytest.approx(0.6)
+    # A contradicted unit, the blue cup, counts like a sentence that is surely excluded.
+    found, w = consistent(OTHER, 0.2)
+    assert found == pytest.approx(1 - 0.5 * w * w * w * w)

@@ -77,10 +77,11 @@ def find(
         _both(found, answers[place], n) if place in answers else _by_rules(found, n)
         for place, found in enumerate(evidence)
     ]
-    for wrong in rewritten(source, target) if entail and among is None else ():
+    for start, end in rewritten(source, target) if entail and among is None else ():
         for place, unit in enumerate(source.units):
-            if any(a < wrong.span[1] and b > wrong.span[0] for a, b in unit.spans):
-                made[place] = Finding(0.0, n.grade(0.0), True, wrong.instead, wrong.where)
+            silent = not made[place].contradiction
+            if silent and any(a < end and b > start for a, b in unit.spans):
+                made[place] = Finding(0.0, n.grade(0.0), True)
     absent = {
         unit.subject
         for unit, finding in zip(source.units, made, strict=True)

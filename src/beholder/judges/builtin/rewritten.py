@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
@@ -17,28 +16,11 @@ _ALIKE = number("entail.alike")
 _EXCLUDED = number("entail.excluded")
 
 
-@dataclass(frozen=True, slots=True)
-class Rewritten:
-    """Words that a target has others for.
+def rewritten(source: AnalysedText, target: AnalysedText, model: Entailment = entail) -> list[Span]:
+    """Characters of the words of the source that make a wrong fact of a sentence of the target.
 
-    Attributes:
-        span: Their characters in the source.
-        instead: What the target says in their place; empty if nothing.
-        where: Its characters in the target.
-    """
-
-    span: Span
-    instead: str
-    where: tuple[Span, ...]
-
-
-def rewritten(
-    source: AnalysedText, target: AnalysedText, model: Entailment = entail
-) -> list[Rewritten]:
-    """The words of the source that make a wrong fact of a sentence of the target.
-
-    A sentence counts if most of its words stand in one sentence of the target in the same order,
-    and the entailment model is sure that this sentence excludes it.
+    A sentence counts if one sentence of the target has most of its words in the same order, and
+    the entailment model is sure that this sentence excludes it.
     """
     own, others = _sentences(source), _sentences(target)
     near = []
@@ -51,7 +33,7 @@ def rewritten(
         (target.sentence_texts[target.sentences[best[0]]], source.sentence_texts[place])
         for place, _, best in near
     ]
-    found: list[Rewritten] = []
+    found: list[Span] = []
     for (_, words, best), chances in zip(near, model(texts), strict=True):
         if chances[CONTRADICTION] >= _EXCLUDED:
             found += _differences(source, words, target, best)
@@ -72,15 +54,13 @@ def _shared(said: list[str], other: range, target: AnalysedText) -> int:
 
 def _differences(
     source: AnalysedText, words: range, target: AnalysedText, best: range
-) -> list[Rewritten]:
+) -> list[Span]:
     said = [source.words[i] for i in words]
     there = [target.words[i] for i in best]
     found = []
-    for kind, a, b, c, d in SequenceMatcher(None, said, there, False).get_opcodes():
-        new = [i for i in range(a, b) if said[i] not in there]
+    for kind, first, last, _, _ in SequenceMatcher(None, said, there, False).get_opcodes():
+        new = [i for i in range(first, last) if said[i] not in there]
         if kind != "equal" and new:
-            span = (source.spans[words[new[0]]][0], source.spans[words[new[-1]]][1])
-            where = ((target.spans[best[c]][0], target.spans[best[d - 1]][1]),) if d > c else ()
-            instead = target.graph.text[slice(*where[0])] if where else ""
-            found.append(Rewritten(span, instead, where))
+            spans = [source.spans[words[i]] for i in (new[0], new[-1])]
+            found.append((spans[0][0], spans[1][1]))
     return found

@@ -1,0 +1,59 @@
+"""Words that differ in a sentence that a text nearly repeats, with an entailment model by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from beholder.embed.base import FloatArray
+from beholder.judges.builtin.findings import find
+from beholder.judges.builtin.reading import analysed
+from beholder.judges.builtin.rewritten import rewritten
+
+REFERENCE = "A cat sleeps on the chair. The arrow on the sign points up."
+
+
+def excludes(pairs: Sequence[tuple[str, str]]) -> FloatArray:
+    return np.array([[0.1, 0.0, 0.9]] * len(pairs), np.float32).reshape(-1, 3)
+
+
+def entails(pairs: Sequence[tuple[str, str]]) -> FloatArray:
+    return np.array([[0.9, 0.05, 0.05]] * len(pairs), np.float32).reshape(-1, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("A cat sleeps on the chair. The arrow on the sign points down.", ["down"]),
+        ("A dog sleeps on the chair.", ["dog"]),
+        ("A cat sleeps under the chair, the arrow on the sign points up.", []),  # three fifths no
+        ("The chair sleeps on a cat.", []),  # all words are there
+        ("A cat sleeps on the chair.", []),  # repeated
+        ("Two boys play football.", []),
+    ],
+)
+def test_words_of_a_nearly_repeated_sentence(text: str, words: list[str]) -> None:
+    found = rewritten(analysed(text), analysed(REFERENCE), excludes)
+    assert [text[a:b] for a, b in found] == words
+
+
+def test_only_if_the_model_is_sure_that_it_is_excluded() -> None:
+    text = analysed("A dog sleeps on the chair.")
+    assert rewritten(text, analysed(REFERENCE), entails) == []
+    assert rewritten(text, analysed("..."), excludes) == []
+
+
+def test_a_wrong_word_is_not_said() -> None:
+    text = "The arrow on the sign points down."
+    source = analysed(text)
+    found = find(source, analysed("The arrow on the sign points up."), entail=True)
+    at = text.index("down")
+    wrong = [
+        one.grade
+        for unit, one in zip(source.units, found, strict=True)
+        if any(a <= at < b for a, b in unit.spans)
+    ]
+    assert wrong
+    assert max(wrong) < 3
