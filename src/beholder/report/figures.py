@@ -127,6 +127,6 @@ def distribution_figure(
     axes.set_ylabel("items")
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8, ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
     axes.set_title(f"n = {len(values):,}", loc="right", fontsize=8, color="0.35")
     return figure

@@ -392,9 +392,9 @@ def _by_entity(source: AnalysedText, target: AnalysedText, best: FloatArray) -> 
 def _repeated(source: AnalysedText, target: AnalysedText) -> list[float]:
     """Share of the words of each sentence of the source that the target has."""
     known: list[list[bool]] = [[] for _ in source.sentence_texts]
-    there = {word.lower() for word in target.words}
+    there = set(target.words)
     for word, sentence in zip(source.words, source.sentences, strict=True):
-        known[sentence].append(word.lower() in there)
+        known[sentence].append(word in there)
     return [sum(each) / max(len(each), 1) for each in known]
 
 

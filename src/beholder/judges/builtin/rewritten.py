@@ -23,11 +23,13 @@ def rewritten(source: AnalysedText, target: AnalysedText, model: Entailment = en
     the entailment model is sure that this sentence excludes it.
     """
     own, others = _sentences(source), _sentences(target)
+    there = {words: {target.words[i] for i in words} for words in others}
     near = []
     for place, words in enumerate(own):
-        said = [source.words[i] for i in words]
-        best = max(others, key=lambda o: _shared(said, o, target), default=range(0))
-        if words and _ALIKE * len(words) <= _shared(said, best, target) < len(words):
+        said, least = [source.words[i] for i in words], _ALIKE * len(words)
+        like = [o for o in others if sum(w in there[o] for w in said) >= least]
+        best = max(like, key=lambda o: _shared(said, o, target), default=range(0))
+        if words and least <= _shared(said, best, target) < len(words):
             near.append((place, words, best))
     texts = [
         (target.sentence_texts[target.sentences[best[0]]], source.sentence_texts[place])

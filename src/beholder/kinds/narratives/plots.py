@@ -228,7 +228,7 @@ def _scatter(axes: Axes, tables: ComparisonTables, means: Means) -> None:
     )
     axes.plot([1, 10], [1, 10], color="#dfe2e0", linewidth=1, zorder=0)
     if drawn:
-        for text in axes.legend(frameon=False, fontsize=7).get_texts():
+        for text in axes.legend(frameon=False, fontsize=7, loc="upper left").get_texts():
             text.set_parse_math(False)
     r = tables.between_methods[0].r
     if r is not None:
