@@ -82,3 +82,16 @@ def test_each_rule_has_at_most_one_miss_and_one_false_alarm(
 ) -> None:
     both = {rule: counted[True][rule] + counted[False][rule] for rule in rules()}
     assert not {rule for rule, n in both.items() if n["miss"] > 1 or n["false"] > 1}
+
+
+def test_later_cases_of_dates_contradictions_and_languages(tmp_path: Path) -> None:
+    """60 cases of another person who saw the rules' text alone; docs/lint.md states the shares."""
+    counts: Counter[tuple[str, bool, bool]] = Counter()
+    lines = Path(__file__).with_name("labelled_2.jsonl").read_text(encoding="utf-8").splitlines()
+    for case in map(json.loads, lines):
+        counts[case["rule"], case["expected"], found(case, tmp_path)] += 1
+    wrong = {key: n for key, n in counts.items() if key[1] != key[2]}
+    assert counts.total() == 60
+    assert wrong == {
+        ("ALT207", False, True): 4, ("ALT206", True, False): 3, ("ALT205", True, False): 1
+    }  # fmt: skip
