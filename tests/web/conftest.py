@@ -67,7 +67,9 @@ def chromium() -> Iterator[Any]:
         pytest.importorskip("playwright", reason="needs Playwright: make test-web")
         if CHROMIUM is None:
             pytest.skip("needs Chromium")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=60_000)  # a page tries again ever later while its server restarts
 
     assert CHROMIUM, "make test-web needs the package chromium"
     with sync_playwright() as playwright:
