@@ -90,8 +90,7 @@ def test_later_cases_of_dates_contradictions_and_languages(tmp_path: Path) -> No
     lines = Path(__file__).with_name("labelled_2.jsonl").read_text(encoding="utf-8").splitlines()
     for case in map(json.loads, lines):
         counts[case["rule"], case["expected"], found(case, tmp_path)] += 1
-    wrong = {key: n for key, n in counts.items() if key[1] != key[2]}
+    wrong = Counter({key: n for key, n in counts.items() if key[1] != key[2]})
+    known = {("ALT207", False, True): 4, ("ALT206", True, False): 3, ("ALT205", True, False): 1}
     assert counts.total() == 60
-    assert wrong == {
-        ("ALT207", False, True): 4, ("ALT206", True, False): 3, ("ALT205", True, False): 1
-    }  # fmt: skip
+    assert wrong <= Counter(known)

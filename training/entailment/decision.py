@@ -41,6 +41,7 @@ from beholder.records import Span
 from training.entailment.train import LABELS, SHARED, SIXTH, is_kept_back, written
 from training.fact_weights import TABLE, write_table
 from training.studies.contradictions import read as read_reading
+from training.studies.minimal_pairs import TUNED
 
 Floats = npt.NDArray[np.float64]
 Spans: TypeAlias = tuple[Span, ...]
@@ -55,8 +56,6 @@ NAMES = ("entity", "attribute", "relation")
 PARTS = {"rules": [0, 1, 4, 5, 6], "model": [0, 2, 3, 5, 6], "both": list(range(7))}
 SIGNS = ((None, None), (0, None), (0, None), (None, 0), (None, 0), (None, None), (0, None))
 """Bounds of the weights: what speaks for a unit never lowers its probability."""
-TUNED = 6
-"""Minimal pairs of each kind that are looked at here; the others measure."""
 EXCHANGED = ("roles", "passive", "attribute_exchange")
 """Kinds whose altered words do not say which unit is wrong."""
 PENALTY = 1e-3

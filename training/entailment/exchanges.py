@@ -172,7 +172,7 @@ def action(roll: random.Random) -> Fact:
     return Fact(
         [*says[:6], says[7], says[10]],
         forms(b, a)[:6] + forms(b, a)[8:11],
-        [up(f"the {a} is {roll.choice(ACTS)}"), up(f"the {b} is {roll.choice(LIVING)[0]}")],
+        [f"the {a} is {roll.choice(ACTS)}", f"the {b} is {roll.choice(LIVING)[0]}"],
         [says[8], says[9], f"{an(b)} is {done}", f"someone is {ing} the {b}"],
     )
 
@@ -628,6 +628,5 @@ def pairs(n: int, roll: random.Random, beside: Sequence[str]) -> list[Row]:
             for t in roll.sample(list(fact.false), min(2, len(fact.false)))
         ]
         if fact.open and roll.random() < 0.6:
-            text = roll.choice(list(fact.open))
-            made.append((premise, text if text.endswith(".") else up(text), "neutral"))
+            made.append((premise, up(roll.choice(list(fact.open))), "neutral"))
     return made

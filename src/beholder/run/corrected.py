@@ -41,14 +41,6 @@ _BIAS_COLUMNS = (
     Column("reason", "not enough data", "text"),
 )
 
-_ELSEWHERE = {
-    "seat": "pairs won by the first seat alone",
-    "flips": "share of pairs whose order decides",
-    "wording": "share of yes, supported minus present",
-    "repeats": "share of verdicts that change",
-}
-"""Entries for which a run asks nothing, and what they count."""
-
 _COLUMNS = (
     VALUE,
     Column("of", "of", "text"),
@@ -261,12 +253,8 @@ def bias_table(run: Store, wanted: Sequence[Target]) -> Table:
         words = [len(item.candidate.split()) for *_, item in known]
         entries = [
             length_bias(words, judged, human, pictures),
-            *_places(run, target, known),
+            *(_places(run, target, known) if target.labels.name == "mistakes" else ()),
             _own_texts(known, _model(target.metric)),
-            *(
-                Bias(name, None, None, 0, unit, "a run does not ask twice: beholder judge-check")
-                for name, unit in _ELSEWHERE.items()
-            ),
         ]
         rows += [
             {
@@ -276,7 +264,10 @@ def bias_table(run: Store, wanted: Sequence[Target]) -> Table:
             }
             for one in entries
         ]
-    notes = ("0 is no bias; errors of the labels draw length towards its value without labels",)
+    notes = (
+        "0 is no bias; errors of the labels draw length towards its value without labels",
+        "seat, flips, wording and repeats: a run does not ask twice, beholder judge-check does",
+    )
     return Table("bias", "What else the grades follow", _BIAS_COLUMNS, tuple(rows), notes)
 
 
@@ -303,7 +294,7 @@ def _places(run: Store, target: Target, known: Sequence[Graded]) -> Iterator[Bia
     splitter = RuleSplitter()
     of_place = {place: (source, item) for place, _, _, source, item in known}
     rows: dict[bool, list[tuple[float, bool, bytes]]] = {True: [], False: []}
-    for place, units in run.units(target.metric) if target.labels.name == "mistakes" else ():
+    for place, units in run.units(target.metric):
         if place not in of_place:
             continue
         source, item = of_place[place]

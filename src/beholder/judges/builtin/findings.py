@@ -62,7 +62,8 @@ def find(
         source: The text whose units are looked for.
         target: The text in which they are looked for.
         entail: Whether the entailment model decides, with the rules, on what words alone do not.
-        among: Places of the units that the model, which is slow, is asked of; all if None.
+        among: Places of the units that the model, which is slow, is asked of; all if None. With
+            places, sentences that are nearly repeated are not compared as wholes.
 
     Returns:
         One finding per unit of the source, in order.

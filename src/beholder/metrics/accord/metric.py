@@ -62,7 +62,8 @@ class Accord(Metric[AccordEvidence]):
     what the references recall of one another by their words, as in PoSh. A text that is a
     reference's words out of order keeps down to a fifth (``in_order``). Equal words are no proof:
     where, by the built-in entailment model, a sentence contradicts all references, or each of them
-    has one that contradicts the text, this costs up to ``caution`` of the value (``consistent``).
+    has one that contradicts the text, or where a unit is contradicted, this costs up to ``caution``
+    of the value (``consistent``).
     It costs less if the texts have few words in common, because they may describe different parts.
 
     Range 0..1, higher is better. It follows people's ratings of short descriptions more closely

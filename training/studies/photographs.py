@@ -1,0 +1,46 @@
+"""Marks of units of two descriptions of a photograph: shares with Wilson intervals.
+
+    python -m training.studies.photographs photographs_3
+
+The rows are those of a file in ``training/readings``. Mistakes, omissions and matches are drawn
+from all that are counted; contradictions are all. Rules and figures: ``docs/reading.md``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+
+from scipy.stats import binomtest
+
+from training.studies.contradictions import read
+
+MARKS = ("right", "false", "ill")
+CLAIMS = {
+    "unstated": "mistake", "contradicted": "mistake", "omission": "omission", "match": "match"
+}  # fmt: skip
+
+
+def main() -> None:
+    """Print the shares by what is claimed, whether it is shown, and kind of unit."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in read(f"{sys.argv[1]}.jsonl"):
+        for unit in row["units"]:
+            claim = CLAIMS[unit["verdict"]]
+            names = [claim, f"{claim}, {unit['kind']}"] if unit["sampled"] else []
+            if unit["sampled"] and unit["shown"]:
+                names.append(f"{claim}, shown")
+            if unit["verdict"] == "contradicted":
+                names.append("contradiction")
+            for name in names:
+                counts[name][unit["mark"]] += 1
+    for name, marks in sorted(counts.items()):
+        n, cells = marks.total(), []
+        for mark in MARKS:
+            ends = binomtest(marks[mark], n).proportion_ci(method="wilson")
+            cells.append(f"{mark} {marks[mark] / n:.2f} [{ends.low:.2f}, {ends.high:.2f}]")
+        print(f"{name:22}{n:5}  {'  '.join(cells)}")
+
+
+if __name__ == "__main__":
+    main()
