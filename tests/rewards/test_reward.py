@@ -9,7 +9,6 @@ import logging
 import multiprocessing
 import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -202,9 +201,8 @@ def test_workers_that_were_killed_while_idle_are_replaced() -> None:
         for _ in range(2):
             workers = multiprocessing.active_children()
             assert workers
-            for worker in workers:
-                assert worker.pid is not None
-                os.kill(worker.pid, signal.SIGKILL)
+            for worker in workers:  # the pool itself may end the others first
+                worker.kill()
                 worker.join()
             assert _call(asked, ["two words", "one"]) == [2.0, 1.0]
 
