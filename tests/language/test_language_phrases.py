@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from beholder.language.parsers import subjects_read_as_objects, verbs_read_as_nouns
+from beholder.language.repairs import subjects_read_as_objects, verbs_read_as_nouns
 from beholder.language.phrases import find_phrases
 from toy.graphs import document
 

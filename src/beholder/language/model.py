@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FILE = Path(__file__).with_name("english.safetensors")
 """The weights; ``english.md`` beside them is their card."""
 COMPONENT = "beholder_parser"
+NEAR_VERBS = "near verbs"
+"""Where documents keep the first characters of the nouns that are nearly verbs."""
 
 _RUN = 128
 """Signs in a row, without a space, from which they are cut; no text in a language has so many."""
@@ -92,6 +94,7 @@ class Annotator:
         for place, names in enumerate((read.tags, read.parts, read.relations)):
             rows[:, place] = [self._ids[name] for name in names]
         rows[:, 3] = (read.heads - np.arange(len(doc))).astype(np.uint64)
+        doc.user_data[NEAR_VERBS] = {doc[int(i)].idx for i in read.near_verbs}
         return doc.from_array(["TAG", "POS", "DEP", "HEAD"], cast("Ints2d", rows))
 
     def pipe(self, docs: Iterable[Doc], *, batch_size: int) -> Iterator[Doc]:

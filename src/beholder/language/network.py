@@ -48,6 +48,9 @@ _EPSILON = 1e-5
 _PLACES = 16
 """Binary places of activations. Weights have 24 at most, as their scales are float16, so that sums
 of products below 2**13 are exact in float64; 150 is the most that descriptions come to."""
+_NEARLY = 5.0
+"""By how much a noun is at most likelier than a verb to be one nearly, in logits: of the 20 such
+nouns of 3,058 in descriptions of photographs, 16 are verbs."""
 _SHARES = 24
 """Binary places of the shares of attention."""
 
@@ -62,12 +65,14 @@ class Tagged:
         tags, parts: English tag and universal part of speech of each word.
         heads: (n,) place of the head of each word in the text, the own place for a root.
         relations: Relation of each word to its head.
+        near_verbs: Places of the nouns that are nearly verbs of the present.
     """
 
     tags: list[str]
     parts: list[str]
     heads: Ints
     relations: list[str]
+    near_verbs: Ints
 
 
 def shape(word: str) -> int:
@@ -164,6 +169,8 @@ class Network:
             return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)
 
         self.tags, self.parts, self.relations = labels["tags"], labels["parts"], labels["relations"]
+        self._nouns = [self.tags.index(tag) for tag in ("NN", "NNS")]
+        self._verbs = [self.tags.index(tag) for tag in ("VBZ", "VBP")]
         # Added to the scores of a tag and a part: a word is no plural noun and verb at once.
         self._together = np.full((len(self.tags), len(self.parts)), -np.inf, dtype=np.float32)
         self._together[tuple(zip(*labels["pairs"], strict=True))] = 0
@@ -192,7 +199,8 @@ class Network:
     def read(self, words: Sequence[str]) -> Tagged:
         """The words of one text, with everything that the network says of them."""
         if not words:
-            return Tagged([], [], np.zeros(0, dtype=np.int64), [])
+            nothing = np.zeros(0, dtype=np.int64)
+            return Tagged([], [], nothing, [], nothing)
         x = np.stack([self._vector(word) for word in words])
         for block in self._blocks:
             x = block(x)
@@ -200,12 +208,15 @@ class Network:
         n_tags, n_parts = len(self.tags), len(self.parts)
         told = self._tag(x)
         pairs = told[:, :n_tags, None] + told[:, None, n_tags : n_tags + n_parts] + self._together
+        best = pairs.max(axis=2)
+        verbs = best[:, self._verbs].max(axis=1) >= best[:, self._nouns].max(axis=1) - _NEARLY
         tags, parts = np.divmod(pairs.reshape(len(words), -1).argmax(axis=1), n_parts)
         bounds = sentence_bounds(told[:, -2])
         heads = self._heads(x, told[:, -1], bounds)
         relations = self._relations(x, heads)
         named = [self.tags[i] for i in tags], [self.parts[i] for i in parts]
-        return Tagged(*named, heads, [self.relations[i] for i in relations])
+        told_near = np.flatnonzero(verbs & np.isin(tags, self._nouns))
+        return Tagged(*named, heads, [self.relations[i] for i in relations], told_near)
 
     def _vector(self, word: str) -> FloatArray:
         """What the first block gets of a word."""

@@ -1,0 +1,206 @@
+"""What the parser is known to read wrong, given back: verbs, subjects and numbers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+
+from beholder.language.document import Word
+from beholder.language.lexicon import ANIMALS, NUMBER_WORDS, RELATIVE_PRONOUNS, word_set
+from beholder.text.kinds import parts_of_speech
+
+_FINITE = frozenset({"VBZ", "VBP", "VBD"})
+_DEPTH = 12
+"""How many words up a joined noun is looked for."""
+_OF_NOUNS = frozenset({"cop", "det", "case", "amod", "nmod:poss", "nummod", "compound", "flat"})
+_ENDS = frozenset({"nsubj", "obj", "obl"})
+_REACH = 4
+"""How far before a noun the article of its phrase is looked for, in words."""
+_ONE = frozenset({"a", "an", "another", "each", "every", "one"})
+"""What stands before one thing, so never before a noun in -s."""
+_ONE_MORE = frozenset({"another", "one", "second", "third", "fourth"})
+_SEVERAL = frozenset({"few", "many", "more", "most", "others", "several", "some"})
+_UNCHANGED = ANIMALS | word_set("unseen.txt", "measures")
+"""Nouns that are no verbs after a number though they have no -s: "two fish", "six foot"."""
+
+
+def repaired(words: Sequence[Word], likely: Collection[int] = ()) -> list[Word]:
+    """The words of one text with what the parser is known to read wrong.
+
+    Args:
+        words: All words of the text.
+        likely: First characters of the nouns that the parser nearly took for verbs.
+    """
+    return numbers_of_clauses(subjects_read_as_objects(verbs_read_as_nouns(words, likely)))
+
+
+def verbs_read_as_nouns(words: Sequence[Word], likely: Collection[int] = ()) -> list[Word]:
+    """Give back verbs of the present that were tagged as nouns: "A dark band circles it".
+
+    A noun is one if it has a subject; if it is joined to such a verb, or begins a relative clause;
+    and if the word before it can be its subject, by number, and the phrase can be none ("a band
+    circles", "three more stand", "ground slopes up"), or the parser nearly took it for a verb.
+    What stands before it in the phrase then belongs to its subject.
+    """
+    found = list(words)
+    below: defaultdict[int, list[int]] = defaultdict(list)
+    for word in words:
+        below[word.head].append(word.index)
+    for word in words:
+        if word.tag in ("NN", "NNS") and word.pos == "NOUN" and word.dep not in _OF_NOUNS:
+            children = [found[i] for i in below[word.index] if i != word.index]
+            if all(c.dep != "cop" for c in children):
+                _give_back(found, found[word.index], children, word.start in likely)
+    return found
+
+
+def _give_back(words: list[Word], word: Word, children: list[Word], likely: bool) -> None:
+    before = [c for c in children if c.index < word.index]
+    head = words[word.head]
+    tag = "VBZ" if word.tag == "NNS" else "VBP"
+    named = [c for c in before if c.dep.startswith("nsubj")]
+    relative = [c for c in before if c.lower in RELATIVE_PRONOUNS]
+    bare = all(c.dep not in _OF_NOUNS for c in before)
+    if named:
+        subject = named[-1]
+        own = any(c.dep in _OF_NOUNS and c.index > subject.index for c in before)
+        if own or not (tag == "VBZ" or likely or _is_several(subject)):
+            return
+    elif word.dep.startswith("acl") and relative:
+        subject = relative[-1]
+    elif word.dep == "conj" and head.tag == tag and bare and any(c.dep == "cc" for c in before):
+        words[word.index] = word._replace(pos="VERB", tag=tag)  # the subject is that of the first
+        return
+    elif before and before[-1].index == word.index - 1:
+        subject = before[-1]
+        if subject.lower == "more" and len(before) > 1 and _counts(before[-2]):
+            subject = before[-2]  # "three more stand"
+        if not _can_be_subject(subject, tag) or not (likely or _is_no_phrase(words, word, children)):
+            return
+    else:
+        return
+    if not _hang(words, word._replace(pos="VERB", tag=tag), subject, before):
+        return
+    for child in before:
+        if child.index < subject.index and child.dep in _OF_NOUNS and subject.pos == "NOUN":
+            words[child.index] = child._replace(head=subject.index)
+    for child in children:
+        if child.index > word.index and child.dep == "nmod":
+            words[child.index] = child._replace(dep="obl")
+
+
+def _is_several(word: Word) -> bool:
+    return word.tag in ("NNS", "NNPS") or word.lower in _SEVERAL or _counts(word)
+
+
+def _counts(word: Word) -> bool:
+    return NUMBER_WORDS.get(word.lower, 1) != 1
+
+
+def _can_be_subject(word: Word, tag: str) -> bool:
+    if tag == "VBP":
+        return _is_several(word)
+    return word.tag == "NN" or word.lower in _ONE_MORE
+
+
+def _is_no_phrase(words: Sequence[Word], word: Word, children: Sequence[Word]) -> bool:
+    """Whether the words before a noun cannot be of one phrase with it, or a particle follows."""
+    if any(c.dep == "compound:prt" and c.index > word.index for c in children):
+        return True
+    last = words[word.index - 1]
+    phrase = [last.lower]
+    for before in reversed(words[max(0, last.index - _REACH) : last.index]):
+        if before.head not in (word.index, last.index) or before.pos == "PUNCT":
+            break
+        phrase.append(before.lower)
+    if word.tag == "NNS":
+        return "few" not in phrase and not _ONE.isdisjoint(phrase)
+    if word.dep == "ROOT" and _has_verb([w for w in words if w.sentence == word.sentence]):
+        return False
+    only_noun = {"n"} == parts_of_speech(word.lower) or word.lower in _UNCHANGED
+    return any(NUMBER_WORDS.get(w, 1) != 1 for w in phrase) and not only_noun
+
+
+def _has_verb(words: Sequence[Word]) -> bool:
+    return any(w.tag in _FINITE or w.tag == "MD" for w in words)
+
+
+def _hang(words: list[Word], verb: Word, subject: Word, before: Sequence[Word]) -> bool:
+    """Put a verb that was a noun into the tree, with its subject; False if it finds no place."""
+    head, kind = words[verb.head], verb.dep.split(":")[0]
+    cased = any(c.dep == "case" for c in before)
+    clause = [w for w in words if w.sentence == verb.sentence]
+    told = _has_verb(clause)
+    owner = subject._replace(dep="nsubj", head=verb.index)
+    if kind == "nsubj" and head.tag in ("VBN", "VBG") and not cased and not told:  # "a peak soars, its top lit"
+        top = verb.index if head.head == head.index else head.head
+        words[head.index] = head._replace(dep="advcl", head=verb.index)
+        verb = verb._replace(dep=head.dep, head=top)
+    elif kind == "conj" and head.is_noun and not cased:
+        above = head
+        while above.pos != "VERB" and above.head != above.index:
+            above = words[above.head]
+        if above.pos == "VERB":
+            verb = verb._replace(head=above.index)
+        elif verb.tag == "VBP" and above is head:  # "Bushes and a tree rise"
+            words[head.index] = head._replace(dep="nsubj", head=verb.index)
+            verb = verb._replace(dep="ROOT", head=verb.index)
+    elif cased or kind in ("obj", "obl", "nmod", "nsubj", "appos"):
+        top = next(w for w in clause if w.head == w.index)
+        if told or not top.is_noun or top.index > verb.index:
+            return False
+        if (verb.tag == "VBP") != _is_several(top):
+            return False
+        owner = owner._replace(dep=verb.dep, head=verb.head)  # "wood" of "pieces of wood lie"
+        words[top.index] = top._replace(dep="nsubj", head=verb.index)
+        verb = verb._replace(dep="ROOT", head=verb.index)
+    words[verb.index], words[subject.index] = verb, owner
+    return True
+
+
+def subjects_read_as_objects(words: Sequence[Word]) -> list[Word]:
+    """Give back the subject of a second clause that was joined to the object of the first.
+
+    In "The left panel shows Eve and the right panel shows Adam" the right panel is not shown: a
+    verb that follows it at once, with nothing that joins it to the first verb, is its own.
+    """
+    found = list(words)
+    led = {w.head for w in words if w.dep.split(":")[0] in ("nsubj", "cc", "mark")}
+    for verb in words:
+        first = words[verb.head]
+        if verb.dep != "conj" or verb.tag not in _FINITE or verb.index in led:
+            continue
+        noun = _joined_noun_before(words, verb)
+        if noun is None:
+            continue
+        object_ = words[noun.head]
+        if object_.dep == "obj" and object_.head == first.index:
+            found[noun.index] = noun._replace(dep="nsubj", head=verb.index)
+            for joint in words[object_.index : noun.index]:
+                if joint.dep == "cc" and joint.head == noun.index:
+                    found[joint.index] = joint._replace(head=verb.index)
+    return found
+
+
+def _joined_noun_before(words: Sequence[Word], verb: Word) -> Word | None:
+    """The noun joined to another whose last word stands before a verb, or None."""
+    word = words[max(verb.index - 1, 0)]
+    for _ in range(_DEPTH):
+        if word.dep == "conj" or word.pos == "PUNCT":
+            break
+        word = words[word.head]
+    return word if word.dep == "conj" and word.is_noun and word.index < verb.index else None
+
+
+def numbers_of_clauses(words: Sequence[Word]) -> list[Word]:
+    """Give back numbers attached to a clause to the noun after them: "2,000 people march".
+
+    What has a subject or an object is not counted; what stands right after a number is.
+    """
+    found = list(words)
+    for word, noun in pairwise(words):
+        counts = word.dep == "nummod" and noun.is_noun and noun.head == word.head
+        if counts and noun.dep.split(":")[0] in _ENDS:
+            found[word.index] = word._replace(head=noun.index)
+    return found
