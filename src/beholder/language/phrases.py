@@ -15,6 +15,8 @@ SHARES = frozenset(
     ("all", "any", "few", "half", "many", "most", "neither", "none", "several", "some", "not all")
 )
 """Words that say how many of the things after "of": "most of the seats"."""
+_PARTS = frozenset(("all", "each", "every", "half", "most", "not all"))
+"""Words that say so right before a noun, too: "most seats"."""
 _BEFORE_NOUNS = ("nummod", "det", "amod", "advmod", "compound")
 _WHOLE = ("all", "both", "each", "others")
 _MODIFIES = ("compound", "amod", "flat", "nmod:desc", "fixed", "goeswith")
@@ -199,12 +201,15 @@ def _add(document: Document, word: Word, found: Phrases) -> None:
 def plain_phrase(document: Document, word: Word) -> Phrase:
     """The phrase of a noun that stands for a thing; "a trio" stands for three people."""
     people = None if word.is_plural else lex.PEOPLE_BY_NUMBER.get(word.lemma)
+    said = quantity(document, word)
+    part = said in _PARTS or (said in SHARES and document.words[word.head].lower in SHARES)
     return Phrase(
         word=word,
         name=_name(document, word),
-        quantity=people or quantity(document, word),
+        quantity=people or said,
         plural=people is not None or _is_plural(document, word),
         polarity=not is_absent(document, word),
+        rule="share" if part else "noun",
     )
 
 
@@ -238,7 +243,7 @@ def _partitive_noun(document: Document, word: Word) -> Word | None:
     """As in "a pair of shoes" means the shoes; None for a word that means itself."""
     if word.lemma not in lex.PARTITIVES and word.lower not in SHARES:
         return None
-    for noun in document.children(word, "nmod"):
+    for noun in document.children(word, "nmod", "obl"):
         if _preposition(document, noun) == "of" and (noun.is_noun or noun.pos == "PRON"):
             return noun
     return None

@@ -12,7 +12,6 @@ from beholder.language.graph import APART, Attribute, Entity, Relation, SceneGra
 from beholder.language.lexicon import GROUP_NOUNS, INDEFINITE, SELECTORS
 from beholder.language.links import Coref
 from beholder.language.numerals import number
-from beholder.language.phrases import SHARES
 from beholder.language.scene import scene_graph
 from beholder.language.unseen import EFFECT_VERBS, EMPTY_QUALITIES, GENERIC, MOOD, OPINIONS
 from beholder.records import Span
@@ -24,7 +23,7 @@ _BEFORE = 60
 _SAYS_NOTHING = EMPTY_QUALITIES | MOOD | OPINIONS
 _AMOUNTS = GROUP_NOUNS | INDEFINITE | {"multiple", "numerous", "dozens"}
 """Words that say how many, and do not only cut a piece off."""
-_DENIAL = re.compile(r"\b(?:no|not|never|neither|nor|without)\b|n't\b", re.IGNORECASE)
+_DENIAL = re.compile(r"\b(?:no|none|not|never|neither|nor|without)\b|n't\b", re.IGNORECASE)
 _DENIED_WITHIN = 40
 """How far before a denied unit its negation is looked for, in characters."""
 _OWNERS = frozenset(("its", "his", "her", "their", "whose"))
@@ -46,6 +45,8 @@ class GraphUnit:
         passive: Whether the relation's subject undergoes its verb.
         verb: Whether the relation begins with a verb.
         quantity: Whether the attribute says how many there are.
+        share: Whether it is said only of the part of the things that their quantity names: "most of
+            the seats are empty". Its spans then have that word.
         asked: Whether it is looked for by itself. If not, it only helps to distinguish things:
             which thing has a part, by a pronoun ("its tail"); what makes an effect; a bare place
             ("the front"); a quality that says nothing ("visible").
@@ -61,6 +62,7 @@ class GraphUnit:
     passive: bool = False
     verb: bool = False
     quantity: bool = False
+    share: bool = False
     asked: bool = True
 
     def place(self, graph: SceneGraph) -> tuple[int, ...]:
@@ -130,8 +132,10 @@ def _attribute_unit(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
     empty = _SAYS_NOTHING.issuperset(words) or "_".join(words) in _SAYS_NOTHING
     asked = (owned and not (path or effect or empty)) or not attribute.polarity
     spans = _with_denial(graph.text, attribute.spans, attribute.polarity)
+    share = _is_of_share(owner, attribute)
+    spans += _quantity_spans(graph, owner) if share else ()
     said = (attribute.text, attribute.value, spans, attribute.entity)
-    return GraphUnit("attribute", *said, polarity=attribute.polarity, asked=asked)
+    return GraphUnit("attribute", *said, polarity=attribute.polarity, share=share, asked=asked)
 
 
 def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
@@ -140,23 +144,35 @@ def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
     ends = (graph.entities[relation.subject], graph.entities[relation.object])
     placed = any(end.kind == "place" or end.name in GENERIC for end in ends)
     spans = _with_denial(graph.text, relation.spans, relation.polarity)
+    share = _is_of_share(ends[0], relation)
+    spans += _quantity_spans(graph, ends[0]) if share else ()
     said = (relation.text, relation.predicate, spans, relation.subject, relation.object)
     how = (relation.polarity, relation.passive, relation.kind == "verb")
-    return GraphUnit("relation", *said, *how, asked=not (effect or placed or written & _OWNERS))
+    asked = not (effect or placed or written & _OWNERS)
+    return GraphUnit("relation", *said, *how, share=share, asked=asked)
+
+
+def _is_of_share(entity: Entity, fact: Attribute | Relation) -> bool:
+    """Whether a fact is said of a part of things only: not "red" in "most of the red seats"."""
+    said_there = entity.mentions[0].sentence == fact.sentence
+    return said_there and entity.rule == "share" and fact.rule not in ("modifier", "preposition")
+
+
+def _quantity_spans(graph: SceneGraph, entity: Entity) -> tuple[Span, ...]:
+    """Where a text says how many things there are; graphs hold the word but not its place."""
+    end = entity.mentions[0].span[0]
+    start = max(0, end - _BEFORE)
+    pattern = r"\s+".join(re.escape(word) for word in (entity.quantity or "").split())
+    places = list(re.finditer(rf"\b{pattern}\b", graph.text[start:end], re.IGNORECASE))
+    return tuple((start + place.start(), start + place.end()) for place in places[-1:])
 
 
 def _quantity_unit(graph: SceneGraph, entity: Entity) -> GraphUnit:
-    """How many there are, as an attribute; graphs hold the word but not its place."""
+    """How many there are, as an attribute."""
     words = entity.quantity or ""
-    end = entity.mentions[0].span[0]
-    start = max(0, end - _BEFORE)
-    pattern = r"\s+".join(re.escape(word) for word in words.split())
-    places = list(re.finditer(rf"\b{pattern}\b", graph.text[start:end], re.IGNORECASE))
-    spans: tuple[Span, ...] = (entity.mentions[0].span,)
-    if places:
-        spans = ((start + places[-1].start(), start + places[-1].end()),)
+    spans = _quantity_spans(graph, entity) or (entity.mentions[0].span,)
     counted = number(words) is not None or any(w in _AMOUNTS for w in words.lower().split())
-    asked = counted and entity.rule != "selector"
+    asked = counted and entity.rule not in ("selector", "share")
     said = (words, words.lower(), spans, entity.index)
     return GraphUnit("attribute", *said, quantity=True, asked=asked)
 
@@ -245,7 +261,8 @@ def _existence(entity: Entity, graph: SceneGraph) -> Statement:
         ]
         text = f"There {_be(entity)} no {' '.join([*qualities, noun])}."
     elif entity.plural:
-        amount = f"{_amount(entity.quantity)} " if entity.quantity else ""
+        counted = entity.quantity is not None and entity.rule != "share"
+        amount = f"{_amount(entity.quantity or '')} " if counted else ""
         text = f"There are {amount}{noun}."
     else:
         text = f"There is {_article(noun)}{noun}."
@@ -267,7 +284,8 @@ def _attribute(attribute: Attribute, graph: SceneGraph) -> Statement:
         predicate = _predicate(words, entity, _is_participle(words), attribute.polarity)
     else:
         predicate = f"{_be(entity)} {'' if attribute.polarity else 'not '}{words}"
-    text, at = f"{_subject(entity)} {predicate}.", (attribute.spans, attribute.sentence)
+    share = _is_of_share(entity, attribute)
+    text, at = f"{_subject(entity, share)} {predicate}.", (attribute.spans, attribute.sentence)
     return Statement(text, "attribute", *at, (entity.index,), attribute.polarity)
 
 
@@ -282,7 +300,8 @@ def _relation(relation: Relation, graph: SceneGraph) -> Statement:
         participle = relation.passive or _is_participle(relation.text)
         words = relation.text if affirmed or participle else relation.predicate
         predicate = _predicate(words, subject, participle, affirmed)
-    text = f"{_subject(subject)} {predicate} {_object(target)}."
+    share = _is_of_share(subject, relation)
+    text = f"{_subject(subject, share)} {predicate} {_object(target)}."
     at, ends = (relation.spans, relation.sentence), (subject.index, target.index)
     return Statement(text, "relation", *at, ends, relation.polarity)
 
@@ -308,13 +327,14 @@ def _noun(entity: Entity) -> str:
     return text if first[1:] != first[1:].lower() else f"{first.lower()}{' ' if rest else ''}{rest}"
 
 
-def _subject(entity: Entity) -> str:
+def _subject(entity: Entity, share: bool = False) -> str:
     if entity.kind == "pronoun":
         return entity.name.capitalize()
     if entity.member_of is not None:
         return f"{(entity.quantity or 'one').capitalize()} {entity.name}"
-    if entity.quantity in SHARES:
-        return f"{entity.quantity.capitalize()} of the {_noun(entity)}"
+    if share:
+        of = "" if entity.quantity in ("each", "every") else "of the "
+        return f"{(entity.quantity or '').capitalize()} {of}{_noun(entity)}"
     return f"{'The' if entity.polarity else 'No'} {_noun(entity)}"
 
 

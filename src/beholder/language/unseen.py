@@ -44,7 +44,7 @@ def validate_params(document: Document, phrases: Phrases) -> None:
     and "the foreground" mean no thing. In place.
     """
     for index, phrase in list(phrases.by_word.items()):
-        if phrase.kind != "thing" or phrase.rule != "noun":
+        if phrase.kind != "thing" or phrase.rule == "selector":
             continue
         meant = _meant(document, phrases, phrase.word)
         if meant is not None:

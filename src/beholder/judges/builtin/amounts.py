@@ -10,6 +10,14 @@ from beholder.language.numerals import number
 _UNLIKE = 0.1
 """How well "several" fits one, and "one" a plain plural."""
 
+_SHARES = (
+    {"all", "every", "each"},
+    {"most", "many"},
+    {"many", "some", "several", "half", "few", "not all"},
+    {"none", "neither", "any"},
+)
+"""Words for a share of things that may be said of one share."""
+
 
 def amount(entity: Entity) -> float | None:
     """How many things an entity stands for: 1 for a plain singular, None if the text leaves it."""
@@ -80,6 +88,13 @@ def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
     if asked == 1:  # "one" against a plain plural
         return (_UNLIKE, True)
     return (0.5 if asked is not None else 0.9), False
+
+
+def shares_exclude(source: Entity, target: Entity) -> bool:
+    """Whether two texts say different shares of things, as "all" against "most of the windows"."""
+    both = {source.quantity, target.quantity}
+    written = source.rule == target.rule == "share"
+    return written and not any(both <= words for words in _SHARES)
 
 
 def both_counted(source: Entity, target: Entity) -> bool:

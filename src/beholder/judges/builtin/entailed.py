@@ -17,7 +17,6 @@ from beholder.judges.builtin.decide import contradicted, value
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.numbers import Numbers, number, table
 from beholder.judges.builtin.vectors import vectors
-from beholder.language.phrases import SHARES
 from beholder.language.statements import wording
 from beholder.records import Span
 from beholder.text import frequency
@@ -82,7 +81,7 @@ def undecided(source: AnalysedText, evidence: Sequence[Evidence], n: Numbers) ->
         for place, (unit, found) in enumerate(zip(source.units, evidence, strict=True))
         if unit.asked
         and not (found.crowded or found.denied)
-        and (value(found, n) < _VERBATIM or source.graph.entities[unit.subject].quantity in SHARES)
+        and (value(found, n) < _VERBATIM or unit.share)
         and not exchanged(found, n)
         and not (found.repeated >= _REPEATED and _of_another(found, n))
     }

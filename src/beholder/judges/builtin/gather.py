@@ -19,6 +19,7 @@ from beholder.judges.builtin.amounts import (
     amount_value,
     amounts_value,
     both_counted,
+    shares_exclude,
     told_amount,
 )
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
@@ -218,8 +219,11 @@ class _Gathering:
         told, where = "", target.properties[best].spans if on_own >= n.known else ()
         said = target.properties[best]
         denied = on_own >= n.same and said.polarity != unit.polarity
+        share = on_own >= n.same and unit.share and self._shares_exclude(index, other)
         if denied:
             told = said.text if said.polarity else f"not {said.text}"
+        elif share:
+            told = told_amount(target.graph.entities[other])
         elif on_own < n.same and against:
             told, where = target.properties[against[0]].text, target.properties[against[0]].spans
         return Evidence(
@@ -233,7 +237,7 @@ class _Gathering:
             on_kin=float(similarity[np.isin(owners, self._kin(index, other))].max(initial=0.0)),
             order=self._nearby.attribute(unit) if unit.polarity else 0.0,
             spared=index in wrong and on_own >= n.same,
-            denied=denied,
+            denied=denied or share,
             excluded=bool(against),
             elsewhere=bool(similarity.max() >= n.same > stated),
             vague=self._source.says_little(unit),
@@ -241,6 +245,9 @@ class _Gathering:
             told=told,
             where=where,
         )
+
+    def _shares_exclude(self, index: int, other: int) -> bool:
+        return shares_exclude(self._source.graph.entities[index], self._target.graph.entities[other])
 
     def _is_own_material(self, index: int, said: int) -> bool:
         """Whether a property of the target is what a thing is made of by the source, too.
@@ -300,6 +307,8 @@ class _Gathering:
         pairs = self._pairs
         other = int(pairs.best[unit.subject])
         ends = [i for i in (unit.subject, unit.object) if i is not None]
+        known = other >= 0 and seen.stated >= self._numbers.ends
+        share = known and unit.share and self._shares_exclude(unit.subject, other)
         return Evidence(
             "relation",
             unit.polarity,
@@ -314,8 +323,8 @@ class _Gathering:
             bare=seen.bare,
             spared=seen.spared,
             elsewhere=seen.elsewhere,
-            denied=seen.denied,
-            told=seen.told,
+            denied=seen.denied or share,
+            told=told_amount(self._target.graph.entities[other]) if share else seen.told,
             where=seen.where,
         )
 
