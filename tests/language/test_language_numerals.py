@@ -6,8 +6,8 @@ import pytest
 
 from beholder.language import parse, scene_graph
 from beholder.language.numerals import is_numeral, number
-from beholder.language.repairs import numbers_of_clauses
 from beholder.language.phrases import find_phrases
+from beholder.language.repairs import numbers_of_clauses
 from beholder.language.statements import graph_units
 from toy.graphs import document
 

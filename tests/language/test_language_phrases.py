@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from beholder.language.repairs import subjects_read_as_objects, verbs_read_as_nouns
 from beholder.language.phrases import find_phrases
+from beholder.language.repairs import subjects_read_as_objects, verbs_read_as_nouns
 from toy.graphs import document
 
 PHRASES = {
@@ -151,7 +151,7 @@ def test_a_plural_with_a_subject_before_it_is_a_verb() -> None:
 @pytest.mark.parametrize(
     "tree",
     [
-        "men/NOUN/NNS/nsubj/2 smile/NOUN/NN/ROOT/0",  # no plural
+        "man/NOUN/NN/nsubj/2 smile/NOUN/NN/ROOT/0",  # no plural
         "smiles/NOUN/NNS/ROOT/0 men/NOUN/NNS/nsubj/1",  # the subject behind it
         "men/NOUN/NNS/nsubj/3 are/AUX/VBP/cop/3 doctors/NOUN/NNS/ROOT/0",
         "men/NOUN/NNS/nsubj/3 the/DET/DT/det/3 smiles/NOUN/NNS/ROOT/0",
@@ -160,6 +160,44 @@ def test_a_plural_with_a_subject_before_it_is_a_verb() -> None:
 )
 def test_nouns_stay_nouns(tree: str) -> None:
     assert repaired(tree) == [f"{w.pos}/{w.tag}" for w in document(tree).words]
+
+
+BAND = (
+    "a/DET/DT/det/4 dark/ADJ/JJ/amod/4 band/NOUN/NN/compound/4 circles/NOUN/NNS/ROOT/0"
+    " it/PRON/PRP/obj/4"
+)
+MORE = (
+    "men/NOUN/NNS/nsubj/2 sit/VERB/VBP/ROOT/0 and/CCONJ/CC/cc/6 two/NUM/CD/nummod/6"
+    " more/ADJ/JJR/amod/6 {noun}/NOUN/NN/conj/2"
+)
+PIECES = (
+    "pieces/NOUN/NNS/ROOT/0 of/ADP/IN/case/4 wood/NOUN/NN/compound/4 lie/NOUN/NN/nmod/1"
+    " there/ADV/RB/advmod/4"
+)
+
+
+def test_a_verb_gets_the_words_before_it_as_its_subject() -> None:
+    found = verbs_read_as_nouns(document(BAND).words)
+    assert [(w.dep, w.head) for w in found] == [
+        ("det", 2), ("amod", 2), ("nsubj", 3), ("ROOT", 3), ("obj", 3),
+    ]  # fmt: skip
+    assert (found[3].pos, found[3].tag) == ("VERB", "VBZ")
+
+
+def test_what_is_counted_by_no_plural_is_a_verb() -> None:
+    found = verbs_read_as_nouns(document(MORE.format(noun="stoop")).words)
+    assert (found[5].tag, found[3].dep, found[3].head) == ("VBP", "nsubj", 5)
+    words = document(MORE.format(noun="sheep")).words  # a plural without -s
+    assert verbs_read_as_nouns(words) == list(words)
+
+
+def test_the_noun_before_a_likely_verb_takes_its_place() -> None:
+    words = document(PIECES).words
+    assert verbs_read_as_nouns(words) == list(words)
+    found = verbs_read_as_nouns(words, likely={words[3].start})
+    assert [(w.dep, w.head) for w in found] == [
+        ("nsubj", 3), ("case", 2), ("nmod", 0), ("ROOT", 3), ("advmod", 3),
+    ]  # fmt: skip
 
 
 SHOWN = (

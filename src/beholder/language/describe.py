@@ -104,6 +104,8 @@ def preposition(document: Document, noun: Word) -> tuple[Word, ...]:
 
 
 _NO_QUALITY = lex.QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}
+_OF_ACTS = ("difficult", "easy", "hard", "impossible")
+"""Adjectives that before "to" say nothing of a thing itself."""
 _AROUND = ("outside", "inside", "above", "below", "nearby")
 _LOOSE = ("appos", "discourse", "parataxis")
 """How brackets after a noun may be attached to it."""
@@ -225,6 +227,10 @@ def predicate_adjectives(
     rule = _predicate_rule(document, word) if adjective else None
     if rule is None or word.lower in _NO_QUALITY or (word.index in phrases.by_word):
         return
+    if any(mark.lower == "than" for mark in document.children(word, "mark")):
+        return  # "wider than it is tall"
+    if word.lower in _OF_ACTS and any(c.tag == "VB" for c in document.children(word)):
+        return  # "hard to make out"
     if has_linked_noun(document, word):
         return  # "full of water", "next to a plate" are relations
     polarity = not clauses.is_denied(document, _clause_head(document, word))

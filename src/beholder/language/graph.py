@@ -51,8 +51,8 @@ class Entity:
         kind: See ``EntityKind``.
         polarity: False if the text says that there is none.
         member_of: The entity of which it is one ("one of the men"), or None.
-        rule: The rule that made it; ``share``: what is said of it is said of the part of such things
-            that ``quantity`` names ("most of the seats").
+        rule: The rule that made it; ``share``: what is said of it is said of the part of such
+            things that ``quantity`` names ("most of the seats").
     """
 
     index: int

@@ -225,6 +225,9 @@ def _is_picture(document: Document, word: Word) -> bool:
     if word.is_plural or document.child(word, "nmod:poss", "nummod"):
         return False
     indefinite = determiner is None or determiner.lower in ("a", "an")
+    shows = document.words[word.head].lemma in lex.SHOW_VERBS and word.dep == "nsubj"
+    if word.lemma in ("portrait", "print") and indefinite and not shows:
+        return False
     hand_held = word.lemma not in ("shot", "view", "scene", "close-up", "closeup")
     if document.child(word, "case") and indefinite and hand_held:
         return False

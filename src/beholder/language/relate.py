@@ -8,7 +8,7 @@ from beholder.language import clauses
 from beholder.language.describe import Place, has_linked_noun, place, preposition
 from beholder.language.document import Document, Word
 from beholder.language.graph import RelationFact
-from beholder.language.lexicon import ROVING
+from beholder.language.lexicon import PARTITIVES, ROVING
 from beholder.language.phrases import Phrases
 from beholder.language.verbs import Fact, located, places_of, verb_facts, verb_words
 
@@ -118,6 +118,9 @@ def noun_places(document: Document, word: Word, phrases: Phrases) -> Iterator[Fa
         if where.target is not None:
             meant = phrases.entity(where.target.index)
             own = phrases.entity(word.index)
+            amount = word.lemma in PARTITIVES and own != word.index
+            if where.text == "of" and amount:  # "a pair of bowls and a tin"
+                continue
             if where.target.index == selected or (meant is not None and meant == own):
                 continue
         mover, lead = _mover(document, word, where)

@@ -57,30 +57,13 @@ def verbs_read_as_nouns(words: Sequence[Word], likely: Collection[int] = ()) -> 
 
 def _give_back(words: list[Word], word: Word, children: list[Word], likely: bool) -> None:
     before = [c for c in children if c.index < word.index]
-    head = words[word.head]
     tag = "VBZ" if word.tag == "NNS" else "VBP"
-    named = [c for c in before if c.dep.startswith("nsubj")]
-    relative = [c for c in before if c.lower in RELATIVE_PRONOUNS]
-    bare = all(c.dep not in _OF_NOUNS for c in before)
-    if named:
-        subject = named[-1]
-        own = any(c.dep in _OF_NOUNS and c.index > subject.index for c in before)
-        if own or not (tag == "VBZ" or likely or _is_several(subject)):
-            return
-    elif word.dep.startswith("acl") and relative:
-        subject = relative[-1]
-    elif word.dep == "conj" and head.tag == tag and bare and any(c.dep == "cc" for c in before):
-        words[word.index] = word._replace(pos="VERB", tag=tag)  # the subject is that of the first
+    joined = word.dep == "conj" and words[word.head].tag == tag
+    if joined and before and all(c.dep in ("cc", "advmod", "punct") for c in before):
+        words[word.index] = word._replace(pos="VERB", tag=tag)  # with the subject of the first
         return
-    elif before and before[-1].index == word.index - 1:
-        subject = before[-1]
-        if subject.lower == "more" and len(before) > 1 and _counts(before[-2]):
-            subject = before[-2]  # "three more stand"
-        if not _can_be_subject(subject, tag) or not (likely or _is_no_phrase(words, word, children)):
-            return
-    else:
-        return
-    if not _hang(words, word._replace(pos="VERB", tag=tag), subject, before):
+    subject = _subject(words, word, children, likely)
+    if subject is None or not _hang(words, word._replace(pos="VERB", tag=tag), subject, before):
         return
     for child in before:
         if child.index < subject.index and child.dep in _OF_NOUNS and subject.pos == "NOUN":
@@ -90,18 +73,37 @@ def _give_back(words: list[Word], word: Word, children: list[Word], likely: bool
             words[child.index] = child._replace(dep="obl")
 
 
+def _subject(
+    words: Sequence[Word], word: Word, children: Sequence[Word], likely: bool
+) -> Word | None:
+    """The subject of a noun that is a verb, or None if it is none."""
+    before = [c for c in children if c.index < word.index]
+    singular, head = word.tag == "NNS", words[word.head]
+    named = [c for c in before if c.dep.startswith("nsubj")]
+    relative = [c for c in before if c.lower in RELATIVE_PRONOUNS]
+    if named:
+        own = any(c.dep in _OF_NOUNS and c.index > named[-1].index for c in before)
+        return named[-1] if not own and (singular or likely or _is_several(named[-1])) else None
+    if word.dep.startswith("acl") and relative:
+        return relative[-1]
+    if not before or before[-1].index < word.index - 1:
+        return None
+    subject = before[-1]
+    if subject.lower == "more" and len(before) > 1 and _counts(before[-2]):
+        subject = before[-2]  # "three more stand"
+    fits = subject.tag == "NN" or subject.lower in _ONE_MORE if singular else _is_several(subject)
+    joined = word.dep == "conj" and head.is_noun  # "a dog and a cat sleep"
+    joined = likely and (joined or any(c.dep == "case" for c in before))  # "pieces of wood lie"
+    sure = likely or _is_no_phrase(words, word, children)
+    return subject if sure and (fits or joined) else None
+
+
 def _is_several(word: Word) -> bool:
     return word.tag in ("NNS", "NNPS") or word.lower in _SEVERAL or _counts(word)
 
 
 def _counts(word: Word) -> bool:
     return NUMBER_WORDS.get(word.lower, 1) != 1
-
-
-def _can_be_subject(word: Word, tag: str) -> bool:
-    if tag == "VBP":
-        return _is_several(word)
-    return word.tag == "NN" or word.lower in _ONE_MORE
 
 
 def _is_no_phrase(words: Sequence[Word], word: Word, children: Sequence[Word]) -> bool:
@@ -133,7 +135,9 @@ def _hang(words: list[Word], verb: Word, subject: Word, before: Sequence[Word]) 
     clause = [w for w in words if w.sentence == verb.sentence]
     told = _has_verb(clause)
     owner = subject._replace(dep="nsubj", head=verb.index)
-    if kind == "nsubj" and head.tag in ("VBN", "VBG") and not cased and not told:  # "a peak soars, its top lit"
+    if (
+        kind == "nsubj" and head.tag in ("VBN", "VBG") and not cased and not told
+    ):  # "a peak soars, its top lit"
         top = verb.index if head.head == head.index else head.head
         words[head.index] = head._replace(dep="advcl", head=verb.index)
         verb = verb._replace(dep=head.dep, head=top)
@@ -147,13 +151,13 @@ def _hang(words: list[Word], verb: Word, subject: Word, before: Sequence[Word]) 
             words[head.index] = head._replace(dep="nsubj", head=verb.index)
             verb = verb._replace(dep="ROOT", head=verb.index)
     elif cased or kind in ("obj", "obl", "nmod", "nsubj", "appos"):
-        top = next(w for w in clause if w.head == w.index)
-        if told or not top.is_noun or top.index > verb.index:
+        root = next(w for w in clause if w.head == w.index)
+        if told or not root.is_noun or root.index > verb.index:
             return False
-        if (verb.tag == "VBP") != _is_several(top):
+        if (verb.tag == "VBP") != _is_several(root):
             return False
         owner = owner._replace(dep=verb.dep, head=verb.head)  # "wood" of "pieces of wood lie"
-        words[top.index] = top._replace(dep="nsubj", head=verb.index)
+        words[root.index] = root._replace(dep="nsubj", head=verb.index)
         verb = verb._replace(dep="ROOT", head=verb.index)
     words[verb.index], words[subject.index] = verb, owner
     return True

@@ -30,6 +30,7 @@ _BARE_PLACES = _words("bare places")
 _MEASURES = _words("measures")
 _LIKENESS = _words("likeness")
 _BEARING_SIGNS = _words("bearing signs")
+_SUPERLATIVES = ("closest", "farthest", "furthest", "largest", "nearest", "smallest", "tallest")
 _SHOTS = frozenset(("close-up", "closeup", "scene", "shot", "view"))
 VAGUE = _words("vague")
 """Nouns that may stand for whatever else is named at their place."""
@@ -130,6 +131,13 @@ def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
     if not _PHRASES.isdisjoint({whole, *(f"{w.lower}_{lemma}" for w in described)}):
         return True
     if lemma in _NOTHING or _is_quality(lemma) or is_colour(document, word):
+        return True
+    near = document.words[max(0, word.index - 2) : word.index + 3]
+    if {"by", "in", "to"} & {w.lower for w in near} and [w.lower for w in near].count(
+        word.lower
+    ) > 1:
+        return True  # "shoulder to shoulder", "side by side"
+    if word.tag == "JJS" or word.lower in _SUPERLATIVES:
         return True
     if any(says(document, word) for says in (_is_effect, _is_whole, _is_compared, _is_trait)):
         return True

@@ -232,6 +232,8 @@ def _shown(document: Document, word: Word, phrases: Phrases, named: list[Word]) 
     things = direct if direct else [s for s in named if not phrases.is_picture(s)]
     for thing in things:
         for where in places_of(document, word, phrases):
+            if where.text.startswith("from"):  # "seen from the side", "shown from the hips up"
+                continue
             if where.target is None or thing.index != where.target.index:
                 yield from located(document, phrases, thing, (), where, "shown")
 

@@ -247,7 +247,9 @@ class _Gathering:
         )
 
     def _shares_exclude(self, index: int, other: int) -> bool:
-        return shares_exclude(self._source.graph.entities[index], self._target.graph.entities[other])
+        return shares_exclude(
+            self._source.graph.entities[index], self._target.graph.entities[other]
+        )
 
     def _is_own_material(self, index: int, said: int) -> bool:
         """Whether a property of the target is what a thing is made of by the source, too.
