@@ -34,6 +34,51 @@ def test_a_fact_is_read(text: str, fact: str) -> None:
     assert fact in said(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (
+            "Most of the red seats are empty. They have wheels.",
+            {"There are seats.", "The seats are red.", "Most of the seats are empty.",
+             "There are wheels.", "The seats have the wheels."},
+        ),
+        ("Every window is lit.", {"There is a window.", "Every window is lit."}),
+        ("Few of the chairs are empty.", {"There are chairs.", "Few of the chairs are empty."}),
+        (
+            "A few chairs are empty.",
+            {"There are chairs.", "There are few chairs.", "The chairs are empty."},
+        ),
+    ],
+)  # fmt: skip
+def test_a_share_belongs_to_what_is_said_of_it(text: str, facts: set[str]) -> None:
+    assert said(text) == facts
+
+
+def test_the_word_for_the_share_is_marked() -> None:
+    text = "All of the windows are lit."
+    graph = scene_graph(parse(text))
+    lit = next(unit for unit in graph_units(graph) if unit.value in ("lit", "light"))
+    assert lit.spans[-1] == (0, 3)
+    assert lit.share
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A pair of bowls and a tin stand there.",  # the tin is no part of the bowls
+        "A photograph, wider than it is tall, shows a house.",
+        "The people are hard to make out.",
+        "Men stand shoulder to shoulder.",
+        "A woman is shown from the hips up.",
+        "The portrait is formal.",
+    ],
+)
+def test_what_is_no_statement_is_none(text: str) -> None:
+    wrong = {"tall", "hard", "shoulder", "of", "from", "formal"}
+    graph = scene_graph(parse(text))
+    assert wrong.isdisjoint(unit.text for unit in graph_units(graph) if unit.asked)
+
+
 def test_a_number_of_things_stays_their_quantity() -> None:
     assert said("Three boats and 4 dogs.") == {
         "There are boats.", "There are dogs.", "There are three boats.", "There are 4 dogs.",
