@@ -1,0 +1,323 @@
+"""ALT206: what a text says of a thing against what its caption or title says of it.
+
+Words alone decide: two values of one class that exclude each other, before or behind the same noun,
+where neither text has a second value for it. No parser or model is needed, so the time is linear in
+the length of the texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from beholder.judges.builtin.classes import Values, exclude, values
+from beholder.language.lemmas import noun
+from beholder.language.numerals import is_numeral, number
+from beholder.lint.dates import LABELS
+from beholder.lint.occurrence import Occurrence
+from beholder.lint.rules import Hit, LintSetting, check
+from beholder.lint.wording import without_quotes
+from beholder.text import kinds
+from beholder.text.languages import ENGLISH, language_named, other_language
+
+_MOST_WORDS = 400
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*(?![^\W_])|[^\W_]+(?:[-'’][^\W_]+)*|[^\w\s]")
+_CLASSES = frozenset(
+    "colour hair number side sex age years material pattern opening filling posture length".split()
+) | {"years old"}
+_SIDE, _NUMBER = "side", "number"
+_SURE_OF_TIME = frozenset(("sex", _SIDE))
+"""Classes whose values are the same before and after a fire or a restoration."""
+_ANOTHER_TIME = re.compile(
+    r"\b(?:former|formerly|once|now|originally|later|until|used to|no longer|will be|would be"
+    r"|(?:before|after)\b(?: [\w-]+){0,3}? (?:\d{4}|fire|war|flood|storm|earthquake|repairs?|crash"
+    r"|surgery|haircut|accident|[\w-]+(?:[ts]ion|ment|ing)))\b",
+    re.I,
+)
+"""Words of a text that speaks of another time than the picture, too."""
+_STOP = frozenset(
+    "the a an this that these those his her its their my our your and or but with without of in on"
+    " at by for from to into onto over under above below behind beside between before after near"
+    " against across along around through during while as who which whose where when is are was"
+    " were be being been has have had do does did not no nor than then there it he she they him"
+    " them we i you some any each every all inside outside upon off out up down like about toward"
+    " towards both another".split()
+)
+_DEFINITE = frozenset("the this that these those his her its their whose same".split())
+_STATED = frozenset("is are was were be been painted coloured colored dyed of in".split())
+"""Words before a value of what stands before them: "the door is red", "a bust of marble"."""
+_DENIED = frozenset("not never instead rather than unlike like without except".split())
+_ABOUT = frozenset("about around over under nearly almost than least most some roughly".split())
+_PARTLY = frozenset("of more other others further hundred thousand million percent %".split())
+_JOINED = frozenset("light dark pale deep bright off middle hand most polka dot coloured".split())
+_AGED = re.compile(r".+-(?:year|month|week|day)s?-old")
+_LOOKS = ("male", "female")
+_OTHERS = frozenset(("another", "other", "others"))
+_YOUNG = frozenset("young younger teenage teenaged adolescent".split())
+_NEAR = {
+    "turquoise teal cyan": "green", "beige": "white gray yellow", "cream ivory": "yellow brown",
+    "khaki": "green yellow", "tan": "yellow orange", "charcoal": "gray", "silver": "white metal",
+    "lilac lavender violet": "pink blue", "magenta": "purple red", "scarlet": "orange",
+    "burgundy maroon": "purple brown", "olive": "brown yellow", "crimson": "purple pink",
+    "mustard": "brown orange", "gold golden": "brown orange metal", "navy": "black",
+    "blond blonde": "yellow", "brunette": "brown",
+}  # fmt: skip
+"""Shades that people call by these colours, too, so that they exclude none of them."""
+_MATERIALS = (
+    "silver", "ceramic porcelain clay terracotta earthenware stoneware faience", "ivory bone",
+    "plaster", "wax", "straw wicker",
+)  # fmt: skip
+"""Materials of museums, one a line, beside those that the judge knows."""
+
+
+class _Word(NamedTuple):
+    text: str
+    base: str
+    start: int
+    end: int
+    is_capital: bool
+
+
+class _Said(NamedTuple):
+    """A value, and the nouns of which one names what has it."""
+
+    at: int
+    values: Values
+    things: tuple[str, ...]
+    is_person: bool
+
+
+class _Reading(NamedTuple):
+    words: list[_Word]
+    said: list[_Said]
+
+
+@check("ALT206")
+def contradicts(one: Occurrence, setting: LintSetting) -> Hit | None:
+    """A colour, number, side, sex, age or material that the caption or the title excludes."""
+    records = {"caption": one.caption, "title": one.work_title}
+    if language_named(one.language) not in (None, ENGLISH) or not any(records.values()):
+        return None
+    text = without_quotes(one.text)
+    for name, record in records.items():
+        for own, told in _contradictions(text, without_quotes(record)):
+            if other_language(text, ENGLISH):
+                return None
+            said = text[own.start : own.end]
+            what = f'says "{said}", the {name} says "{told.text}"'
+            return Hit(what, (own.start, own.end), evidence={name: record})
+    return None
+
+
+def _contradictions(text: str, record: str) -> Iterator[tuple[_Word, _Word]]:
+    """Words of a text beside those of the record that exclude them, of the same thing."""
+    if not record:
+        return
+    a, b = _read(text), _read(record)
+    changed = bool(_ANOTHER_TIME.search(text) or _ANOTHER_TIME.search(record))
+    for own in a.said:
+        for told in b.said:
+            if own.is_person != told.is_person or not exclude(own.values, told.values):
+                continue
+            names = _names(own.values) & _names(told.values) - _names(own.values & told.values)
+            if changed and not names <= _SURE_OF_TIME:
+                continue
+            if own.is_person:
+                same = _is_same_person(names, own, a, told, b)
+            else:
+                things = own.things + told.things
+                same = (
+                    _is_one_thing(own.things, told.things)
+                    and _is_alone(own, told, names, things, a)
+                    and _is_alone(told, own, names, things, b)
+                )
+            if same:
+                yield a.words[own.at], b.words[told.at]
+
+
+def _read(text: str) -> _Reading:
+    found = [
+        _Word(match[0].lower(), noun(match[0].lower()), *match.span(), match[0][0].isupper())
+        for match, _ in zip(_TOKEN.finditer(text), range(_MOST_WORDS), strict=False)
+    ]
+    named = [word for word in found if word.text[0].isalpha() and word.text not in _STOP]
+    is_title = all(word.is_capital for word in named)
+    said: list[_Said] = []
+    for at in range(len(found) - 1, -1, -1):
+        value = _values(found[at].text, found[at].base)
+        if not value or _is_no_value(found, at, value, is_title):
+            continue
+        is_person = _is_person(value) and found[at].text not in _LOOKS
+        things = (found[at].base,) if is_person else _things(found, at, value)
+        ahead = said[-1] if said else None
+        if not things and ahead and ahead.at == at + 2 and found[at + 1].text in ",/and&or":
+            things = ahead.things  # "red and blue boat"
+        said.append(_Said(at, value, things, is_person))
+    return _Reading(found, said[::-1])
+
+
+@lru_cache(maxsize=1 << 14)
+def _values(word: str, base: str) -> Values:
+    if "-" in word and not (_AGED.fullmatch(word) or is_numeral(word)):
+        parts = word.split("-")
+        if not all(part in _JOINED or values(part) for part in parts):
+            return frozenset()  # "red-roofed", "free-standing"
+    near = {v for key, also in _NEAR.items() if word in key.split() for v in also.split()}
+    found = {one for w in (word, *near) for one in values(w) or values(base if w == word else w)}
+    found |= {("material", -1.0 - n) for n, line in enumerate(_MATERIALS) if word in line.split()}
+    if is_numeral(word) and word not in ("a", "an", "no", "zero"):
+        found = {(_NUMBER, float(number(word) or 0))}
+    return frozenset(one for one in found if one[0] in _CLASSES)
+
+
+def _names(value: Values) -> set[str]:
+    return {name for name, _ in value}
+
+
+def _is_person(value: Values) -> bool:
+    return not _names(value).isdisjoint(("sex", "age"))
+
+
+def _is_no_value(words: Sequence[_Word], at: int, value: Values, is_title: bool) -> bool:
+    """Whether a word is a name, an article, a label, about a number, or denied."""
+    word, before = words[at], words[at - 1] if at else None
+    after = words[at + 1] if at + 1 < len(words) else None
+    if word.text in ("a", "an", "no", "both") or (before and before.text in ("ice", "whipped")):
+        return True
+    if not _DENIED.isdisjoint(one.text for one in words[max(0, at - 3) : at]):
+        return True
+    counts = _NUMBER in _names(value)
+    if word.is_capital and not is_title:
+        opens = before is None or before.text in ".!?:;"
+        if not opens or (after and after.is_capital and not counts):
+            return True
+    if counts:
+        digit = word.text[0].isdigit()
+        labelled = digit and before and (before.text in LABELS or before.text in "#$£€№+-")
+        unsure = before and before.text in _ABOUT
+        many = sum(one.text == word.text == "one" for one in words) > 1
+        return bool(labelled or unsure or many or (after and after.text in _PARTLY))
+    if "posture" in _names(value) and not word.text.endswith(("ing", "ed")):
+        return before is None or before.text in _STOP or not word.text.endswith("s")
+    return False
+
+
+def _things(words: Sequence[_Word], at: int, value: Values) -> tuple[str, ...]:
+    """Nouns that may name what has a value: behind it, or before it in "the door is red"."""
+    before, names = words[at - 1].text if at else "", _names(value)
+    found: list[str] = []
+    may_end = True
+    for place in range(at + 1, min(at + 8, len(words))):
+        word = words[place]
+        if word.text == "," and not found and _SIDE not in names:
+            continue
+        if word.text in _STOP or not word.text[0].isalnum():
+            break
+        own = _values(word.text, word.base)
+        if (own and not _is_person(own)) or word.text.endswith("ly"):
+            continue
+        parts = _parts(word)
+        is_act = word.text.endswith("ing") and kinds.is_abstract(word.text)
+        if parts == {"v"} or (is_act and (found or before in _STATED or _SIDE in names)):
+            break
+        if "n" in parts or not (parts or word.text.endswith(("ed", "ing"))):
+            found = found[: len(found) if may_end else -1] + [word.base]
+            may_end = False
+        may_end = _may_be_verb(words, place + 1)
+    if found:
+        return tuple(found)
+    if before == "," and "material" in names:  # "bust of an emperor, bronze"
+        return next(((one.base,) for one in words[:at] if one.text not in _STOP and "n" in _parts(one)), ())
+    if {_SIDE, "posture"}.isdisjoint(names) and before not in _STATED:
+        return ()
+    for place in range(at - 1, max(-1, at - 9), -1):
+        word = words[place]
+        own = _values(word.text, word.base)
+        is_noun = word.text not in _STOP and "n" in _parts(word) and (not own or _is_person(own))
+        of = {one.text for one in words[max(0, place - 2) : place]} & {"of"}
+        if is_noun and not of and word.text[0].isalpha():
+            return (word.base,)
+    return ()
+
+
+def _parts(word: _Word) -> frozenset[str]:
+    return kinds.parts_of_speech(word.text) or kinds.parts_of_speech(word.base)
+
+
+def _may_be_verb(words: Sequence[_Word], at: int) -> bool:
+    return at < len(words) and "v" in (_parts(words[at]) or "v")
+
+
+def _is_alike(a: str, b: str, kind: bool = True) -> bool:
+    a, b = a.rpartition("-")[2], b.rpartition("-")[2]  # a T-shirt is a shirt
+    if a == b or kinds.bases(a) & kinds.bases(b):
+        return True
+    if kinds.senses(a, "n") & kinds.senses(b, "n"):
+        return True
+    return kind and (kinds.is_kind(a, b) or kinds.is_kind(b, a))
+
+
+def _is_one_thing(a: Sequence[str], b: Sequence[str]) -> bool:
+    return any(_is_alike(own, other, kind=False) for own in a for other in b)
+
+
+def _is_someone(word: str) -> bool:
+    known = word in ("people", "person", "other", "another", "couple")
+    return known or _is_person(_values(word, word)) or kinds.is_kind(word, "person")
+
+
+def _is_alone(
+    own: _Said, told: _Said, names: set[str], things: tuple[str, ...], text: _Reading
+) -> bool:
+    """Whether a text says nothing else of the thing: no second value, not what the other says."""
+    named = [
+        word.base
+        for at, word in enumerate(text.words)
+        if word.base in things and (at == 0 or text.words[at - 1].text not in _DEFINITE)
+    ]
+    people = any(map(_is_someone, things))
+    others = people and not _OTHERS.isdisjoint(word.text for word in text.words)
+    if others or len(set(named)) < len(named):
+        return False
+    for one in text.said:
+        if one is own or one.is_person or not _names(one.values) & names:
+            continue
+        if _NUMBER in names and people and any(map(_is_someone, one.things)):
+            return False
+        pairs = [(a, b) for a in one.things for b in things]
+        if told.values <= one.values and (not pairs or any(_is_alike(*pair) for pair in pairs)):
+            return False
+        if exclude(one.values, own.values) and any(_is_alike(*pair, kind=False) for pair in pairs):
+            return False
+    return True
+
+
+def _is_same_person(names: set[str], own: _Said, a: _Reading, told: _Said, b: _Reading) -> bool:
+    """Whether a man and a woman are one person: the first of both texts, in the same scene."""
+    if "sex" not in names and not _is_boy_or_man(own, a, told, b):
+        return False
+    for said, text, other in ((own, a, told), (told, b, own)):
+        first = next((at for at, word in enumerate(text.words) if _is_someone(word.base)), None)
+        if first != said.at:
+            return False
+        if any(one.is_person and not exclude(one.values, other.values) for one in text.said):
+            return False
+    scenes = [
+        {w.base for w in text.words if w.text[0].isalpha() and w.text not in _STOP}
+        - {text.words[one.at].base for one in text.said}
+        for text in (a, b)
+    ]
+    shared = {
+        one
+        for one in scenes[0]
+        if any(_is_alike(one, other, kind=False) or kinds.derived(one, other) for other in scenes[1])
+    }
+    return len(shared) >= max(0.6 * min(map(len, scenes)), 1)
+
+
+def _is_boy_or_man(own: _Said, a: _Reading, told: _Said, b: _Reading) -> bool:
+    """Whether one is a boy and one a man; a young man is called both, and so is a woman a girl."""
+    said = [(text.words[one.at].base, text.words[one.at - 1].text) for one, text in ((own, a), (told, b))]
+    return {base for base, _ in said} == {"boy", "man"} and all(w not in _YOUNG for _, w in said)

@@ -1,0 +1,1 @@
+LABELS=frozenset("lot class no number nr figure fig plate page form room platform route line bus tram flight size grade chapter volume part day week stage age aged apartment unit gate pier track hall level floor type model mark series season scene act car".split())
