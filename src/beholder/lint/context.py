@@ -1,4 +1,4 @@
-"""Rules that compare a text with its page, caption, record or a vocabulary: ALT201 to ALT301."""
+"""Rules that compare a text with its page, caption, record or a vocabulary: ALT201 to ALT205, and ALT301."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from beholder.errors import DataError
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import Hit, LintSetting, Term, check, table
 from beholder.lint.texts import content_words
 from beholder.lint.wording import fold, listed, norm, without_quotes, words
-from beholder.text.languages import ENGLISH, language_named, other_language
+from beholder.text.languages import LITTLE_WORDS, language_named, other_language
 
 _MANY_TARGETS = 3
 _LEAST_BOILERPLATE, _BOILERPLATE_SHARE, _EDGE = 20, 0.3, 4
@@ -118,29 +118,6 @@ def _naming(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
         yield GroupHit("ALT403", people[:1], Hit(what), n)
 
 
-if TYPE_CHECKING:
-    from beholder.language.statements import GraphUnit
-
-_ORDINALS = (
-    "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth"
-    "|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|twenty-first"
-)
-_TENS = "twenties|thirties|forties|fifties|sixties|seventies|eighties|nineties"
-_YEARS = re.compile(
-    r"(?<![\w#.,/-])(?P<year>1\d{3}|20\d\d|2100)"
-    r"(?:(?P<decade>['’]?s|er)|[-–](?P<until>\d\d(?:\d\d)?))?(?![\w%/-]|[.,]\d)"
-    rf"|\b(?P<century>\d{{1,2}}(?=st|nd|rd|th|\.|e|ème)|{_ORDINALS})(?:st|nd|rd|th|\.|e|ème)?[ -]"
-    r"(?:centur(?:y|ies)\b|c\.|Jahrhundert|Jh\.|siècle|eeuw)"
-    rf"|(?:\bthe (?:[\w-]+[ -])?|\bmid-|(?<!\w)['’])(?P<tens>[2-9]0s|{_TENS})\b",
-    re.I,
-)
-_ANOTHER_TIME = re.compile(
-    r"\b(?:before|after|until|former|formerly|once|now|later|originally)\b", re.I
-)
-"""Words of a record that speaks of another time than the picture, too."""
-_REMOTE = re.compile(r"(?:in memory of|since|commemorating|anniversary of)[\w ]{0,20}$", re.I)
-
-
 @check("ALT201")
 def repeats_text(one: Occurrence, setting: LintSetting) -> Hit | None:
     """The text of the block, link or button, or of a neighbouring link, again."""
@@ -206,125 +183,13 @@ def language(one: Occurrence, setting: LintSetting) -> Hit | None:
     if page is None or one.own_language:
         return None
     text = without_quotes(one.text)
-    found = words(text)
-    if 2 * sum(word[0].isupper() for word in found) >= len(found):
-        return None
+    plain = [one for one in words(text) if not one[0].isupper() and one not in LITTLE_WORDS]
+    if len(plain) < 2:
+        return None  # a name
     why = other_language(text, page)
     return (
         Hit(f"{why}; the page is in {page}", evidence={"language": one.language}) if why else None
     )
-
-
-@check("ALT206")
-def contradicts(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """A colour, number, side, sex or age that the caption or the title of the work excludes."""
-    records = {"caption": one.caption, "title": one.work_title}
-    if language_named(one.language) not in (None, ENGLISH) or other_language(one.text, ENGLISH):
-        return None
-    for name, record in records.items():
-        if _ANOTHER_TIME.search(record) or not _may_exclude(one.judged, record):
-            continue
-        for unit, found in _contradictions(one.judged, record):
-            what = f'says "{unit.text}", the {name} says "{found}"'
-            return Hit(what, unit.spans[0], evidence={name: record})
-    return None
-
-
-def _may_exclude(text: str, record: str) -> bool:
-    """Whether the record has a word that excludes one of the text; an analysis takes far longer."""
-    if not record:
-        return False
-    from beholder.judges.builtin.classes import exclude, word_values
-
-    own, named = (
-        [value for _, value in word_values(words(_UNCOUNTED.sub(" ", one.lower())))]
-        for one in (text, record)
-    )
-    new = [theirs for theirs in named if not any(theirs <= ours for ours in own)]
-    return any(exclude(ours, theirs) for ours in own for theirs in new)
-
-
-_UNCOUNTED = re.compile(r"\b(?:1\d{3}|20\d\d)\b|\b\d[\d.,]*(?![\w-]| [a-z])")
-"""Years, which are for ALT207, and figures without a thing that they count."""
-
-
-def _contradictions(text: str, record: str) -> Iterator[tuple[GraphUnit, str]]:
-    """Units of a text beside the words that exclude them, where rules and model agree."""
-    from beholder.judges.builtin.classes import exclude, values, word_values
-    from beholder.judges.builtin.findings import find
-    from beholder.judges.builtin.reading import analysed
-
-    titled = sum(word[0].isupper() for word in words(record)) > len(words(record)) / 2
-    source, target = analysed(text), analysed(record.lower() if titled else record)
-    own = [value for _, value in word_values(words(text.lower()))]
-    named = [word for word in words(record.lower()) if values(word)]
-    found = []
-    for place, (unit, by_rules) in enumerate(zip(source.units, find(source, target), strict=True)):
-        told = by_rules.contradiction
-        if not told and unit.kind == "entity":  # a man and a woman may both be there, for rules
-            told = next((word for word in named if exclude(values(unit.value), values(word))), "")
-        excluded = unit.spans and exclude(values(unit.value), values(told))
-        if excluded and not any(values(told) <= value for value in own):
-            found.append((place, unit, told))
-    if not found:
-        return
-    by_both = find(source, target, entail=True, among={place for place, _, _ in found})
-    yield from ((unit, told) for place, unit, told in found if by_both[place].contradiction)
-
-
-@check("ALT207")
-def date(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Years, decades and centuries outside the dates of the record."""
-    said = re.finditer(r"(?<!\d)(?:1\d{3}|20\d\d)(?!\d)", one.date)
-    known = [(int(match[0]), int(match[0])) for match in said]
-    known += [span for match in _YEARS.finditer(one.date) for span in _ranges(match, ())]
-    if not known:
-        return None
-    first, last = min(start for start, _ in known), max(end for _, end in known)
-    first = 0 if re.search(r"\b(?:before|until)\b", one.date, re.I) else first
-    last = 9999 if re.search(r"\b(?:after|since)\b", one.date, re.I) else last
-    text = without_quotes(one.text)
-    for match in _YEARS.finditer(text):
-        before = text[: match.start()]
-        outside = all(a > last or b < first for a, b in _ranges(match, (first, last)))
-        if outside and not (
-            _NAMED.search(before)
-            or _REMOTE.search(before)
-            or (_COUNTED.match(text, match.end()) and not _DATED.search(before))
-        ):
-            what = f'says "{match[0]}", the record says "{one.date}"'
-            return Hit(what, match.span(), evidence={"date": one.date})
-    return None
-
-
-_TIMES = (
-    r"(?:Jan|Feb|M[aä]r|Apr|Ma[iy]|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])[a-z]*"
-    r"|Jahre?|Eve|Day|Spring|Summer|Autumn|Fall|Winter|Frühling|Frühjahr|Sommer|Herbst"
-)
-_NAMED = re.compile(rf"(?<!^)(?<![.!?] )\b(?!(?:{_TIMES}) $)[A-Z][\w'’]* $")
-"""A name before a number, as in "Poster of Expo 67"; not a word that only opens a sentence."""
-_COUNTED = re.compile(r" (?:\w{3,}[^\Ws]s|people|men|women|children|sheep|fish)\b")
-"""What a number counts."""
-_DATED = re.compile(r"\b(?:in|from|of|by|about|around|circa|c\.|ca\.|the|an?|its|his|her) $", re.I)
-
-
-def _ranges(match: re.Match[str], near: Sequence[int]) -> list[tuple[int, int]]:
-    """First and last years that words may mean; ``near`` has years whose centuries are meant."""
-    if century := match["century"]:
-        last = 100 * (int(century) if century.isdigit() else _place(century, _ORDINALS) + 1)
-        return [(last - 99, last)]
-    if match["tens"]:
-        figures = match["tens"][:2]
-        tens = int(figures) if figures.isdigit() else 10 * _place(match["tens"], _TENS) + 20
-        return [(year // 100 * 100 + tens, year // 100 * 100 + tens + 9) for year in near]
-    year = int(match["year"])
-    last = year + (99 if year % 100 == 0 else 9) if match["decade"] else year
-    until = match["until"] or ""
-    return [(year, max(last, int(match["year"][: 4 - len(until)] + until)))]
-
-
-def _place(word: str, names: str) -> int:
-    return names.split("|").index(word.lower())
 
 
 def vocabulary(names: tuple[str, ...]) -> tuple[Term, ...]:

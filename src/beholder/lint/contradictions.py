@@ -229,7 +229,9 @@ def _things(words: Sequence[_Word], at: int, value: Values) -> tuple[str, ...]:
     if found:
         return tuple(found)
     if before == "," and "material" in names:  # "bust of an emperor, bronze"
-        return next(((one.base,) for one in words[:at] if one.text not in _STOP and "n" in _parts(one)), ())
+        return next(
+            ((one.base,) for one in words[:at] if one.text not in _STOP and "n" in _parts(one)), ()
+        )
     if {_SIDE, "posture"}.isdisjoint(names) and before not in _STATED:
         return ()
     for place in range(at - 1, max(-1, at - 9), -1):
@@ -312,12 +314,17 @@ def _is_same_person(names: set[str], own: _Said, a: _Reading, told: _Said, b: _R
     shared = {
         one
         for one in scenes[0]
-        if any(_is_alike(one, other, kind=False) or kinds.derived(one, other) for other in scenes[1])
+        if any(
+            _is_alike(one, other, kind=False) or kinds.derived(one, other) for other in scenes[1]
+        )
     }
     return len(shared) >= max(0.6 * min(map(len, scenes)), 1)
 
 
 def _is_boy_or_man(own: _Said, a: _Reading, told: _Said, b: _Reading) -> bool:
     """Whether one is a boy and one a man; a young man is called both, and so is a woman a girl."""
-    said = [(text.words[one.at].base, text.words[one.at - 1].text) for one, text in ((own, a), (told, b))]
+    said = [
+        (text.words[one.at].base, text.words[one.at - 1].text)
+        for one, text in ((own, a), (told, b))
+    ]
     return {base for base, _ in said} == {"boy", "man"} and all(w not in _YOUNG for _, w in said)

@@ -1,1 +1,237 @@
-LABELS=frozenset("lot class no number nr figure fig plate page form room platform route line bus tram flight size grade chapter volume part day week stage age aged apartment unit gate pier track hall level floor type model mark series season scene act car".split())
+"""ALT207: the years, decades and centuries of a text against the date of its record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from beholder.language.lemmas import noun
+from beholder.lint.occurrence import Occurrence
+from beholder.lint.rules import Hit, LintSetting, check
+from beholder.lint.wording import without_quotes
+from beholder.text import kinds
+
+LABELS = frozenset(
+    "lot no number nr item inventory inv catalogue cat page p plate fig figure form class classes"
+    " grade room suite apartment flat unit gate pier platform track hall level floor route road"
+    " highway line bus tram train flight locomotive engine type model mark series size chapter"
+    " volume part day week stage age aged channel code pin box postcode zip badge ticket bib grave"
+    " plot exhibit object serial version hull tail bay berth cell ward precinct squadron regiment"
+    " film movie novel book play song album game stop section block channel district psalm opus op act race team car boat".split()
+)
+"""Words after which a figure is a label: "lot 1912", "Class 3 children"."""
+_CIRCA = 10
+_ORDINALS = (
+    "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth"
+    "|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|twenty-first"
+)
+_ROMAN = "I|II|III|IV|V|VI|VII|VIII|IX|X|XI|XII|XIII|XIV|XV|XVI|XVII|XVIII|XIX|XX|XXI"
+_TENS = "twenties|thirties|forties|fifties|sixties|seventies|eighties|nineties"
+_NTH = rf"(?:\d{{1,2}}(?=st|nd|rd|th|\.|e|ème)|(?:{_ORDINALS})\b|(?:{_ROMAN})(?=e|ème|\b))"
+_YEAR = r"(?:1\d{3}|20\d\d|2100)"
+_DATES = re.compile(
+    rf"(?:(?<![\w#.,/-])|(?<=\bmid-)|(?<=\bpre-)|(?<=\bpost-))(?P<year>{_YEAR})(?:(?P<decade>['’]?s|[-–]?er)\b)?"
+    rf"(?:(?:[-–]| (?:to|until|till|through|and|or|bis|und) )(?P<until>{_YEAR}|\d\d(?![\w-]))"
+    r"(?P<decades>['’]?s)?)?(?![\w%/-]|[.,:]\d)"
+    rf"|\b(?:siglo|secolo|século) (?P<roman>(?:{_ROMAN})\b)"
+    rf"|\b(?:(?P<from>{_NTH})(?:st|nd|rd|th|\.|e|ème)?-?(?: (?:and|or|to|und) (?:the )?|[-–/]))?"
+    rf"(?P<century>{_NTH})(?:st|nd|rd|th|\.|e|ème)?[ -]"
+    r"(?:centur(?:y|ies)\b|c\.|Jahrhundert|Jh\.|siècle|eeuw|wiek)"
+    rf"|(?:\bthe (?:[\w-]+[ -])?|\bmid-|(?<!\w)['’])(?P<tens>[2-9]0s|{_TENS})\b",
+    re.I,
+)
+_OPEN_START = re.compile(r"\b(?:before|until|till|pre|vor)[ -](?:the |about )?$", re.I)
+_OPEN_END = re.compile(r"\b(?:after|since|post|seit|nach)[ -](?:the |about )?$", re.I)
+_ABOUT = re.compile(
+    r"\b(?:c|ca|circa|about|around|approximately|roughly|early|late|um|vers)\b[. ]*(?:the )?$", re.I
+)
+_TURN = re.compile(r"\bturn of the $", re.I)
+_MEMORY = re.compile(
+    r"\b(?:in memory|commemorat\w+|anniversary|centenary|memorials?|monuments?|plaques?|cenotaph"
+    r"|grave\w*|tombstones?|headstones?|re-?enact\w*|replicas?|reproductions?|costumes?|veterans?"
+    r"|reminiscent|dressed as|recall\w*|evok\w+|imitat\w+)\b",
+    re.I,
+)
+"""Words of a text that tells of a remembered or imitated time."""
+_ELSEWHEN = re.compile(
+    r"\b(?:built|rebuilt|cast|born|died|won|founded|established|est\.|erected|constructed|completed"
+    r"|opened|closed|launched|destroyed|demolished|burn(?:ed|t)|restored|inaugurated|invented"
+    r"|introduced|discovered|killed|retired|married|signed|unveiled|consecrated|abandoned|wrecked"
+    r"|sunk|marked|stamped|engraved|inscribed|carved|numbered|(?:with|bearing|bears) the date"
+    r"|style|manner|fashion|spirit|tradition|imitation|version|as|like|than|b\.|d\.)(?: (?:in|on|of|since|by|around|about|the|year))* $",
+    re.I,
+)
+"""Words before the year of another event, or of an inscription."""
+_STYLE = re.compile(
+    r"[ -](?:-?styled?|-?inspired|-?themed?|look|fashion|revival|costumes?)\b|['’]? BCE?\b", re.I
+)
+_TIMES = (
+    r"(?:Jan|Feb|M[aä]r|Apr|Ma[iy]|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])[a-z]*"
+    r"|Jahre?|Eve|Day|Spring|Summer|Autumn|Fall|Winter|Frühling|Frühjahr|Sommer|Herbst"
+    r"|Christmas|Easter|Années"
+)
+_OPENING = f"{_TIMES}|In|Circa|Around|About|From|Since|Before|After|Dated"
+_NAMED = re.compile(
+    rf"(?:(?<!^)(?<![.!?] )\b(?!(?:{_TIMES}) $)|\b(?!(?:{_OPENING}|The|An?) $))[A-Z][\w'’]* $"
+)
+"""A name before a number, as in "Poster of Expo 67"."""
+_LABEL = re.compile(r"(?:([A-Za-z-]+)\.? |[$£€#№]|\b(?:USD|EUR|GBP) ?|\d )$")
+_BEFORE_COUNT = re.compile(
+    r"\b(?:over|nearly|almost|than|least|most|up to|only|exactly|some|shows?|showing|reads?|reading"
+    r"|says?|weighing|weighs|costing|costs|holds|holding|seats|seating|numbers|counts|counting"
+    r"|totals?|carrying|carries|has|have|to|(?:box|pack|set|crowd|group|pile|batch|total|population"
+    r"|collection|case|crate|stack|army|edition) of) $",
+    re.I,
+)
+_AFTER_COUNT = re.compile(
+    r" ?(?:%|°|[x×*] ?\d|by \d|\d|(?:kg|g|lbs?|tons?|tonnes?|ft|m|km|mm|cm|hp|rpm|k[WV]|[WV]|cc|px|dpi|hours|hrs?"
+    r"|o['’]clock|m[²³]|MHz|kHz|USD|EUR|each"
+    r"|lire|yen|(?:metre|meter|mile|foot|gram|pound|ton|litre|liter|acre|degree|piece|point|seat)s?)\b)"
+)
+_DATING = re.compile(
+    rf"\b(?:in|from|since|during|after|before|until|dated|early|late|mid|im|en|years?|{_TIMES}) $",
+    re.I,
+)
+_WEAKLY_DATING = re.compile(r"\b(?:circa|ca?\.?|about|around|an?|um|vers) $|[,(] ?$", re.I)
+_DECADE = re.compile(r"\b(?:années|años|anni|anos|lata) $", re.I)
+_UNNUMBERED = ("people", "men", "women", "children", "sheep", "fish", "cattle", "police", "deer")
+_ADDRESS = re.compile(
+    r",? (?:(?:[A-Z][\w'’.]*|\d+(?:st|nd|rd|th)) )+(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr"
+    r"|Boulevard|Blvd|Place|Court|Way|Square|Terrace|Crescent|Highway|Row|Hill|Park)\b"
+    r"|,? (?:rue|avenue|boulevard|via|calle)\b"
+)
+
+
+class _Mention(NamedTuple):
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+@check("ALT207")
+def date(one: Occurrence, setting: LintSetting) -> Hit | None:
+    """Years, decades and centuries outside the dates of the record.
+
+    A text of which one date fits tells of two times, and is not reported.
+    """
+    known = list(_spans(one.date))
+    if not known or re.search(r"\bB\.?C", one.date):
+        return None
+    first, last = min(start for start, _ in known), max(end for _, end in known)
+    text = without_quotes(one.text)
+    if _MEMORY.search(text):
+        return None
+    mentions = list(_mentions(text, (first, last)))
+    if not mentions or any(m.first <= last and m.last >= first for m in mentions):
+        return None
+    span = mentions[0].start, mentions[0].end
+    what = f'says "{text[slice(*span)]}", the record says "{one.date}"'
+    return Hit(what, span, evidence={"date": one.date})
+
+
+def _spans(record: str) -> Iterator[tuple[int, int]]:
+    """First and last years of each date of a record; all its figures of four digits are years."""
+    for match in re.finditer(rf"(?<!\d){_YEAR}(?!\d)", record):
+        year = int(match[0])
+        yield _widened(year, year, record[: match.start()])
+    for match in _DATES.finditer(record):
+        for first, last in _ranges(match, ()):
+            yield _widened(first, last, record[: match.start()])
+
+
+def _widened(first: int, last: int, before: str) -> tuple[int, int]:
+    if _TURN.search(before):
+        return first - 15, first + 15
+    if _DECADE.search(before):
+        last = first + 9
+    if _ABOUT.search(before):
+        first, last = first - _CIRCA, last + _CIRCA
+    return (
+        0 if _OPEN_START.search(before) else first,
+        9999 if _OPEN_END.search(before) else last,
+    )
+
+
+def _mentions(text: str, record: Sequence[int]) -> Iterator[_Mention]:
+    """The dates of a text; what is no date of the picture is left out."""
+    for match in _DATES.finditer(text):
+        before, after = text[: match.start()], text[match.end() :]
+        if _ELSEWHEN.search(before) or _STYLE.match(after):
+            continue
+        if match["year"] and not match["decade"] and not _is_year(match, before, after):
+            continue
+        if match["century"] and before and match["century"].istitle() and "Century" in match[0]:
+            continue  # "the ferry Twentieth Century"
+        for first, last in _ranges(match, record):
+            yield _Mention(*match.span(), *_widened(first, last, before))
+
+
+def _is_year(match: re.Match[str], before: str, after: str) -> bool:
+    """Whether a number of four digits is a year: by the words around it."""
+    label = _LABEL.search(before)
+    dating = _DATING.search(before)
+    if label and label[1] and noun(label[1].lower()) in LABELS and not dating:
+        return False
+    if match["until"]:
+        lived = before.endswith("(") and re.search(r"[A-Z][\w'’.-]* \($", before)
+        return not lived  # "Ada Lovelace (1815-1852)"
+    if _BEFORE_COUNT.search(before) or _AFTER_COUNT.match(after) or _ADDRESS.match(after):
+        return False
+    if _NAMED.search(before):
+        return False
+    if dating:
+        return True
+    if _counts(after) or re.match(r" [A-Z]", after):
+        return False
+    weak = _WEAKLY_DATING.search(before)
+    return bool(weak or not label or (label[1] and not _is_labelled(label[1].lower())))
+
+
+def _is_labelled(word: str) -> bool:
+    """Whether a word names a thing that may bear a number, as a locomotive or a runner does."""
+    above = ("vehicle", "machine", "device", "person", "animal", "garment")
+    return any(kinds.is_kind(noun(word), one) for one in above)
+
+
+def _counts(after: str) -> bool:
+    """Whether the words behind a number are things: "1500 bottles", "1200 young women"."""
+    for word in re.findall(r"[^\W\d_]+", (re.match(r"(?: [\w-]+){0,3}", after) or [""])[0]):
+        low = word.lower()
+        if low in _UNNUMBERED or (noun(low) != low and kinds.parts_of_speech(noun(low)) != {"v"}):
+            return True
+        if "a" not in kinds.parts_of_speech(low):
+            return False
+    return False
+
+
+def _ranges(match: re.Match[str], near: Sequence[int]) -> list[tuple[int, int]]:
+    """First and last years that words may mean; ``near`` has years whose centuries are meant."""
+    if century := match["century"] or match["roman"]:
+        last = 100 * _nth(century)
+        return [(100 * _nth(match["from"] or century) - 100, last)]
+    if match["tens"]:
+        figures = match["tens"][:2]
+        tens = (
+            int(figures)
+            if figures.isdigit()
+            else 10 * _TENS.split("|").index(match["tens"].lower()) + 20
+        )
+        return [(year // 100 * 100 + tens, year // 100 * 100 + tens + 9) for year in near]
+    year, until = int(match["year"]), match["until"] or ""
+    last = int(match["year"][: 4 - len(until)] + until)
+    if match["decade"] or match["decades"]:
+        last += 99 if last % 100 == 0 else 9
+    return [(year, max(year, last))]
+
+
+def _nth(word: str) -> int:
+    if word.isdigit():
+        return int(word)
+    names = _ORDINALS.split("|")
+    return 1 + (
+        names.index(word.lower())
+        if word.lower() in names
+        else _ROMAN.split("|").index(word.upper())
+    )

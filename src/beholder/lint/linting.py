@@ -14,6 +14,8 @@ from typing import TypeVar
 import msgspec
 
 from beholder.errors import DataError, UnknownNameError
+from beholder.lint import contradictions as contradictions  # their checks register themselves
+from beholder.lint import dates as dates
 from beholder.lint import texts
 from beholder.lint.context import GroupHit, compare_all, vocabulary
 from beholder.lint.occurrence import Occurrence
@@ -174,7 +176,7 @@ def _hits(one: Occurrence, setting: LintSetting, choice: Choice) -> Iterator[tup
         missing = "ALT001", Hit("has no alternative text")
         yield ("ALT002", Hit("has a text of blanks only")) if blank else missing
         return
-    for rule, check in CHECKS.items():
+    for rule, check in sorted(CHECKS.items()):
         if choice.excludes(rule) and not rules()[rule].covers:
             continue
         if texts.scannable(one, rule) and (hit := check(one, setting)):

@@ -39,22 +39,25 @@ _WITHOUT_BLANKS = frozenset({"Burmese", "Chinese", "Japanese", "Khmer", "Lao", "
 
 _SIGNS = {
     "German": "und der das ist ein eine einer einem einen auf mit dem den des im zu sind von steht"
-    " sich für nicht aus zum zur bei nach es er sie wie auch als wird werden durch einige zwei",
+    " sich für nicht aus zum zur bei nach es er sie wie auch als wird werden durch einige zwei drei"
+    " neben hinter vor über beim vom",
     "French": "et le la les est une un dans avec sur de des du il elle sont deux qui que aux pour"
-    " par ce cette ses ne pas",
+    " par ce cette ses ne pas près devant derrière trois à leurs",
     "Spanish": "y el la los las es un una en con sobre de del se por dos está que lo su sus para"
-    " más como fue",
-    "Italian": "il la gli è una un con di del della dei nel nella si che sono su da alla",
-    "Portuguese": "o os uma um em com de da dos das na dois há está são que por para",
-    "Dutch": "en het een de van op zijn staat naar twee aan voor te dat niet",
-    "Swedish": "och en ett på med som är av två står det att den för",
-    "Polish": "na w z jest się są dwa przez nad po nie",
+    " más como fue tres junto bajo detrás entre sus",
+    "Italian": "il la gli è una un con di del della dei nel nella si che sono su da alla tre sotto dietro alle sulla nella accanto",
+    "Portuguese": "o os uma um em com de da dos das na dois há está são que por para ao três atrás perto",
+    "Dutch": "en het een de van op zijn staat naar twee aan voor te dat niet bij drie achter naast",
+    "Swedish": "och en ett på med som är av två står det att den för vid tre ett bredvid bakom",
+    "Polish": "na w z jest się są dwa przez nad po nie przy pod obok oraz trzy dwie za",
 }
 """Little words that hardly any description does without, by language; none that English has."""
 _SIGN_SETS = {name: frozenset(told.split()) for name, told in _SIGNS.items()}
 _ALL_SIGNS = frozenset().union(*_SIGN_SETS.values())
 _ENGLISH_SIGNS = "the of and is are with an to at by from this that there his her its for"
 _ENGLISH_SIGN_SET = frozenset(_ENGLISH_SIGNS.split())
+LITTLE_WORDS = _ALL_SIGNS | _ENGLISH_SIGN_SET
+"""Little words of the languages that are told apart by them, lower case."""
 _SIGN_SHARE = 0.2
 _ENOUGH_FOR_SIGNS = 5
 _SIGNS_PER_ENGLISH = 4
@@ -114,18 +117,24 @@ def _looked_at(text: str) -> str | None:
 _remembered = lru_cache(maxsize=4096)(_looked_at)
 
 
-def _other_language(found: Sequence[str]) -> str | None:
-    """The language whose little words a text is full of, in words; None if it is of none."""
-    english = sum(word in _ENGLISH_SIGN_SET for word in found)
-    for language, signs in _SIGN_SETS.items():
-        told = [word for word in found if word in signs]
-        if (
-            len(set(told)) > 1
-            and len(told) >= _SIGN_SHARE * len(found)
-            and len(told) > _SIGNS_PER_ENGLISH * english
-        ):
-            listed = ", ".join(repr(word) for word in dict.fromkeys(told[:3]))
-            return f"it looks {language} ({listed})"
+def _other_language(found: Sequence[str], expected: str = ENGLISH) -> str | None:
+    """The language whose little words a text is full of, in words; None if it is of none.
+
+    It has more of them than of those of the language expected, of English far more.
+    """
+    own = sum(word in _SIGN_SETS.get(expected, _ENGLISH_SIGN_SET) for word in found)
+    signs = {
+        language: [word for word in found if word in known]
+        for language, known in _SIGN_SETS.items()
+    }
+    likeliest = max(signs, key=lambda language: len(signs[language]))
+    most = signs[likeliest]
+    if (
+        len(set(most)) > 1
+        and len(most) >= _SIGN_SHARE * len(found)
+        and len(most) > own * (_SIGNS_PER_ENGLISH if expected == ENGLISH else 1)
+    ):
+        return f"it looks {likeliest} ({', '.join(map(repr, dict.fromkeys(most[:3])))})"
     return None
 
 
@@ -161,11 +170,34 @@ def other_language(text: str, expected: str) -> str | None:
     found = folded_words(text)
     if len(found) < _ENOUGH_FOR_SIGNS or foreign is not None:
         return None
+    if expected not in (ENGLISH, *_SIGN_SETS):
+        known = sum(frequency.weight(word) < 1.0 for word in found)
+        return "it looks English" if known >= _ENGLISH_SHARE * len(found) else None
+    if why := _other_language(found, expected):
+        return why
+    own = _LETTERS[expected]
+    small = [one for one in re.findall(r"\b[^\W\d_]+", text) if one.islower()]
+    strange = {one for one in small if not own.issuperset(one)}
+    if len(strange) > 1 and len(strange) >= _SIGN_SHARE * len(found):
+        return f"it has letters that {expected} lacks ({', '.join(map(repr, sorted(strange)[:3]))})"
     if expected == ENGLISH:
-        return _other_language(found)
-    signs = _SIGN_SETS.get(expected, frozenset())
-    known = sum(frequency.weight(word) < 1.0 for word in found)
-    if not signs.intersection(found) and known >= _ENGLISH_SHARE * len(found):
-        return "it looks English"
-    other = _other_language(found)
-    return None if other is None or f" {expected} " in f"{other} " else other
+        known = sum(frequency.weight(word) < 1.0 for word in small)
+        few = len(small) > 3 and known <= _UNKNOWN_SHARE * len(small)
+        few = few and _ENGLISH_SIGN_SET.isdisjoint(found)
+        return f"only {known} of its {len(small)} small words are English" if few else None
+    if _SIGN_SETS[expected].isdisjoint(found):
+        known = sum(frequency.weight(word) < 1.0 for word in found)
+        return "it looks English" if known >= _ENGLISH_SHARE * len(found) else None
+    return None
+
+
+_UNKNOWN_SHARE = 0.25
+_LETTERS = {
+    language: frozenset("abcdefghijklmnopqrstuvwxyz" + more)
+    for language, more in (
+        (ENGLISH, "éï"), ("German", "äöüßé"), ("French", "àâæçéèêëîïôœùûüÿ"), ("Spanish", "áéíñóúü"),
+        ("Italian", "àèéìòù"), ("Portuguese", "áâãàçéêíóôõú"), ("Dutch", "éèëïóöü"),
+        ("Swedish", "åäöé"), ("Polish", "ąćęłńóśźż"),
+    )
+}  # fmt: skip
+"""Small letters of the languages with little words, with those of usual loan words."""
