@@ -1,4 +1,4 @@
-"""Rules that compare a text with its page, caption, record or a vocabulary: ALT201 to ALT205, and ALT301."""
+"""Rules that compare a text with its page, caption or a vocabulary: ALT201 to ALT206, ALT301."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import Hit, LintSetting, Term, check, table
 from beholder.lint.texts import content_words
 from beholder.lint.wording import fold, listed, norm, without_quotes, words
-from beholder.text.languages import LITTLE_WORDS, language_named, other_language
+from beholder.text.languages import ENGLISH, LITTLE_WORDS, language_named, other_language
 
 _MANY_TARGETS = 3
 _LEAST_BOILERPLATE, _BOILERPLATE_SHARE, _EDGE = 20, 0.3, 4
@@ -190,6 +190,24 @@ def language(one: Occurrence, setting: LintSetting) -> Hit | None:
     return (
         Hit(f"{why}; the page is in {page}", evidence={"language": one.language}) if why else None
     )
+
+
+@check("ALT206")
+def contradicts(one: Occurrence, setting: LintSetting) -> Hit | None:
+    """A value, such as a colour or number, that the caption or the title of the work excludes."""
+    records = {"caption": one.caption, "title": one.work_title}
+    if language_named(one.language) not in (None, ENGLISH) or not any(records.values()):
+        return None
+    from beholder.lint.contradictions import contradictions  # its analysis takes long to import
+
+    text = without_quotes(one.text)
+    for name, record in records.items():
+        for span, told in contradictions(text, without_quotes(record)):
+            if other_language(text, ENGLISH):
+                return None
+            what = f'says "{text[slice(*span)]}", the {name} says "{told}"'
+            return Hit(what, span, evidence={name: record})
+    return None
 
 
 def vocabulary(names: tuple[str, ...]) -> tuple[Term, ...]:

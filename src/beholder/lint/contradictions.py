@@ -1,4 +1,4 @@
-"""ALT206: what a text says of a thing against what its caption or title says of it.
+"""What a text says of a thing against what its caption or title says of it, for ALT206.
 
 Words alone decide: two values of one class that exclude each other, before or behind the same noun,
 where neither text has a second value for it. No parser or model is needed, so the time is linear in
@@ -8,6 +8,7 @@ the length of the texts.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,17 +17,12 @@ from beholder.judges.builtin.classes import Values, exclude, values
 from beholder.language.lemmas import noun
 from beholder.language.numerals import is_numeral, number
 from beholder.lint.dates import LABELS
-from beholder.lint.occurrence import Occurrence
-from beholder.lint.rules import Hit, LintSetting, check
-from beholder.lint.wording import without_quotes
+from beholder.lint.wording import listed
 from beholder.text import kinds
-from beholder.text.languages import ENGLISH, language_named, other_language
 
-_MOST_WORDS = 400
+_MOST_WORDS, _MOST_VALUES = 200, 40
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*(?![^\W_])|[^\W_]+(?:[-'’][^\W_]+)*|[^\w\s]")
-_CLASSES = frozenset(
-    "colour hair number side sex age years material pattern opening filling posture length".split()
-) | {"years old"}
+_CLASSES = listed("classes", "en")
 _SIDE, _NUMBER = "side", "number"
 _SURE_OF_TIME = frozenset(("sex", _SIDE))
 """Classes whose values are the same before and after a fire or a restoration."""
@@ -37,25 +33,18 @@ _ANOTHER_TIME = re.compile(
     re.I,
 )
 """Words of a text that speaks of another time than the picture, too."""
-_STOP = frozenset(
-    "the a an this that these those his her its their my our your and or but with without of in on"
-    " at by for from to into onto over under above below behind beside between before after near"
-    " against across along around through during while as who which whose where when is are was"
-    " were be being been has have had do does did not no nor than then there it he she they him"
-    " them we i you some any each every all inside outside upon off out up down like about toward"
-    " towards both another".split()
-)
-_DEFINITE = frozenset("the this that these those his her its their whose same".split())
-_STATED = frozenset("is are was were be been painted coloured colored dyed of in".split())
+_STOP = listed("phrase_ends", "en")
+_DEFINITE = listed("definite", "en")
+_STATED = listed("stated", "en")
 """Words before a value of what stands before them: "the door is red", "a bust of marble"."""
-_DENIED = frozenset("not never instead rather than unlike like without except".split())
-_ABOUT = frozenset("about around over under nearly almost than least most some roughly".split())
-_PARTLY = frozenset("of more other others further hundred thousand million percent %".split())
-_JOINED = frozenset("light dark pale deep bright off middle hand most polka dot coloured".split())
+_DENIED = listed("denied", "en")
+_ABOUT = listed("about", "en")
+_PARTLY = listed("partly", "en")
+_JOINED = listed("joined", "en")
 _AGED = re.compile(r".+-(?:year|month|week|day)s?-old")
 _LOOKS = ("male", "female")
 _OTHERS = frozenset(("another", "other", "others"))
-_YOUNG = frozenset("young younger teenage teenaged adolescent".split())
+_YOUNG = listed("young", "en")
 _NEAR = {
     "turquoise teal cyan": "green", "beige": "white gray yellow", "cream ivory": "yellow brown",
     "khaki": "green yellow", "tan": "yellow orange", "charcoal": "gray", "silver": "white metal",
@@ -92,27 +81,16 @@ class _Said(NamedTuple):
 class _Reading(NamedTuple):
     words: list[_Word]
     said: list[_Said]
+    named: Counter[str]  # how often as something new: not "the boat", "his boat"
 
 
-@check("ALT206")
-def contradicts(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """A colour, number, side, sex, age or material that the caption or the title excludes."""
-    records = {"caption": one.caption, "title": one.work_title}
-    if language_named(one.language) not in (None, ENGLISH) or not any(records.values()):
-        return None
-    text = without_quotes(one.text)
-    for name, record in records.items():
-        for own, told in _contradictions(text, without_quotes(record)):
-            if other_language(text, ENGLISH):
-                return None
-            said = text[own.start : own.end]
-            what = f'says "{said}", the {name} says "{told.text}"'
-            return Hit(what, (own.start, own.end), evidence={name: record})
-    return None
+def contradictions(text: str, record: str) -> Iterator[tuple[tuple[int, int], str]]:
+    """Places of words of a text, each with the word of the record that excludes it.
 
-
-def _contradictions(text: str, record: str) -> Iterator[tuple[_Word, _Word]]:
-    """Words of a text beside those of the record that exclude them, of the same thing."""
+    Args:
+        text: A description in English.
+        record: What is known of the same picture, in English; beyond 200 words, no text is read.
+    """
     if not record:
         return
     a, b = _read(text), _read(record)
@@ -134,7 +112,8 @@ def _contradictions(text: str, record: str) -> Iterator[tuple[_Word, _Word]]:
                     and _is_alone(told, own, names, things, b)
                 )
             if same:
-                yield a.words[own.at], b.words[told.at]
+                word = a.words[own.at]
+                yield (word.start, word.end), b.words[told.at].text
 
 
 def _read(text: str) -> _Reading:
@@ -155,7 +134,10 @@ def _read(text: str) -> _Reading:
         if not things and ahead and ahead.at == at + 2 and found[at + 1].text in ",/and&or":
             things = ahead.things  # "red and blue boat"
         said.append(_Said(at, value, things, is_person))
-    return _Reading(found, said[::-1])
+    named = (
+        word.base for at, word in enumerate(found) if at == 0 or found[at - 1].text not in _DEFINITE
+    )
+    return _Reading(found, said[::-1][:_MOST_VALUES], Counter(named))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -252,6 +234,7 @@ def _may_be_verb(words: Sequence[_Word], at: int) -> bool:
     return at < len(words) and "v" in (_parts(words[at]) or "v")
 
 
+@lru_cache(maxsize=1 << 14)
 def _is_alike(a: str, b: str, kind: bool = True) -> bool:
     a, b = a.rpartition("-")[2], b.rpartition("-")[2]  # a T-shirt is a shirt
     if a == b or kinds.bases(a) & kinds.bases(b):
@@ -265,6 +248,7 @@ def _is_one_thing(a: Sequence[str], b: Sequence[str]) -> bool:
     return any(_is_alike(own, other, kind=False) for own in a for other in b)
 
 
+@lru_cache(maxsize=1 << 14)
 def _is_someone(word: str) -> bool:
     known = word in ("people", "person", "other", "another", "couple")
     return known or _is_person(_values(word, word)) or kinds.is_kind(word, "person")
@@ -274,14 +258,9 @@ def _is_alone(
     own: _Said, told: _Said, names: set[str], things: tuple[str, ...], text: _Reading
 ) -> bool:
     """Whether a text says nothing else of the thing: no second value, not what the other says."""
-    named = [
-        word.base
-        for at, word in enumerate(text.words)
-        if word.base in things and (at == 0 or text.words[at - 1].text not in _DEFINITE)
-    ]
     people = any(map(_is_someone, things))
-    others = people and not _OTHERS.isdisjoint(word.text for word in text.words)
-    if others or len(set(named)) < len(named):
+    others = people and any(text.named[word] for word in _OTHERS)
+    if others or any(text.named[word] > 1 for word in things):
         return False
     for one in text.said:
         if one is own or one.is_person or not _names(one.values) & names:

@@ -6,22 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from beholder.language.lemmas import noun
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import Hit, LintSetting, check
-from beholder.lint.wording import without_quotes
+from beholder.lint.wording import listed, without_quotes
 from beholder.text import kinds
 
-LABELS = frozenset(
-    "lot no number nr item inventory inv catalogue cat page p plate fig figure form class classes"
-    " grade room suite apartment flat unit gate pier platform track hall level floor route road"
-    " highway line bus tram train flight locomotive engine type model mark series size chapter"
-    " volume part day week stage age aged channel code pin box postcode zip badge ticket bib grave"
-    " plot exhibit object serial version hull tail bay berth cell ward precinct squadron regiment"
-    " film movie novel book play song album game stop section block channel district psalm opus op act race team car boat".split()
-)
+LABELS = listed("labels", "en")
 """Words after which a figure is a label: "lot 1912", "Class 3 children"."""
 _CIRCA = 10
+"""Years that "about" may mean before or after a year."""
+_NEAR = 80
+"""Characters around a number that say what it is."""
 _ORDINALS = (
     "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth"
     "|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|twenty-first"
@@ -59,7 +54,8 @@ _ELSEWHEN = re.compile(
     r"|opened|closed|launched|destroyed|demolished|burn(?:ed|t)|restored|inaugurated|invented"
     r"|introduced|discovered|killed|retired|married|signed|unveiled|consecrated|abandoned|wrecked"
     r"|sunk|marked|stamped|engraved|inscribed|carved|numbered|(?:with|bearing|bears) the date"
-    r"|style|manner|fashion|spirit|tradition|imitation|version|as|like|than|b\.|d\.)(?: (?:in|on|of|since|by|around|about|the|year))* $",
+    r"|style|manner|fashion|spirit|tradition|imitation|version|as|like|than|b\.|d\.)"
+    r"(?: (?:in|on|of|since|by|around|about|the|year))* $",
     re.I,
 )
 """Words before the year of another event, or of an inscription."""
@@ -85,9 +81,10 @@ _BEFORE_COUNT = re.compile(
     re.I,
 )
 _AFTER_COUNT = re.compile(
-    r" ?(?:%|°|[x×*] ?\d|by \d|\d|(?:kg|g|lbs?|tons?|tonnes?|ft|m|km|mm|cm|hp|rpm|k[WV]|[WV]|cc|px|dpi|hours|hrs?"
-    r"|o['’]clock|m[²³]|MHz|kHz|USD|EUR|each"
-    r"|lire|yen|(?:metre|meter|mile|foot|gram|pound|ton|litre|liter|acre|degree|piece|point|seat)s?)\b)"
+    r" ?(?:%|°|[x×*] ?\d|by \d|\d|(?:kg|g|lbs?|tons?|tonnes?|ft|m|km|mm|cm|hp|rpm|k[WV]|[WV]|cc|px|dpi"
+    r"|hours|hrs?|o['’]clock|m[²³]|MHz|kHz|USD|EUR|each"
+    r"|lire|yen|(?:metre|meter|mile|foot|gram|pound|ton|litre|liter|acre|degree|piece|point|seat)s?"
+    r"|feet|inch(?:es)?)\b)"
 )
 _DATING = re.compile(
     rf"\b(?:in|from|since|during|after|before|until|dated|early|late|mid|im|en|years?|{_TIMES}) $",
@@ -95,7 +92,7 @@ _DATING = re.compile(
 )
 _WEAKLY_DATING = re.compile(r"\b(?:circa|ca?\.?|about|around|an?|um|vers) $|[,(] ?$", re.I)
 _DECADE = re.compile(r"\b(?:années|años|anni|anos|lata) $", re.I)
-_UNNUMBERED = ("people", "men", "women", "children", "sheep", "fish", "cattle", "police", "deer")
+_UNNUMBERED = ("people", "men", "women", "children", "sheep", "fish", "cattle", "deer", "alumni")
 _ADDRESS = re.compile(
     r",? (?:(?:[A-Z][\w'’.]*|\d+(?:st|nd|rd|th)) )+(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr"
     r"|Boulevard|Blvd|Place|Court|Way|Square|Terrace|Crescent|Highway|Row|Hill|Park)\b"
@@ -157,7 +154,8 @@ def _widened(first: int, last: int, before: str) -> tuple[int, int]:
 def _mentions(text: str, record: Sequence[int]) -> Iterator[_Mention]:
     """The dates of a text; what is no date of the picture is left out."""
     for match in _DATES.finditer(text):
-        before, after = text[: match.start()], text[match.end() :]
+        before = text[max(0, match.start() - _NEAR) : match.start()]
+        after = text[match.end() : match.end() + _NEAR]
         if _ELSEWHEN.search(before) or _STYLE.match(after):
             continue
         if match["year"] and not match["decade"] and not _is_year(match, before, after):
@@ -172,7 +170,7 @@ def _is_year(match: re.Match[str], before: str, after: str) -> bool:
     """Whether a number of four digits is a year: by the words around it."""
     label = _LABEL.search(before)
     dating = _DATING.search(before)
-    if label and label[1] and noun(label[1].lower()) in LABELS and not dating:
+    if label and label[1] and not kinds.bases(label[1].lower()).isdisjoint(LABELS) and not dating:
         return False
     if match["until"]:
         lived = before.endswith("(") and re.search(r"[A-Z][\w'’.-]* \($", before)
@@ -192,18 +190,22 @@ def _is_year(match: re.Match[str], before: str, after: str) -> bool:
 def _is_labelled(word: str) -> bool:
     """Whether a word names a thing that may bear a number, as a locomotive or a runner does."""
     above = ("vehicle", "machine", "device", "person", "animal", "garment")
-    return any(kinds.is_kind(noun(word), one) for one in above)
+    return any(kinds.is_kind(word, one) for one in above)
 
 
 def _counts(after: str) -> bool:
     """Whether the words behind a number are things: "1500 bottles", "1200 young women"."""
     for word in re.findall(r"[^\W\d_]+", (re.match(r"(?: [\w-]+){0,3}", after) or [""])[0]):
         low = word.lower()
-        if low in _UNNUMBERED or (noun(low) != low and kinds.parts_of_speech(noun(low)) != {"v"}):
+        if low in _UNNUMBERED or (low.endswith("s") and _is_noun(low[:-1])):
             return True
         if "a" not in kinds.parts_of_speech(low):
             return False
     return False
+
+
+def _is_noun(word: str) -> bool:
+    return kinds.parts_of_speech(word) != {"v"} and not word.endswith(("s", "u", "i"))
 
 
 def _ranges(match: re.Match[str], near: Sequence[int]) -> list[tuple[int, int]]:

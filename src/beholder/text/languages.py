@@ -45,11 +45,13 @@ _SIGNS = {
     " par ce cette ses ne pas près devant derrière trois à leurs",
     "Spanish": "y el la los las es un una en con sobre de del se por dos está que lo su sus para"
     " más como fue tres junto bajo detrás entre sus",
-    "Italian": "il la gli è una un con di del della dei nel nella si che sono su da alla tre sotto dietro alle sulla nella accanto",
-    "Portuguese": "o os uma um em com de da dos das na dois há está são que por para ao três atrás perto",
+    "Italian": "il la gli è una un con di del della dei nel nella si che sono su da alla tre"
+    " sotto dietro alle sulla nella accanto",
+    "Portuguese": "o os uma um em com de da dos das na dois há está são que por para"
+    " ao três atrás perto",
     "Dutch": "en het een de van op zijn staat naar twee aan voor te dat niet bij drie achter naast",
     "Swedish": "och en ett på med som är av två står det att den för vid tre ett bredvid bakom",
-    "Polish": "na w z jest się są dwa przez nad po nie przy pod obok oraz trzy dwie za",
+    "Polish": "na w z jest się są dwa przez nad po nie przy obok oraz trzy dwie za",
 }
 """Little words that hardly any description does without, by language; none that English has."""
 _SIGN_SETS = {name: frozenset(told.split()) for name, told in _SIGNS.items()}
@@ -192,11 +194,12 @@ def other_language(text: str, expected: str) -> str | None:
 
 
 _UNKNOWN_SHARE = 0.25
+"""Of small words that English knows; with fewer, a text is in another language."""
 _LETTERS = {
     language: frozenset("abcdefghijklmnopqrstuvwxyz" + more)
     for language, more in (
-        (ENGLISH, "éï"), ("German", "äöüßé"), ("French", "àâæçéèêëîïôœùûüÿ"), ("Spanish", "áéíñóúü"),
-        ("Italian", "àèéìòù"), ("Portuguese", "áâãàçéêíóôõú"), ("Dutch", "éèëïóöü"),
+        (ENGLISH, "éï"), ("German", "äöüßé"), ("French", "àâæçéèêëîïôœùûüÿ"),
+        ("Spanish", "áéíñóúü"), ("Italian", "àèéìòù"), ("Portuguese", "áâãàçéêíóôõú"), ("Dutch", "éèëïóöü"),
         ("Swedish", "åäöé"), ("Polish", "ąćęłńóśźż"),
     )
 }  # fmt: skip
