@@ -44,6 +44,7 @@ _JOINED = listed("joined", "en")
 _AGED = re.compile(r".+-(?:year|month|week|day)s?-old")
 _LOOKS = ("male", "female")
 _OTHERS = frozenset(("another", "other", "others"))
+_JOINING = (",", "/", "and", "&", "or")
 _YOUNG = listed("young", "en")
 _NEAR = {
     "turquoise teal cyan": "green", "beige": "white gray yellow", "cream ivory": "yellow brown",
@@ -131,13 +132,11 @@ def _read(text: str) -> _Reading:
         is_person = _is_person(value) and found[at].text not in _LOOKS
         things = (found[at].base,) if is_person else _things(found, at, value)
         ahead = said[-1] if said else None
-        if not things and ahead and ahead.at == at + 2 and found[at + 1].text in ",/and&or":
+        if not things and ahead and ahead.at == at + 2 and found[at + 1].text in _JOINING:
             things = ahead.things  # "red and blue boat"
         said.append(_Said(at, value, things, is_person))
-    named = (
-        word.base for at, word in enumerate(found) if at == 0 or found[at - 1].text not in _DEFINITE
-    )
-    return _Reading(found, said[::-1][:_MOST_VALUES], Counter(named))
+    new = (one.base for at, one in enumerate(found) if found[at - 1].text not in _DEFINITE)
+    return _Reading(found, said[::-1][:_MOST_VALUES], Counter(new))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -205,7 +204,7 @@ def _things(words: Sequence[_Word], at: int, value: Values) -> tuple[str, ...]:
         if parts == {"v"} or (is_act and (found or before in _STATED or _SIDE in names)):
             break
         if "n" in parts or not (parts or word.text.endswith(("ed", "ing"))):
-            found = found[: len(found) if may_end else -1] + [word.base]
+            found = [*found[: len(found) if may_end else -1], word.base]
             may_end = False
         may_end = _may_be_verb(words, place + 1)
     if found:

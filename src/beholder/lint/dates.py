@@ -44,7 +44,7 @@ _ABOUT = re.compile(
 _TURN = re.compile(r"\bturn of the $", re.I)
 _MEMORY = re.compile(
     r"\b(?:in memory|commemorat\w+|anniversary|centenary|memorials?|monuments?|plaques?|cenotaph"
-    r"|grave\w*|tombstones?|headstones?|re-?enact\w*|replicas?|reproductions?|costumes?|veterans?"
+    r"|graves?|gravestones?|tombstones?|headstones?|re-?enact\w*|replicas?|reproductions?|costumes?|veterans?"
     r"|reminiscent|dressed as|recall\w*|evok\w+|imitat\w+)\b",
     re.I,
 )
@@ -81,7 +81,7 @@ _BEFORE_COUNT = re.compile(
     re.I,
 )
 _AFTER_COUNT = re.compile(
-    r" ?(?:%|°|[x×*] ?\d|by \d|\d|(?:kg|g|lbs?|tons?|tonnes?|ft|m|km|mm|cm|hp|rpm|k[WV]|[WV]|cc|px|dpi"
+    r" ?(?:%|°|[x×*] ?\d|by \d|\d|(?:kg|g|lbs?|tons?|tonnes?|ft|m|km|mm|cm|hp|rpm|k?[WV]|cc|px|dpi"
     r"|hours|hrs?|o['’]clock|m[²³]|MHz|kHz|USD|EUR|each"
     r"|lire|yen|(?:metre|meter|mile|foot|gram|pound|ton|litre|liter|acre|degree|piece|point|seat)s?"
     r"|feet|inch(?:es)?)\b)"

@@ -199,8 +199,8 @@ _LETTERS = {
     language: frozenset("abcdefghijklmnopqrstuvwxyz" + more)
     for language, more in (
         (ENGLISH, "éï"), ("German", "äöüßé"), ("French", "àâæçéèêëîïôœùûüÿ"),
-        ("Spanish", "áéíñóúü"), ("Italian", "àèéìòù"), ("Portuguese", "áâãàçéêíóôõú"), ("Dutch", "éèëïóöü"),
-        ("Swedish", "åäöé"), ("Polish", "ąćęłńóśźż"),
+        ("Spanish", "áéíñóúü"), ("Italian", "àèéìòù"), ("Portuguese", "áâãàçéêíóôõú"),
+        ("Dutch", "éèëïóöü"), ("Swedish", "åäöé"), ("Polish", "ąćęłńóśźż"),
     )
 }  # fmt: skip
 """Small letters of the languages with little words, with those of usual loan words."""
