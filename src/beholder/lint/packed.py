@@ -11,9 +11,10 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from email import message_from_bytes
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import unquote
 
 from lxml import etree
@@ -58,13 +59,25 @@ _SLIDES = "slides/slide"
 _PAGE = re.compile(r".+\.x?html?", re.IGNORECASE)
 
 
-class _Archive:
-    """An open document."""
+class Archive:
+    """An open document that is safe to read.
+
+    Attributes:
+        file: The ZIP archive.
+        name: The document as messages name it.
+        layouts: Whether layouts and masters of slides are read, too.
+        parts: Names of its parts.
+        captions: Ids of paragraph styles of captions.
+        digests: What tells pictures apart, by part.
+
+    Raises:
+        DataError: It is encrypted, has a part outside it, or would unpack to too much.
+    """
 
     def __init__(self, file: zipfile.ZipFile, name: str, *, layouts: bool = False) -> None:
-        self._file, self.name, self.layouts = file, name, layouts
+        self.file, self.name, self.layouts = file, name, layouts
         self.parts = file.namelist()
-        self.captions = {"Caption"}  # ids of styles
+        self.captions = {"Caption"}
         parts = file.infolist()
         self.digests = {one.filename: f"{one.CRC:08x}-{one.file_size}" for one in parts}
         if len(parts) > MOST_PARTS:
@@ -89,7 +102,7 @@ class _Archive:
 
     def read(self, part: str) -> bytes:
         """The bytes of a part."""
-        with self._file.open(part) as opened:
+        with self.file.open(part) as opened:
             data = opened.read(MOST_PART + 1)
         if len(data) > MOST_PART:
             raise DataError(self.name, f"{part!r} has over {MOST_PART:,} bytes; divide it")
@@ -121,26 +134,33 @@ class _Archive:
         return found
 
 
-def pictures(file: Path, name: str, *, layouts: bool = False) -> Iterator[Occurrence]:
+def pictures(file: Path | IO[bytes], name: str, *, layouts: bool = False) -> Iterator[Occurrence]:
     """Pictures of a document or book, in order.
 
     Args:
-        file: A file that ends in ``.docx``, ``.pptx`` or ``.epub``.
-        name: The file as findings name it.
+        file: The file, or its bytes.
+        name: The file as findings name it; it ends in ``.docx``, ``.pptx`` or ``.epub``.
         layouts: Whether layouts and masters of slides are read, too.
 
     Raises:
         DataError: It is no such document, is encrypted, or would unpack to too much.
     """
+    with opened(file, name, layouts=layouts) as archive:
+        yield from FORMS[Path(name).suffix.lower()](archive)
+
+
+@contextmanager
+def opened(source: Path | IO[bytes], name: str, *, layouts: bool = False) -> Iterator[Archive]:
+    """A document, checked; its errors and those of reading within are as of ``pictures``."""
     try:
-        with zipfile.ZipFile(file) as opened:
-            yield from FORMS[file.suffix.lower()](_Archive(opened, name, layouts=layouts))
+        with zipfile.ZipFile(source) as file:
+            yield Archive(file, name, layouts=layouts)
     except _UNREADABLE as error:
-        form = file.suffix.lower()
+        form = Path(name).suffix.lower()
         raise DataError(name, f"is no readable {form} file: {error}; save it again") from error
 
 
-def _word(archive: _Archive) -> Iterator[Occurrence]:
+def _word(archive: Archive) -> Iterator[Occurrence]:
     styles = archive.tree("word/styles.xml")
     said = [] if styles is None else styles.xpath("//w:docDefaults//w:lang/@w:val", namespaces=_NS)
     for style in () if styles is None else styles.iterfind("w:style[w:name]", _NS):
@@ -158,7 +178,7 @@ def _word(archive: _Archive) -> Iterator[Occurrence]:
                 yield _drawing(archive, part, targets, one, frame, *said[:1])
 
 
-def _slides(archive: _Archive) -> Iterator[Occurrence]:
+def _slides(archive: Archive) -> Iterator[Occurrence]:
     found = [one for part in archive.parts if (one := _SLIDE.fullmatch(part))]
     for part in sorted(found, key=lambda one: (one[1] != _SLIDES, one[1], int(one[2]))):
         if part[1] != _SLIDES and not archive.layouts:
@@ -179,7 +199,7 @@ def _slides(archive: _Archive) -> Iterator[Occurrence]:
 
 
 def _drawing(
-    archive: _Archive, part: str, targets: dict[str, str], said: Any, frame: Any, language: str = ""
+    archive: Archive, part: str, targets: dict[str, str], said: Any, frame: Any, language: str = ""
 ) -> Occurrence:
     """One picture. ``said`` has its text, ``frame`` shows it."""
     fills = frame.xpath(".//a:blip/@r:embed | .//v:imagedata/@r:id", namespaces=_NS)
@@ -224,7 +244,7 @@ def _is_fallback(element: Any) -> bool:
     return next(element.iterancestors(f"{{{_NS['mc']}}}Fallback"), None) is not None
 
 
-def _book(archive: _Archive) -> Iterator[Occurrence]:
+def _book(archive: Archive) -> Iterator[Occurrence]:
     sheets = [archive.tree(one) for one in archive.parts if one.lower().endswith(".opf")]
     languages = [
         text for sheet in sheets for text in sheet.xpath("//dc:language/text()", namespaces=_NS)
@@ -268,7 +288,7 @@ def saved_pages(file: Path, name: str) -> Iterator[Occurrence]:
         yield from _on_page(source, str(part["Content-Location"] or f"page {number}"), name)
 
 
-FORMS: dict[str, Callable[[_Archive], Iterator[Occurrence]]] = {
+FORMS: dict[str, Callable[[Archive], Iterator[Occurrence]]] = {
     ".docx": _word,
     ".pptx": _slides,
     ".epub": _book,

@@ -266,8 +266,8 @@ def test_only_accepted_texts_change_in_the_form_that_was_read(
             "<p id=a>Image of a dog</p><img src=a.jpg aria-labelledby=a>",
             "is there 0 times",
         ),
-        ("b.epub", "", "cannot be written into .epub files"),
-        ("t.docx", "", "cannot be written into .docx files"),
+        ("p.mhtml", "", "cannot be written into .mhtml files"),
+        ("t.parquet", "", "cannot be written into .parquet files"),
     ],
 )
 def test_what_cannot_be_written_is_refused_and_nothing_is_written(

@@ -204,13 +204,15 @@ def _of_lint(source: Path) -> Iterator[Item]:
             marks = rows.setdefault((f"{one.file}#{place}", one.text), (one, []))[1]
             marks.append(TextMark(one.rule, one.text[slice(*one.span)], one.span))
     names = Counter(name for name, _ in rows)
+    names += Counter(f"{name} ({one.language})" for (name, _), (one, _) in rows.items())
     for (name, text), (one, marks) in rows.items():
         file = source / one.file if source.is_dir() else source
         where: dict[str, Any] = {"file": str(file), "digest": digest(file)}
         where |= {key: getattr(one, key) for key in ("line", "column", "locator", "text_from")}
         group = {"language": one.language} if one.language else {}
         meta = {"marks": list(map(asdict, marks)), "source": where}
-        unique = name if names[name] == 1 else f"{name} ({one.language or text})"
+        label = one.language if names[f"{name} ({one.language})"] == 1 else text
+        unique = name if names[name] == 1 else f"{name} ({label or text})"
         yield Item(unique, text, group=group, meta=meta)
 
 

@@ -2,46 +2,25 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from beholder.errors import ConfigError, DataError
 from beholder.files import write_bytes
+from beholder.kinds.revise.archives import spliced_archive
 from beholder.kinds.revise.engine import digest
+from beholder.kinds.revise.places import BOM, FoundText, attributes, changed, check_read, decoded
+from beholder.lint import packed
 from beholder.lint.sources import READERS
-from beholder.lint.wording import norm
 
-FORMS = (*READERS, ".csv", ".tsv", ".json", ".jsonl", ".ndjson")
+FORMS = (*READERS, *packed.FORMS, ".csv", ".tsv", ".json", ".jsonl", ".ndjson")
 """Endings of files that can be written."""
 
-_ATTRIBUTE = re.compile(r"[\s/]+([^\s=>/\"']+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>\"']+))?")
 _JSON = re.compile(r"\"(?:[^\"\\]|\\.)*\"|[\[\]{},:]|[^\s\[\]{},:\"]+")
-_IMAGE = re.compile(r"!\[((?:[^\[\]\\]|\\.)*)\]", re.S)
-_BOM = "\ufeff"
-
-
-class FoundText(NamedTuple):
-    """A text of a file.
-
-    Attributes:
-        keys: Names of its row, as ids and places may give it.
-        field: Column, key or attribute.
-        start: Its first character, with quotation marks.
-        end: One past its last.
-        value: What it says.
-    """
-
-    keys: frozenset[str]
-    field: str
-    start: int
-    end: int
-    value: str
 
 
 def write_accepted(accepted: Path, out: Path) -> int:
@@ -112,79 +91,27 @@ def check_form(file: Path) -> None:
 
 
 def _spliced(file: Path, rows: Sequence[Mapping[str, Any]]) -> bytes:
-    form = file.suffix.lower()
-    try:
-        source = file.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(str(file), f"is not UTF-8 ({error}); save it as UTF-8") from error
-    before = source
-    places: list[tuple[int, int, str]] = []
-    all_found = [] if form in READERS else list(_texts(source, form))
-    for row in rows:
-        where, old = row["meta"]["source"], norm(row["meta"]["revision"]["text"])
-        if form in READERS:
-            found = _attributes(source, where)
-        else:
-            known = {str(where.get("locator") or row["id"]), f"row {where.get('line')}"}
-            found = [
-                one
-                for one in all_found
-                if one.keys & known and (not where.get("line") or where["text_from"] == one.field)
-            ]
-        found = [one for one in found if norm(one.value) == old]
-        if len(found) != 1:
-            raise DataError(
-                str(file),
-                f"the text of {row['id']} is there {len(found)} times, expected once; correct it"
-                " by hand and refuse its proposal",
-            )
-        quote = source[found[0].start]
-        places.append((found[0].start, found[0].end, _written(row["candidate"], form, quote)))
-    for start, end, new in sorted(places, reverse=True):
-        source = source[:start] + new + source[end:]
+    form, data = file.suffix.lower(), file.read_bytes()
+    if not rows:
+        return data
+    if form in packed.FORMS:
+        return spliced_archive(file, rows)
+    source = decoded(data, str(file))
     if form in READERS:
-        olds = Counter(norm(row["meta"]["revision"]["text"]) for row in rows)
-        news = Counter(norm(row["candidate"]) for row in rows)
-        read, again = (
-            Counter(one.text for one in READERS[form](text, "")) for text in (before, source)
-        )
-        if again != read - olds + news:
-            raise DataError(
-                str(file), "would not read as accepted after writing; correct it by hand"
-            )
-    return source.encode("utf-8")
+        made = changed(str(file), source, form, rows, lambda row: attributes(source, row))
+        check_read(str(file), rows, *(READERS[form](text, "") for text in (source, made)))
+        return made.encode("utf-8")
+    all_found = list(_texts(source, form))
 
+    def find(where: Mapping[str, Any]) -> list[FoundText]:
+        known = {str(where.get("locator") or where["id"]), f"row {where.get('line')}"}
+        return [
+            one
+            for one in all_found
+            if one.keys & known and (not where.get("line") or where["text_from"] == one.field)
+        ]
 
-def _written(text: str, form: str, quote: str) -> str:
-    if quote == "!":
-        return "![" + re.sub(r"([\\\[\]*_`<&])", r"\\\1", text) + "]"
-    if form in READERS:
-        quote = quote if quote in "\"'" else '"'
-        return f"{quote}{html.escape(text, quote=False).replace(quote, f'&#{ord(quote)};')}{quote}"
-    if form in (".csv", ".tsv"):
-        needed = quote == '"' or re.search(r"[\",;\t\r\n]", text)
-        return '"' + text.replace('"', '""') + '"' if needed else text
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _attributes(source: str, where: Mapping[str, Any]) -> list[FoundText]:
-    """The attribute of the element, or the picture of Markdown, at a line and column."""
-    lines = source.removeprefix(_BOM).split("\n")
-    if not where.get("line") or not where.get("column"):
-        return []
-    start = len(_BOM) * source.startswith(_BOM) + where["column"] - 1
-    start += sum(len(line) + 1 for line in lines[: where["line"] - 1])
-    if image := _IMAGE.match(source, start):
-        value = html.unescape(re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", image[1]))
-        return [FoundText(frozenset(), "alt", *image.span(), value)]
-    tag = re.compile(r"<[^\s/>]+").match(source, start)
-    at = tag.end() if tag else len(source)
-    while match := _ATTRIBUTE.match(source, at):
-        at = match.end()
-        if match[1].lower() == where["text_from"] and match[2]:
-            value = match[2][1:-1] if match[2][0] in "\"'" else match[2]
-            return [FoundText(frozenset(), match[1], *match.span(2), html.unescape(value))]
-    return []
+    return changed(str(file), source, form, rows, find).encode("utf-8")
 
 
 def _texts(source: str, form: str) -> Iterator[FoundText]:
@@ -238,7 +165,7 @@ def _cells(source: str, usual: str) -> Iterator[FoundText]:
     cell = re.compile(rf"(\"(?:[^\"]|\"\")*\"|[^{separator}\r\n]*)({separator}|\r?\n|$)")
     header: list[str] = []
     row: list[tuple[int, int, str]] = []
-    number, at, line = 0, len(_BOM) * source.startswith(_BOM), 1
+    number, at, line = 0, len(BOM) * source.startswith(BOM), 1
     while at < len(source) and (match := cell.match(source, at)):
         quoted = match[1][:1] == '"'
         value = match[1][1:-1].replace('""', '"') if quoted else match[1]

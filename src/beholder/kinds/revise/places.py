@@ -1,0 +1,141 @@
+"""Texts in a source: where they are, and the source with other texts in their places."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from beholder.errors import DataError
+from beholder.lint.occurrence import Occurrence
+from beholder.lint.wording import norm
+
+BOM = "\ufeff"
+_ATTRIBUTE = re.compile(r"[\s/]+([^\s=>/\"']+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>\"']+))?")
+_IMAGE = re.compile(r"!\[((?:[^\[\]\\]|\\.)*)\]", re.S)
+
+
+class FoundText(NamedTuple):
+    """A text of a file.
+
+    Attributes:
+        keys: Names of its row, as ids and places may give it.
+        field: Column, key or attribute.
+        start: Its first character, with quotation marks.
+        end: One past its last.
+        value: What it says.
+    """
+
+    keys: frozenset[str]
+    field: str
+    start: int
+    end: int
+    value: str
+
+
+def decoded(data: bytes, name: str) -> str:
+    """The text of a file or part.
+
+    Raises:
+        DataError: It is not UTF-8.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(name, f"is not UTF-8 ({error}); save it as UTF-8") from error
+
+
+def changed(
+    name: str,
+    source: str,
+    form: str,
+    rows: Sequence[Mapping[str, Any]],
+    find: Callable[[Mapping[str, Any]], Iterable[FoundText]],
+) -> str:
+    """A source in which the texts of rows are replaced by their candidates.
+
+    Args:
+        name: The source, for messages.
+        source: Its text.
+        form: Ending of its file.
+        rows: Accepted rows.
+        find: The texts that may be at the place that a row names.
+
+    Raises:
+        DataError: The text of a row is not there once.
+    """
+    places: list[tuple[int, int, str]] = []
+    for row in rows:
+        old = norm(row["meta"]["revision"]["text"])
+        where = {"id": row["id"], **row["meta"]["source"]}
+        found = [one for one in find(where) if norm(one.value) == old]
+        if len(found) != 1:
+            raise DataError(
+                name,
+                f"the text of {row['id']} is there {len(found)} times, expected once; correct it"
+                " by hand and refuse its proposal",
+            )
+        quote = source[found[0].start]
+        places.append((found[0].start, found[0].end, _written(row["candidate"], form, quote)))
+    for start, end, new in sorted(places, reverse=True):
+        source = source[:start] + new + source[end:]
+    return source
+
+
+def check_read(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    before: Iterable[Occurrence],
+    after: Iterable[Occurrence],
+) -> None:
+    """Refuse what would read otherwise than accepted.
+
+    Raises:
+        DataError: Other texts than those of the rows would change.
+    """
+    olds = Counter(norm(row["meta"]["revision"]["text"]) for row in rows)
+    news = Counter(norm(row["candidate"]) for row in rows)
+    read, again = (Counter(one.text for one in found) for found in (before, after))
+    if again != read - olds + news:
+        raise DataError(name, "would not read as accepted after writing; correct it by hand")
+
+
+def _written(text: str, form: str, quote: str) -> str:
+    if quote == "!":
+        return "![" + re.sub(r"([\\\[\]*_`<&])", r"\\\1", text) + "]"
+    if form not in (".csv", ".tsv", ".json", ".jsonl", ".ndjson"):
+        quote = quote if quote in "\"'" else '"'
+        return f"{quote}{html.escape(text, quote=False).replace(quote, f'&#{ord(quote)};')}{quote}"
+    if form in (".csv", ".tsv"):
+        needed = quote == '"' or re.search(r"[\",;\t\r\n]", text)
+        return '"' + text.replace('"', '""') + '"' if needed else text
+    return json.dumps(text, ensure_ascii=False)
+
+
+def attributes(source: str, where: Mapping[str, Any]) -> list[FoundText]:
+    """The attribute of the element, or the picture of Markdown, at a line and column."""
+    lines = source.removeprefix(BOM).split("\n")
+    if not where.get("line") or not where.get("column"):
+        return []
+    start = len(BOM) * source.startswith(BOM) + where["column"] - 1
+    start += sum(len(line) + 1 for line in lines[: where["line"] - 1])
+    if image := _IMAGE.match(source, start):
+        value = html.unescape(re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", image[1]))
+        return [FoundText(frozenset(), "alt", *image.span(), value)]
+    tag = re.compile(r"<[^\s/>]+").match(source, start)
+    found = of_tag(source, tag.end()) if tag else []
+    return [one for one in found if one.field.lower() == where["text_from"]][:1]
+
+
+def of_tag(source: str, at: int) -> list[FoundText]:
+    """The attributes with a value of the tag whose name ends at a place."""
+    found = []
+    while match := _ATTRIBUTE.match(source, at):
+        at = match.end()
+        if match[2]:
+            value = match[2][1:-1] if match[2][0] in "\"'" else match[2]
+            found.append(FoundText(frozenset(), match[1], *match.span(2), html.unescape(value)))
+    return found
