@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from beholder.text import languages
-from beholder.text.languages import has_blanks, language_named, not_english
+from beholder.text.languages import has_blanks, language_named, not_english, other_language
 
 
 @pytest.mark.parametrize(
@@ -100,3 +100,21 @@ def test_what_is_remembered_of_texts_has_a_limit() -> None:
     assert languages._remembered.cache_info().currsize == before
     assert not_english(long[:19_999] + "?") is None
     assert languages._remembered.cache_info().currsize == before + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "page", "is_other"),
+    [
+        ("Un grupo de hombres está en la plaza con sus caballos y una carreta", "French", True),
+        ("Brązowy pies śpi na kanapie przy oknie", "English", True),
+        ("Snötäckta berg bakom en stuga av trä", "German", True),
+        ("Gato negro sentado bajo un árbol", "English", True),
+        ("Kahverengi bir köpek pencerenin yanındaki kanepede uyuyor", "English", True),
+        ("Oude kaart met de haven en drie schepen", "Dutch", False),
+        ("A façade beside the café in the old town", "English", False),
+        ("A skydiver does acrobatic stunts over the town", "English", False),
+        ("Una donna con un cane sulla spiaggia", "Italian", False),
+    ],
+)
+def test_another_language_than_expected(text: str, page: str, is_other: bool) -> None:
+    assert (other_language(text, page) is not None) == is_other

@@ -42,25 +42,28 @@ def spliced_archive(file: Path, rows: Sequence[Mapping[str, Any]]) -> bytes:
         DataError: The document is refused as when it is read, a text is not there once, or another
             text would change.
     """
-    name, form = str(file), file.suffix.lower()
-    find, mark = (_in_book, ":") if form == ".epub" else (_in_document, "#")
-    by_part: dict[str, list[Mapping[str, Any]]] = {}
+    name = str(file)
+    mark = ":" if file.suffix.lower() == ".epub" else "#"
+    by_part: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
-        by_part.setdefault(row["meta"]["source"]["locator"].rpartition(mark)[0], []).append(row)
-    made: dict[str, bytes] = {}
+        by_part[row["meta"]["source"]["locator"].rpartition(mark)[0]].append(row)
     with packed.opened(file, name) as archive:
-        for part, own in by_part.items():
-            source = decoded(archive.read(part), f"{name}: {part}")
-            texts = defaultdict(list)
-            for place, text in find(source, part, form):
-                texts[place].append(text)
-            made[part] = changed(
-                f"{name}: {part}", source, form, own, lambda where, at=texts: at[where["locator"]]
-            ).encode("utf-8")
+        made = {part: _spliced(archive, part, own) for part, own in by_part.items()}
         data = _copied(archive.file, file.read_bytes(), made)
     after = packed.pictures(BytesIO(data), name)
     check_read(name, rows, packed.pictures(file, name), after)
     return data
+
+
+def _spliced(archive: packed.Archive, part: str, rows: Sequence[Mapping[str, Any]]) -> bytes:
+    name, form = f"{archive.name}: {part}", Path(archive.name).suffix.lower()
+    source = decoded(archive.read(part), name)
+    is_book = form == ".epub"
+    texts = defaultdict(list)
+    for place, text in _in_book(source, part) if is_book else _in_document(source, part, form):
+        texts[place].append(text)
+    made = changed(name, source, form, rows, lambda where: texts[where["locator"]])
+    return made.encode("utf-8")
 
 
 def _in_document(source: str, part: str, form: str) -> Iterator[tuple[str, FoundText]]:
@@ -72,7 +75,7 @@ def _in_document(source: str, part: str, form: str) -> Iterator[tuple[str, Found
                 yield f"{part}#{found['id'].value}", text
 
 
-def _in_book(source: str, page: str, form: str) -> Iterator[tuple[str, FoundText]]:
+def _in_book(source: str, page: str) -> Iterator[tuple[str, FoundText]]:
     for one in html.pictures(source.removeprefix(BOM), page):
         place = {"line": one.line, "column": one.column, "text_from": one.text_from}
         yield from ((f"{page}:{one.line}", found) for found in attributes(source, place))
