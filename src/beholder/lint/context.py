@@ -202,10 +202,10 @@ def contradicts(one: Occurrence, setting: LintSetting) -> Hit | None:
 
     text = without_quotes(one.text)
     for name, record in records.items():
-        for span, told in contradictions(text, without_quotes(record)):
+        for span, theirs in contradictions(text, without_quotes(record)):
             if other_language(text, ENGLISH):
                 return None
-            what = f'says "{text[slice(*span)]}", the {name} says "{told}"'
+            what = f'says "{text[slice(*span)]}", the {name} says "{theirs}"'
             return Hit(what, span, evidence={name: record})
     return None
 

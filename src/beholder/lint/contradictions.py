@@ -36,7 +36,7 @@ _ANOTHER_TIME = re.compile(
 _STOP = listed("phrase_ends", "en")
 _DEFINITE = listed("definite", "en")
 _STATED = listed("stated", "en")
-"""Words before a value of what stands before them: "the door is red", "a bust of marble"."""
+"""Words before a value of what comes before them: "the door is red", "a bust of marble"."""
 _DENIED = listed("denied", "en")
 _ABOUT = listed("about", "en")
 _PARTLY = listed("partly", "en")
@@ -97,24 +97,24 @@ def contradictions(text: str, record: str) -> Iterator[tuple[tuple[int, int], st
     a, b = _read(text), _read(record)
     changed = bool(_ANOTHER_TIME.search(text) or _ANOTHER_TIME.search(record))
     for own in a.said:
-        for told in b.said:
-            if own.is_person != told.is_person or not exclude(own.values, told.values):
+        for theirs in b.said:
+            if own.is_person != theirs.is_person or not exclude(own.values, theirs.values):
                 continue
-            names = _names(own.values) & _names(told.values) - _names(own.values & told.values)
+            names = _names(own.values) & _names(theirs.values) - _names(own.values & theirs.values)
             if changed and not names <= _SURE_OF_TIME:
                 continue
             if own.is_person:
-                same = _is_same_person(names, own, a, told, b)
+                same = _is_same_person(names, own, a, theirs, b)
             else:
-                things = own.things + told.things
+                things = own.things + theirs.things
                 same = (
-                    _is_one_thing(own.things, told.things)
-                    and _is_alone(own, told, names, things, a)
-                    and _is_alone(told, own, names, things, b)
+                    _is_one_thing(own.things, theirs.things)
+                    and _is_alone(own, theirs, names, things, a)
+                    and _is_alone(theirs, own, names, things, b)
                 )
             if same:
                 word = a.words[own.at]
-                yield (word.start, word.end), b.words[told.at].text
+                yield (word.start, word.end), b.words[theirs.at].text
 
 
 def _read(text: str) -> _Reading:
@@ -254,7 +254,7 @@ def _is_someone(word: str) -> bool:
 
 
 def _is_alone(
-    own: _Said, told: _Said, names: set[str], things: tuple[str, ...], text: _Reading
+    own: _Said, theirs: _Said, names: set[str], things: tuple[str, ...], text: _Reading
 ) -> bool:
     """Whether a text says nothing else of the thing: no second value, not what the other says."""
     people = any(map(_is_someone, things))
@@ -267,18 +267,18 @@ def _is_alone(
         if _NUMBER in names and people and any(map(_is_someone, one.things)):
             return False
         pairs = [(a, b) for a in one.things for b in things]
-        if told.values <= one.values and (not pairs or any(_is_alike(*pair) for pair in pairs)):
+        if theirs.values <= one.values and (not pairs or any(_is_alike(*pair) for pair in pairs)):
             return False
         if exclude(one.values, own.values) and any(_is_alike(*pair, kind=False) for pair in pairs):
             return False
     return True
 
 
-def _is_same_person(names: set[str], own: _Said, a: _Reading, told: _Said, b: _Reading) -> bool:
+def _is_same_person(names: set[str], own: _Said, a: _Reading, theirs: _Said, b: _Reading) -> bool:
     """Whether a man and a woman are one person: the first of both texts, in the same scene."""
-    if "sex" not in names and not _is_boy_or_man(own, a, told, b):
+    if "sex" not in names and not _is_boy_or_man(own, a, theirs, b):
         return False
-    for said, text, other in ((own, a, told), (told, b, own)):
+    for said, text, other in ((own, a, theirs), (theirs, b, own)):
         first = next((at for at, word in enumerate(text.words) if _is_someone(word.base)), None)
         if first != said.at:
             return False
@@ -299,10 +299,10 @@ def _is_same_person(names: set[str], own: _Said, a: _Reading, told: _Said, b: _R
     return len(shared) >= max(0.6 * min(map(len, scenes)), 1)
 
 
-def _is_boy_or_man(own: _Said, a: _Reading, told: _Said, b: _Reading) -> bool:
+def _is_boy_or_man(own: _Said, a: _Reading, theirs: _Said, b: _Reading) -> bool:
     """Whether one is a boy and one a man; a young man is called both, and so is a woman a girl."""
     said = [
         (text.words[one.at].base, text.words[one.at - 1].text)
-        for one, text in ((own, a), (told, b))
+        for one, text in ((own, a), (theirs, b))
     ]
     return {base for base, _ in said} == {"boy", "man"} and all(w not in _YOUNG for _, w in said)

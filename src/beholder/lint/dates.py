@@ -48,7 +48,7 @@ _MEMORY = re.compile(
     r"|reminiscent|dressed as|recall\w*|evok\w+|imitat\w+)\b",
     re.I,
 )
-"""Words of a text that tells of a remembered or imitated time."""
+"""Words of a text about a remembered or imitated time."""
 _ELSEWHEN = re.compile(
     r"\b(?:built|rebuilt|cast|born|died|won|founded|established|est\.|erected|constructed|completed"
     r"|opened|closed|launched|destroyed|demolished|burn(?:ed|t)|restored|inaugurated|invented"
@@ -111,7 +111,7 @@ class _Mention(NamedTuple):
 def date(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Years, decades and centuries outside the dates of the record.
 
-    A text of which one date fits tells of two times, and is not reported.
+    A text of which one date fits is about two times, and is not reported.
     """
     known = list(_spans(one.date))
     if not known or re.search(r"\bB\.?C", one.date):

@@ -59,7 +59,7 @@ _ALL_SIGNS = frozenset().union(*_SIGN_SETS.values())
 _ENGLISH_SIGNS = "the of and is are with an to at by from this that there his her its for"
 _ENGLISH_SIGN_SET = frozenset(_ENGLISH_SIGNS.split())
 LITTLE_WORDS = _ALL_SIGNS | _ENGLISH_SIGN_SET
-"""Little words of the languages that are told apart by them, lower case."""
+"""Little words by which languages are distinguished, lower case."""
 _SIGN_SHARE = 0.2
 _ENOUGH_FOR_SIGNS = 5
 _SIGNS_PER_ENGLISH = 4
