@@ -181,7 +181,9 @@ def other_language(text: str, expected: str) -> str | None:
     small = [one for one in re.findall(r"\b[^\W\d_]+", text) if one.islower()]
     strange = {one for one in small if not own.issuperset(one)}
     if len(strange) > 1 and len(strange) >= _SIGN_SHARE * len(found):
-        return f"it has letters that {expected} lacks ({', '.join(map(repr, sorted(strange)[:3]))})"
+        return (
+            f"it has letters that are not {expected} ({', '.join(map(repr, sorted(strange)[:3]))})"
+        )
     if expected == ENGLISH:
         known = sum(frequency.weight(word) < 1.0 for word in small)
         few = len(small) > 3 and known <= _UNKNOWN_SHARE * len(small)
