@@ -164,17 +164,17 @@ def other_language(text: str, expected: str) -> str | None:
     letters = _LETTER.findall(text)
     scripts = {unicodedata.name(one, "").partition(" ")[0] for one in set(letters)}
     foreign = next((name for name, of in _SCRIPTS.items() if expected in of.split()), None)
-    if len(letters) >= 3 and len(scripts) == 1:
-        script = next(iter(scripts))
-        latin = script == "LATIN" and foreign is not None and expected != "Serbian"
-        if (latin or script in _SCRIPTS) and expected not in _SCRIPTS.get(script, ""):
-            return f"all its letters are {script.title()}"
+    latin = scripts == {"LATIN"} and foreign is not None and expected != "Serbian"
+    known = all(script in _SCRIPTS for script in scripts)
+    fits = any(expected in _SCRIPTS[script].split() for script in scripts if known)
+    if len(letters) >= 3 and (latin or (known and not fits)):
+        return f"all its letters are {' or '.join(sorted(map(str.title, scripts)))}"
     found = folded_words(text)
     if len(found) < _ENOUGH_FOR_SIGNS or foreign is not None:
         return None
     if expected not in (ENGLISH, *_SIGN_SETS):
-        known = sum(frequency.weight(word) < 1.0 for word in found)
-        return "it looks English" if known >= _ENGLISH_SHARE * len(found) else None
+        n = sum(frequency.weight(word) < 1.0 for word in found)
+        return "it looks English" if n >= _ENGLISH_SHARE * len(found) else None
     if why := _other_language(found, expected):
         return why
     own = _LETTERS[expected]
@@ -185,13 +185,13 @@ def other_language(text: str, expected: str) -> str | None:
             f"it has letters that are not {expected} ({', '.join(map(repr, sorted(strange)[:3]))})"
         )
     if expected == ENGLISH:
-        known = sum(frequency.weight(word) < 1.0 for word in small)
-        few = len(small) > 3 and known <= _UNKNOWN_SHARE * len(small)
+        n = sum(frequency.weight(word) < 1.0 for word in small)
+        few = len(small) > 3 and n <= _UNKNOWN_SHARE * len(small)
         few = few and _ENGLISH_SIGN_SET.isdisjoint(found)
-        return f"only {known} of its {len(small)} small words are English" if few else None
+        return f"only {n} of its {len(small)} small words are English" if few else None
     if _SIGN_SETS[expected].isdisjoint(found):
-        known = sum(frequency.weight(word) < 1.0 for word in found)
-        return "it looks English" if known >= _ENGLISH_SHARE * len(found) else None
+        n = sum(frequency.weight(word) < 1.0 for word in found)
+        return "it looks English" if n >= _ENGLISH_SHARE * len(found) else None
     return None
 
 
