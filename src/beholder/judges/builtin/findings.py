@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from dataclasses import dataclass, replace
 
 from beholder.judges.builtin.analysed import AnalysedText
@@ -54,7 +53,6 @@ def find(
     target: AnalysedText,
     *,
     entail: bool = False,
-    among: Container[int] | None = None,
 ) -> tuple[Finding, ...]:
     """Look for every unit of the source in the target.
 
@@ -62,8 +60,6 @@ def find(
         source: The text whose units are looked for.
         target: The text in which they are looked for.
         entail: Whether the entailment model decides, with the rules, on what words alone do not.
-        among: Places of the units that the model, which is slow, is asked of; all if None. With
-            places, sentences that are nearly repeated are not compared as wholes.
 
     Returns:
         One finding per unit of the source, in order.
@@ -71,14 +67,12 @@ def find(
     n = numbers()
     evidence = gather(source, target, n)
     open_ = undecided(source, evidence, n) if entail else {}
-    if among is not None:
-        open_ = {place: statement for place, statement in open_.items() if place in among}
     answers = dict(zip(open_, ask(list(open_.values()), target), strict=True))
     made = [
         _both(found, answers[place], n) if place in answers else _by_rules(found, n)
         for place, found in enumerate(evidence)
     ]
-    for start, end in rewritten(source, target) if entail and among is None else ():
+    for start, end in rewritten(source, target) if entail else ():
         for place, unit in enumerate(source.units):
             silent = not made[place].contradiction
             if silent and any(a < end and b > start for a, b in unit.spans):
