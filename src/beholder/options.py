@@ -43,6 +43,7 @@ class Options(TypedDict, total=False):
     temperature: float | None
     prompts: str | Path | None
     batch: bool
+    replicates: int | None
     judge_options: Mapping[str, object]
     workers: int | None
     concurrency: int | None
@@ -120,7 +121,7 @@ class DataOptions:
                 raise ConfigError(f"frames={self.frames}: expected {MAX_FRAMES} at most")
 
 
-_OWN = ("base_url", "key_env", "temperature", "prompts", "batch")
+_OWN = ("base_url", "key_env", "temperature", "prompts", "batch", "replicates")
 
 
 @dataclass(frozen=True)
@@ -134,9 +135,12 @@ class JudgeOptions:
         prompts: Folder of prompt templates that replace the built-in ones.
         batch: Use the server's batch mode, which is slower and costs half.
         extra: Further options of judges and their backends by name, such as ``timeout``.
+        replicates: Answers to each question, at temperature 0.7 or --temperature; the majority
+            counts, and what changes is reported.
 
     Raises:
-        ConfigError: The temperature is no number from 0, or ``extra`` repeats a field.
+        ConfigError: The temperature is no number from 0, ``replicates`` is no whole number from 1,
+            or ``extra`` repeats a field.
     """
 
     base_url: str | None = None
@@ -145,9 +149,11 @@ class JudgeOptions:
     prompts: Path | None = None
     batch: bool = False
     extra: Mapping[str, object] = field(default_factory=dict)
+    replicates: int | None = None
 
     def __post_init__(self) -> None:
         check_amount("temperature", self.temperature, "leave it out for that of the question")
+        check_count("replicates", self.replicates, "leave it out for one answer")
         for name in _OWN:
             if name in self.extra:
                 raise ConfigError(f"extra holds {name!r}, which has a field of its own: set that")

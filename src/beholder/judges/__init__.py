@@ -50,6 +50,8 @@ PANEL = "panel"
 """Name of a panel of judges in a spec: ``panel(members=[A, B])``."""
 
 _JUDGE_OPTIONS = ("prompts", "scale", "temperature", "samples")
+_REPEATS_AT = 0.7
+"""Temperature of replicates that name none."""
 _ENDPOINT_OPTIONS = ("base_url", "key_env", "batch")
 """Options that go to backends which name them; an engine's open options are no place for them."""
 
@@ -101,6 +103,13 @@ def _made(
     if not parsed.argument:
         raise ConfigError(f"{str(parsed)!r} names no model; write for example {parsed.name}:MODEL")
     replicates = made_of.pop("replicates", 1)
+    if not isinstance(replicates, int) or replicates < 1:
+        raise ConfigError(f"{parsed}: replicates={replicates!r}: expected a number above 0")
+    if replicates > 1 and not made_of.setdefault("temperature", _REPEATS_AT):
+        raise ConfigError(
+            f"{parsed}: {replicates} replicates at temperature 0 would repeat one answer; use a"
+            f" temperature above 0, or leave it out for {_REPEATS_AT:g}"
+        )
     own = {name: made_of.pop(name) for name in _JUDGE_OPTIONS if name in made_of}
     check_types(LLMJudge, {"prompts": own.get("prompts")}, str(parsed))
     if own.get("prompts") is not None:
@@ -110,8 +119,6 @@ def _made(
     made = backend(parsed.name, parsed.argument, **made_of)
     check_types(LLMJudge, own, str(parsed))
     one = LLMJudge(made, answers=kept, budget=spent, tally=tally, **own)
-    if not isinstance(replicates, int) or replicates < 1:
-        raise ConfigError(f"{parsed}: replicates={replicates!r}: expected a number above 0")
     return one if replicates == 1 else Panel([one] * replicates, kept)
 
 

@@ -99,6 +99,7 @@ class Prompt(Generic[T]):
         replicate: Index of the repeat.
         whole: Whether the answer must be complete: False where only its first token is read.
         costly: An answer that leads to the most further questions, where ``typical`` does not.
+        fewest: An answer that leads to the fewest, where ``typical`` does not.
     """
 
     operation: str
@@ -111,6 +112,7 @@ class Prompt(Generic[T]):
     replicate: int = 0
     whole: bool = True
     costly: str = ""
+    fewest: str = ""
 
 
 class _Calls(dict[str, "_Call"]):

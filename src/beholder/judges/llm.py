@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from beholder.aio import run_sync
 from beholder.backends import (
@@ -40,14 +40,15 @@ class Tally:
         prompt_tokens: Tokens sent.
         completion_tokens: Tokens answered.
         cost: US dollars, or None when some model's price is not known.
-        most: Whether questions get the answer that leads to the most further questions.
+        answers: Which answers questions get: ``typical`` ones, or those that lead to the ``fewest``
+            or the ``most`` further questions.
     """
 
     n_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = 0.0
-    most: bool = False
+    answers: Literal["typical", "fewest", "most"] = "typical"
     seen: set[str] = field(default_factory=set, repr=False)
 
     def add(self, backend: str, request: Request, said: str, price: Price | None) -> None:
@@ -99,9 +100,10 @@ class DryAsker(Questioner):
         self._tally = tally
 
     async def ask(self, prompt: Prompt[T]) -> T:
-        """The value of the typical answer, or of the costly one."""
+        """The value of the answer that the tally wants; of the typical one if there is no other."""
         request = Request(prompt.messages, prompt.sampling, prompt.schema, prompt.replicate)
-        said = (self._tally.most and prompt.costly) or prompt.typical
+        other = {"fewest": prompt.fewest, "most": prompt.costly}.get(self._tally.answers)
+        said = other or prompt.typical
         self._tally.add(self.backend.name, request, said, self.backend.price())
         first = ((said, 0.0),) if prompt.sampling.top_logprobs else None
         samples = (Sample(said, "stop", first),) * prompt.sampling.n

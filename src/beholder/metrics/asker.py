@@ -62,6 +62,7 @@ class Asker(ABC, Generic[S]):
         corpus_values: Values of the whole data set that are no mean over subjects; usually none.
         operations: Names of all operations that it may ask of a judge.
         needs: Operations without which a judge is refused.
+        foresees_calls: Whether a dry run finds the fewest and the most questions to its judge.
     """
 
     registered_name: ClassVar[str]
@@ -69,6 +70,7 @@ class Asker(ABC, Generic[S]):
     corpus_values: ClassVar[tuple[ValueInfo, ...]] = ()
     operations: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[type[Operation[Any]], ...]] = ()
+    foresees_calls: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         validate_params(self)

@@ -32,6 +32,8 @@ class PlannedAsker:
         n_to_ask: Subjects it would be asked of.
         lacking: Number of subjects that are certain to fail, by reason.
         judge: What its judge would be asked for the subjects not done; None if it asks no judge.
+        judge_least: The same if answers lead to as few further questions as they can; None too if
+            that is not known.
         judge_most: The same if answers lead to as many further questions as they can.
         other_forms: What other configurations would ask instead, by name.
     """
@@ -42,6 +44,7 @@ class PlannedAsker:
     n_to_ask: int = 0
     lacking: Counter[str] = field(default_factory=Counter)
     judge: Tally | None = None
+    judge_least: Tally | None = None
     judge_most: Tally | None = None
     other_forms: dict[str, Tally] = field(default_factory=dict)
 
@@ -104,18 +107,19 @@ def plan(
 class _Counting:
     """Counts what one asker would ask."""
 
-    def __init__(self, asker: Asker[Any], out: Path, means: RunContext, most: int | None) -> None:
+    def __init__(
+        self, asker: Asker[Any], out: Path, means: RunContext, at_most: int | None
+    ) -> None:
         self._asker = asker
-        self._tally, self._most = Tally(), Tally(most=True)
-        self._tools, self._tools_most = (
-            means.counting(tally) for tally in (self._tally, self._most)
-        )
+        self._tally, least, most = (Tally(answers=one) for one in ("typical", "fewest", "most"))
+        self._tools, *self._bounds = map(means.counting, (self._tally, least, most))
         self._others: list[tuple[Asker[Any], Tools]] = []
         self._finished = finished(out, asker.name)
-        self._room = None if most is None else max(0, most - len(self._finished))
+        self._room = None if at_most is None else max(0, at_most - len(self._finished))
         self.planned = PlannedAsker(asker.name, asker.signature(asker.identities(self._tools)))
         if asker.asks_judge():
-            self.planned.judge, self.planned.judge_most = self._tally, self._most
+            self.planned.judge, self.planned.judge_most = self._tally, most
+            self.planned.judge_least = least if asker.foresees_calls else None
             for other in asker.other_forms(self._tools):
                 tally = self.planned.other_forms[other.name] = Tally()
                 self._others.append((other, means.counting(tally)))
@@ -134,8 +138,8 @@ class _Counting:
             if self.planned.judge is not None:
                 await self._asker.evaluate(subject, self._tools)  # sends no request, counts
                 if self._tally.n_calls:
-                    await self._asker.evaluate(subject, self._tools_most)
-                    for other, tools in self._others:
+                    others = [(self._asker, tools) for tools in self._bounds] + self._others
+                    for other, tools in others:
                         await other.evaluate(subject, tools)
         except ItemError as error:
             self.planned.lacking[str(error)] += 1

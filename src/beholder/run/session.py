@@ -8,7 +8,7 @@ keeps each outcome the moment it arrives, and reports the progress.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -19,9 +19,12 @@ import numpy as np
 from msgspec import structs
 
 from beholder.backends import Usage
+from beholder.errors import ConfigError
 from beholder.files import check_name
 from beholder.judges import AnswerStore, Budget, Tally
 from beholder.judges.grades import Judging
+from beholder.judges.operations import OPERATIONS
+from beholder.judges.operations.base import PanelOperation
 from beholder.metrics import Tools
 from beholder.metrics.asker import Asker, Outcome
 from beholder.metrics.tools import check_taken
@@ -99,13 +102,18 @@ class RunContext:
     work: WorkOptions = field(default_factory=WorkOptions)
     folder: Path = field(default_factory=Path)
 
-    def check(self, askers: Iterable[Asker[Any]]) -> None:
-        """Refuse options that no tool of the askers takes.
+    def check(self, askers: Collection[Asker[Any]]) -> None:
+        """Refuse options that no tool of the askers takes, and repeats of what cannot be merged.
 
         Raises:
-            ConfigError: Names the option and the tools.
+            ConfigError: Names the option and the tools or askers.
         """
         check_taken(self.judging.for_tools(), (spec for one in askers for spec in one.tool_specs()))
+        named = [(name, one.registered_name) for one in askers for name in one.operations_asked]
+        merged = (issubclass(OPERATIONS[name], PanelOperation) for name, _ in named)
+        if (self.judging.replicates or 1) > 1 and not any(merged):
+            what = ", ".join(sorted({one for _, one in named}))
+            raise ConfigError(f"replicates: {what} takes one answer of a judge; leave it out")
 
     def tools(self, answers: AnswerStore | None = None, budget: Budget | None = None) -> Tools:
         """Tools without a store, as worker processes make them."""

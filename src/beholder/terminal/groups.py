@@ -123,6 +123,7 @@ class JudgeGroup(JudgeOptions):
     """How judges are asked; a spec holds what is in ``extra``, as ``openai('m', timeout=9)``."""
 
     extra: Annotated[Mapping[str, object], Parameter(parse=False)] = field(default_factory=dict)
+    replicates: Annotated[int | None, Parameter(name=("--samples", "--replicates"))] = None
 
 
 @Parameter(name="*", group=WORK)
@@ -251,6 +252,7 @@ class VoteJudgeGroup(JudgeGroup):
     """How judges are asked; ratings have a temperature of their own."""
 
     temperature: Annotated[float | None, Parameter(parse=False)] = None
+    replicates: Annotated[int | None, Parameter(parse=False)] = None
 
 
 @Parameter(name="*")

@@ -179,11 +179,18 @@ def tell_plan(planned: RunPlan, out: Path) -> int:
         if hidden := [count for _, count in reasons[_SHOWN:]]:
             tell(f"  {sum(hidden):,} more would fail for {len(hidden):,} other reasons")
         if asker.judge is not None and asker.judge_most is not None:
-            tell(f"  about {_estimate(asker.judge)}")
-            if asker.judge_most.n_calls > asker.judge.n_calls:
-                tell(f"  at most {_estimate(asker.judge_most)}")
+            least, most = asker.judge_least, asker.judge_most
+            differ = least is not None and least.n_calls < most.n_calls
+            tell(f"  {'about' if least is None or differ else 'exactly'} {_estimate(asker.judge)}")
+            if differ and least is not None:
+                tell(f"  at least {_estimate(least)}")
+            if differ or most.n_calls > asker.judge.n_calls:
+                tell(f"  at most {_estimate(most)}")
             for name, tally in asker.other_forms.items():
                 tell(f"  {name} instead: about {_estimate(tally)}")
+    if any(asker.judge is not None and asker.judge.n_calls for asker in planned.askers):
+        tell("not counted: questions asked again because an answer cannot be used, and short ones")
+        tell("  about what a server can do")
     tell(f"run directory: {out} (nothing was written)")
     return 0
 
@@ -192,4 +199,4 @@ def _estimate(tally: Tally) -> str:
     """Calls, tokens and cost of a tally in words."""
     cost = "cost unknown (no price for this model)" if tally.cost is None else f"${tally.cost:.4f}"
     tokens = f"{tally.prompt_tokens:,} prompt and {tally.completion_tokens:,} answer tokens"
-    return f"{tally.n_calls:,} judge calls, {tokens}, {cost}"
+    return f"{tally.n_calls:,} judge calls, about {tokens}, {cost}"

@@ -141,6 +141,10 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
     def _typical(self, index: int) -> str | None:
         """A likely value in the column."""
 
+    def _fewest(self, index: int) -> str | None:
+        """A value that leads to the fewest further questions."""
+        return self._typical(index)
+
     def _doubtful(self, index: int, states: Sequence[str | None]) -> str | None:
         """Which of several states a panel takes that is divided evenly."""
         return None
@@ -166,6 +170,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
             images=self.images,
             tokens=128,
             read=read,
+            fewest={name: [self._fewest(index) for index in range(len(rows))]},
         )
         return [row.get("answer") for row in found]
 
@@ -318,6 +323,9 @@ class AnswerQuestions(FromText, name="answer_questions"):
         if asked.third and not locate(" ".join(self.text.split()[:8]), self.text):
             return None
         return "A" if asked.options else "some words"
+
+    def _fewest(self, index: int) -> str | None:
+        return None if self.questions[index].third else self._typical(index)
 
     def _doubtful(self, index: int, states: Sequence[str | None]) -> str | None:
         if None in states:

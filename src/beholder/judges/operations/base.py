@@ -118,6 +118,7 @@ class Respondent:
         *,
         max_tokens: int,
         typical: str,
+        costly: str = "",
     ) -> T:
         """Ask for a text.
 
@@ -126,9 +127,12 @@ class Respondent:
             read: Makes the text a value, or raises ``BadAnswer``.
             max_tokens: Tokens of the answer at most.
             typical: An answer as it could be, for estimates.
+            costly: One that leads to the most further questions, where that does not.
         """
         sampling = Sampling(self.temperature, max_tokens)
-        return await self._ask(messages, sampling, lambda a: read(read_text(a.text)), typical)
+        return await self._ask(
+            messages, sampling, lambda a: read(read_text(a.text)), typical, costly=costly
+        )
 
     async def json(
         self,
@@ -137,8 +141,9 @@ class Respondent:
         *,
         max_tokens: int,
         typical: object,
+        fewest: object = None,
     ) -> T:
-        """Ask for a JSON value; see ``text``."""
+        """Ask for a JSON value; see ``text``. ``fewest`` leads to the fewest further questions."""
         sampling = Sampling(self.temperature, max_tokens)
         return await self._ask(
             _asking_for(messages, shape),
@@ -146,6 +151,7 @@ class Respondent:
             lambda answer: shape.read(read_json(answer.text), ""),
             json.dumps(typical),
             schema=shape.schema,
+            fewest="" if fewest is None else json.dumps(fewest),
         )
 
     async def grade(
@@ -180,6 +186,7 @@ class Respondent:
         tokens: int = 32,
         whole: bool = False,
         read: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] | None = None,
+        fewest: Mapping[str, object] | None = None,
     ) -> list[Mapping[str, Any]]:
         """The judge's row for each statement; those it left out are asked once more, together.
 
@@ -199,15 +206,19 @@ class Respondent:
             whole: Whether each statement must get a row.
             read: What is kept of the row of a statement; raises ``BadAnswer`` for a row that is no
                 better than none. The prompt has a section ``again`` for the second question.
+            fewest: Values of columns that lead to the fewest further questions, where the likely
+                ones do not.
 
         Raises:
             ItemError: The model left out a statement twice.
         """
         name, statements = named
 
-        def likely(row: int) -> dict[str, object]:
-            several = {column: value for column, (_, value) in columns.items()}
-            return {c: v[row] if isinstance(v, list) else v for c, v in several.items()}
+        def table_of(rows: Sequence[tuple[int, str]], **other: object) -> dict[str, object]:
+            values = {column: value for column, (_, value) in columns.items()} | other
+            of = values.items()
+            said = [{c: v[i] if isinstance(v, list) else v for c, v in of} for i, _ in rows]
+            return {field: [{"id": i, **row} for (i, _), row in zip(rows, said, strict=True)]}
 
         shapes: dict[str, Shape[Any]] = {column: shape for column, (shape, _) in columns.items()}
         found: dict[int, Mapping[str, Any]] = {}
@@ -229,7 +240,8 @@ class Respondent:
                 ),
                 only(field, table, bare=True),
                 max_tokens=128 + tokens * len(missing),
-                typical={field: [{"id": i, **likely(i)} for i, _ in missing]},
+                typical=table_of(missing),
+                fewest=table_of(missing, **fewest) if fewest else None,
             )
             for index, row in given.items():
                 with suppress(BadAnswer):

@@ -61,6 +61,7 @@ class Caption(ModelOperation[str], name="caption"):
             str,
             max_tokens=256 + 8 * self.max_words,
             typical="word " * ((self.min_words + self.max_words) // 2),
+            costly="word " * (self.max_words + 1),
         )
 
     def _shown(self) -> dict[str, str]:

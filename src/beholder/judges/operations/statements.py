@@ -72,6 +72,7 @@ class Decompose(ModelOperation[list[AtomicStatement]], name="decompose"):
             # Each statement repeats words of the text and carries some JSON around them.
             max_tokens=512 + 2 * len(self.text.encode("utf-8")),
             typical=self._typical(),
+            fewest={"statements": []},
         )
 
     def _most(self) -> int:
@@ -117,6 +118,7 @@ class MatchStatements(PanelOperation[list[int | None]], name="match"):
             texts={"reference": self.references},
             language=self.language,
             field="matches",
+            fewest={"reference": None},
         )
         return [row.get("reference") for row in found]
 

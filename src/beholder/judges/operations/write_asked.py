@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeVar
 
-from beholder.backends import Image
+from beholder.backends import Image, Request
 from beholder.errors import ItemError
 from beholder.judges.operations.answer import AnswerQuestions
 from beholder.judges.operations.base import ModelOperation, Respondent, language_note
@@ -60,20 +60,23 @@ class _FromSource(ModelOperation[list[T]]):
         self, model: Respondent, shape: Shape[T], task: str, **one: object
     ) -> list[T]:
         first = next(iter(one))
+        messages = model.render(
+            {"text": self.text},
+            {"n": str(self.n), "language": self.language or ""},
+            parts={
+                "source_note": "picture" if self.images else "text",
+                "task": task,
+                **language_note(self.language),
+            },
+            images=self.images,
+        )
+        of = Request(messages).digest[:6]  # other sources have other items
         return await model.json(
-            model.render(
-                {"text": self.text},
-                {"n": str(self.n), "language": self.language or ""},
-                parts={
-                    "source_note": "picture" if self.images else "text",
-                    "task": task,
-                    **language_note(self.language),
-                },
-                images=self.images,
-            ),
+            messages,
             only(self._field, array(shape, _distinct, at_most=self.n), bare=True),
             max_tokens=128 + _TOKENS * self.n,
-            typical={self._field: [one | {first: f"{one[first]} {i}"} for i in range(self.n)]},
+            typical={self._field: [one | {first: f"{one[first]} {of}{i}"} for i in range(self.n)]},
+            fewest={self._field: []},
         )
 
 

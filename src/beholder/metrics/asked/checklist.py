@@ -116,6 +116,7 @@ class Checklist(Metric[Checked]):
     required_fields = frozenset()
     operations = ("check_criteria", "name_subjects", "match_nearest")
     needs = (CheckCriteria,)
+    foresees_calls = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -364,6 +365,7 @@ class AutoDQ(Metric[Events]):
     operations = ("write_criteria", "check_criteria")
 
     needs = (WriteCriteria, CheckCriteria)
+    foresees_calls = True
 
     async def gather(self, item: Item, tools: Tools) -> Events:
         """List the events of both texts, then check each list against the other text."""

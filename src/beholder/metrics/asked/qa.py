@@ -96,6 +96,7 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
     required_fields = frozenset()
     operations = ("answer_questions", "match_answers")
     needs = (ops.AnswerQuestions, ops.MatchAnswers)
+    foresees_calls = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

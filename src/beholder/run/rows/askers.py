@@ -50,6 +50,8 @@ class RowColumns:
 class RowAsker(TextGenerator[Item]):
     """Base of generators that take a row and return a row."""
 
+    foresees_calls: ClassVar[bool] = True
+
     def row(self, item: Item, parts: Parts, system: str, judge: str, columns: RowColumns) -> Item:
         """The new row; ``meta`` states how it was made, under the name of the generator.
 
