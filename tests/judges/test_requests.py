@@ -102,7 +102,7 @@ def observed(case: Case) -> dict[str, Any]:
     said = outcome(judge, case)
     dry = []
     for most in (False, True):
-        tally = Tally(most=most)
+        tally = Tally(answers="most" if most else "typical")
         one = LLMJudge(model, tally=tally, **case.judge)
         outcome(one if case.seats == 1 else Panel([one] * case.seats, InMemory()), case)
         dry.append([tally.n_calls, tally.prompt_tokens, tally.completion_tokens])

@@ -107,19 +107,17 @@ def plan(
 class _Counting:
     """Counts what one asker would ask."""
 
-    def __init__(
-        self, asker: Asker[Any], out: Path, means: RunContext, at_most: int | None
-    ) -> None:
+    def __init__(self, asker: Asker[Any], out: Path, means: RunContext, most: int | None) -> None:
         self._asker = asker
-        self._tally, least, most = (Tally(answers=one) for one in ("typical", "fewest", "most"))
-        self._tools, *self._bounds = map(means.counting, (self._tally, least, most))
+        self._tally, low, high = (Tally(answers=one) for one in ("typical", "fewest", "most"))
+        self._tools, *self._bounds = map(means.counting, (self._tally, low, high))
         self._others: list[tuple[Asker[Any], Tools]] = []
         self._finished = finished(out, asker.name)
-        self._room = None if at_most is None else max(0, at_most - len(self._finished))
+        self._room = None if most is None else max(0, most - len(self._finished))
         self.planned = PlannedAsker(asker.name, asker.signature(asker.identities(self._tools)))
         if asker.asks_judge():
-            self.planned.judge, self.planned.judge_most = self._tally, most
-            self.planned.judge_least = least if asker.foresees_calls else None
+            self.planned.judge, self.planned.judge_most = self._tally, high
+            self.planned.judge_least = low if asker.foresees_calls else None
             for other in asker.other_forms(self._tools):
                 tally = self.planned.other_forms[other.name] = Tally()
                 self._others.append((other, means.counting(tally)))

@@ -176,7 +176,7 @@ def _options(question: operations.WrittenQuestion) -> tuple[str, ...]:
 
 
 def _shuffled(item: Item, question: operations.WrittenQuestion, order: int) -> TextQuestion:
-    """The question with its options in one of several orders, and an answer required."""
+    """The question, an answer required, with its options in an order that seats each elsewhere."""
     options = list(_options(question))
-    random.Random(f"{order}\0{item.id}\0{question.question}").shuffle(options)  # noqa: S311
-    return TextQuestion(question.question, tuple(options), third=False)
+    random.Random(f"{item.id}\0{question.question}").shuffle(options)  # noqa: S311
+    return TextQuestion(question.question, (*options[order:], *options[:order]), third=False)
