@@ -109,7 +109,7 @@ class RunContext:
             ConfigError: Names the option and the tools or askers.
         """
         check_taken(self.judging.for_tools(), (spec for one in askers for spec in one.tool_specs()))
-        named = [(name, one.registered_name) for one in askers for name in one.operations_asked]
+        named = [(name, one.name) for one in askers for name in one.operations_asked]
         merged = (issubclass(OPERATIONS[name], PanelOperation) for name, _ in named)
         if (self.judging.replicates or 1) > 1 and not any(merged):
             what = ", ".join(sorted({one for _, one in named}))
