@@ -37,6 +37,7 @@ def test_keyword_options_are_the_fields_of_the_groups() -> None:
         (JudgeOptions, "temperature", -1),
         (JudgeOptions, "temperature", float("inf")),
         (JudgeOptions, "temperature", "hot"),
+        (JudgeOptions, "replicates", 0),
     ],
 )
 def test_a_value_out_of_range_is_named(group: Any, name: str, value: object) -> None:
@@ -52,7 +53,7 @@ def test_limits_of_the_ranges_are_inside() -> None:
 
 def test_only_what_was_given_goes_to_judges() -> None:
     assert JudgeOptions().keywords() == {}
-    given = JudgeOptions("http://a/v1", "KEY", 0, Path("p"), True, {"timeout": 3})
+    given = JudgeOptions("http://a/v1", "KEY", 0, Path("p"), True, {"timeout": 3}, 2)
     assert given.keywords() == {
         "base_url": "http://a/v1",
         "key_env": "KEY",
@@ -60,6 +61,7 @@ def test_only_what_was_given_goes_to_judges() -> None:
         "prompts": Path("p"),
         "batch": True,
         "timeout": 3,
+        "replicates": 2,
     }
 
 

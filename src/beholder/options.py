@@ -135,8 +135,8 @@ class JudgeOptions:
         prompts: Folder of prompt templates that replace the built-in ones.
         batch: Use the server's batch mode, which is slower and costs half.
         extra: Further options of judges and their backends by name, such as ``timeout``.
-        replicates: Answers to each question, at temperature 0.7 or --temperature; the majority
-            counts, and what changes is reported.
+        replicates: Answers to each question, at temperature 0.7 if none is given; the majority
+            counts.
 
     Raises:
         ConfigError: The temperature is no number from 0, ``replicates`` is no whole number from 1,

@@ -117,7 +117,7 @@ OPTIONS = {
 ``--differ``)."""
 
 ROWS = "--limit --skip-bad-rows --media-root"
-JUDGING = "--base-url --key-env --temperature --prompts --batch"
+JUDGING = "--base-url --key-env --temperature --prompts --batch --samples"
 WORK = "--workers --concurrency --cache --max-cost"
 FINISH = "--allow-failed --json --dry-run"
 RUNS = ("score", "rank", "review", "caption", "classify", "translate")

@@ -126,6 +126,7 @@ def test_panel_and_replicates_are_built_from_text(tmp_path: Path) -> None:
     file = AnswerFile(tmp_path / "run.sqlite")
     one = judges.judge(f"scripted(model={str(rules)!r}, replicates=3)", answers=Answers(file))
     assert asyncio.run(one.ask(RateSequence(FRAMES))).value == 8
+    assert one.identity.count("t=0.7") == 3
     assert [row[2:] for row in file.ratings()] == [(f"judge {i}", 8.0) for i in range(3)]
     file.close()
     two = judges.judge(f"panel(scripted:{rules}, scripted(model={str(rules)!r}, samples=3))")
@@ -142,6 +143,7 @@ def test_panel_and_replicates_are_built_from_text(tmp_path: Path) -> None:
         ("openai(model='m', temperature=3)", "temperature=3: expected a number from 0 to 2"),
         ("openai(model='m', concurrency=0)", "concurrency=0: expected a number above 0"),
         ("openai(model='m', replicates=0)", "replicates=0"),
+        ("openai('m', replicates=2, temperature=0)", "2 replicates at temperature 0 would repeat"),
         ("panel(openai:a)", "at least two judges"),
     ],
 )

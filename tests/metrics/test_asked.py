@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -13,8 +14,9 @@ import pytest
 from beholder.backends import Request, Scripted
 from beholder.errors import ConfigError
 from beholder.judges import LLMJudge, Tally
-from beholder.judges.operations import CheckCriteria, TextAnswer
+from beholder.judges.operations import AnswerQuestions, CheckCriteria, TextAnswer, TextQuestion
 from beholder.judges.operations.answer import locate
+from beholder.judges.reading import BadAnswer
 from beholder.metrics import Metric, Tools, metric
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.run.summary import corpus_estimates
@@ -319,6 +321,43 @@ def test_qa_values_follow_from_planted_answers() -> None:
     assert [u.verdict for u in found.units] == ["right", "not_said", "wrong", "right", "not_said"]
     assert found.detail["by_category"]["place"]["accuracy"] == 1.0
     assert TEXT[slice(*found.units[0].spans[0])] == "on a chair"
+
+
+@pytest.mark.parametrize(
+    ("options", "third", "said", "state"),
+    [
+        (["B", "A"], True, "A", "B"),  # the letter that was shown, and no option's text
+        (["cat", "Dog"], True, "B) Dog", "Dog"),
+        (["cat", "Dog"], True, "dog", "Dog"),
+        (["one", "none"], True, "none", "none"),  # an option, not silence
+        (["one", "two"], True, "Unknown.", None),
+        (["one", "two"], True, "cannot be answered", None),
+        (["one", "two"], False, "unknown", BadAnswer),
+        (["one", "two"], True, "three", BadAnswer),
+        ([], True, "not said", None),
+        ([], False, "none", "none"),  # an answer is required: how many dogs?
+        ([], False, None, BadAnswer),
+    ],
+)
+def test_an_answer_is_a_letter_an_option_or_silence(
+    options: list[str], third: bool, said: str | None, state: str | type[Exception] | None
+) -> None:
+    asked = AnswerQuestions([TextQuestion("Which?", tuple(options), third)], TEXT)
+    row = json.dumps({"rows": [{"id": 0, "choice": said, "quote": "cat"}]})
+    (found,) = asyncio.run(LLMJudge(Scripted(lambda _: row)).ask(asked))
+    if state is BadAnswer:
+        assert found is None
+    else:
+        assert found is not None
+        assert found.state == state
+
+
+def test_other_words_for_silence_are_the_third_state() -> None:
+    model = Planted(lambda lines, _: {"state": "unknown", "quote": None})
+    found = scored(metric("checklist(judge='scripted:x')"), model, criteria=["A dog barks."])
+    assert found.values["coverage"] == 0.0
+    assert found.values["unread"] == 0.0
+    assert len(model.backend.requests) == 1
 
 
 def test_captionqa_credits_silence_and_pools_questions() -> None:

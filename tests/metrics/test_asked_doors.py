@@ -244,11 +244,29 @@ def test_answers_that_change_between_repeats_are_counted(
         return study(body)
 
     server.reply = reply
-    judge = "openai('m', replicates=3, temperature=0.7)"
-    given = ("-m", "checklist", "--judge", judge, "--base-url", server.url, "-o", "run")
+    given = ("--samples", "3", "--judge", "openai:m", "--base-url", server.url)
+    refused = cli("translate", str(data), "--from", "en", "--to", "de", *given, "-o", "other.jsonl")
+    assert (refused.code, "translate takes one answer of a judge" in refused.err) == (2, True)
+    given = ("-m", "checklist", *given, "-o", "run")
     done = cli("score", str(data), *given)
     assert done.code == 0, done.err
+    put = [body for body in server.bodies if "Text t" in body["messages"][-1]["content"]]
+    assert {(body["temperature"], body.get("seed")) for body in put} == {
+        (0.7, None), (0.7, 1), (0.7, 2)
+    }  # fmt: skip
+    assert cli("score", str(data), *given, "--temperature", "0").code == 2
+    compared = cli("agree", str(data), *given[:-1], "agreed", "--no-figures")
+    assert "changed" in compared.out
+    n_asked = len(server.bodies)
     compared = cli("agree", str(data), *given[:-1], "agreed", "--no-figures", "--json")
+    assert len(server.bodies) == n_asked
+    door = beholder.score(
+        data, ["checklist"], judge="openai:m", base_url=server.url, replicates=3, out="door"
+    )
+    assert server.bodies[n_asked:] != []
+    assert [one.signature for one in door.summary.values()] == [
+        one.signature for one in beholder.Run(Path("run")).summary.values()
+    ]
     study.state.update(firm)
     run = beholder.Run(Path("run"))
     shares = []

@@ -211,6 +211,7 @@ SCORES: Mapping[str, Change] = {
         "a model is known by what its server calls it",
     ),
     "judging.temperature": Change("refused", into(judging__temperature=0.5)),
+    "judging.replicates": Change("refused", into(judging__replicates=3)),
     "judging.prompts": Change("refused", _PROMPTS),
     "judging.prompts: their bytes": Change(
         "refused", edited("prompts/assess.v9.txt", "[user]", "[user]\nBe strict."), first=_PROMPTS

@@ -29,6 +29,8 @@ STATES = (MET, CONTRADICTED, NOT_MENTIONED)
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NOTHING = frozenset(("", "none", "null", "n/a", "not said", "not mentioned"))
+_SILENT = _NOTHING | {"unknown", "unanswerable", "cannot be answered", "not stated"}
+"""How judges put it that a text does not say, besides what the prompt asks for."""
 _LONGEST = 400
 """Characters that a judge which is held to a schema may spend on an answer or a quote."""
 
@@ -243,6 +245,8 @@ class CheckCriteria(FromText, name="check_criteria"):
 
     def _read(self, index: int, value: Any) -> str | None:
         state = str(value).strip().lower().replace("_", " ")
+        if state in _SILENT:
+            return NOT_MENTIONED
         if state not in STATES:
             raise BadAnswer(f"there is no state {value!r}")
         return state
@@ -302,18 +306,19 @@ class AnswerQuestions(FromText, name="answer_questions"):
 
     def _read(self, index: int, value: Any) -> str | None:
         asked = self.questions[index]
-        if value is None or (isinstance(value, str) and value.strip().lower() in _NOTHING):
-            if not asked.third:
-                raise BadAnswer("an answer is required")
-            return None
-        said = string().read(value, "choice")
-        if not asked.options or said in asked.options:
-            return said
+        said = "" if value in (None, "") else string().read(value, "choice")
+        alike = [option for option in asked.options if option.lower() == said.lower()]
         letter = _LETTER.fullmatch(said)
         place = LETTERS.index(letter[1].upper()) if letter else len(asked.options)
-        if place >= len(asked.options):
-            raise BadAnswer(f"there is no option {said!r}")
-        return asked.options[place]
+        if place < len(asked.options) and (len(said) == 1 or not alike):
+            return asked.options[place]
+        if alike:
+            return said if said in alike else alike[0]
+        if asked.third and said.lower().strip(" .").replace("_", " ") in _SILENT:
+            return None
+        if asked.options or said.lower() in ("", "null"):
+            raise BadAnswer(f"an answer is required, and there is no option {said!r}")
+        return said
 
     def _needs_quote(self, index: int, state: str | None) -> bool:
         return self.questions[index].third
