@@ -6,7 +6,7 @@ import asyncio
 import html
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -121,6 +121,37 @@ def test_a_dry_run_knows_the_calls_that_are_made(
     if name in METRICS:
         question = study.items[0].meta["questions" if name == "qa" else "criteria"][0]
         assert (question.get("text") or question["question"]) in page
+
+
+def test_a_dry_run_counts_events_of_several_texts_about_one_reference(
+    cli: Cli, tmp_path: Path
+) -> None:
+    row = {"references": ["Source t0."], "images": ["a.png"]}
+    rows = [{"id": f"t{n}", "candidate": f"Text t{n}.", **row} for n in (1, 2, 3)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        prompt = body["messages"][-1]["content"]
+        if probed := probe_answer(body):
+            return probed
+        if shown := re.findall(r'<item id="(\d+)">', prompt):
+            met = {"state": "met", "quote": "t"}
+            return completion(json.dumps({"rows": [{"id": int(n), **met} for n in shown]}))
+        text = re.search(r"(Text|Source) t\d", prompt)
+        event = {"text": f"{text and text[0]} ends.", "dimension": "event"}
+        return completion(json.dumps({"criteria": [event]}))
+
+    with serving(FaultServer(reply)) as server:
+        given = ("-m", "autodq", "--judge", "openai:m", "--base-url", server.url)
+        out = ("-o", str(tmp_path / "run"))
+        low, high = planned(cli("score", str(path), *given, *out, "--dry-run"))
+        assert cli("score", str(path), *given, *out, "--allow-failed", "3").code == 0
+        made = Counter(body["messages"][-1]["content"] for body in server.bodies)
+    asked_once = [one for one in made if "Text t" in one or "Source t" in one]
+    # Events of four texts; of each candidate held against the reference, and the reverse.
+    assert (low, high) == (4, 4 + 2 * 3)
+    assert len(asked_once) == high + 2 * 3  # quotes that are no word of the text: asked again
 
 
 def test_a_dry_run_counts_the_blind_questions_of_each_row(cli: Cli, tmp_path: Path) -> None:
@@ -246,14 +277,12 @@ def test_answers_that_change_between_repeats_are_counted(
     server.reply = reply
     given = ("--samples", "3", "--judge", "openai:m", "--base-url", server.url)
     refused = cli("translate", str(data), "--from", "en", "--to", "de", *given, "-o", "other.jsonl")
-    assert (refused.code, "translate takes one answer of a judge" in refused.err) == (2, True)
+    assert (refused.code, "takes one answer" in refused.err) == (2, True)
     given = ("-m", "checklist", *given, "-o", "run")
     done = cli("score", str(data), *given)
     assert done.code == 0, done.err
     put = [body for body in server.bodies if "Text t" in body["messages"][-1]["content"]]
-    assert {(body["temperature"], body.get("seed")) for body in put} == {
-        (0.7, None), (0.7, 1), (0.7, 2)
-    }  # fmt: skip
+    assert {(body["temperature"], body["seed"]) for body in put} == {(0.7, n) for n in range(3)}
     assert cli("score", str(data), *given, "--temperature", "0").code == 2
     compared = cli("agree", str(data), *given[:-1], "agreed", "--no-figures")
     assert "changed" in compared.out

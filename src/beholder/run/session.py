@@ -113,7 +113,7 @@ class RunContext:
         merged = (issubclass(OPERATIONS[name], PanelOperation) for name, _ in named)
         if (self.judging.replicates or 1) > 1 and not any(merged):
             what = ", ".join(sorted({one for _, one in named}))
-            raise ConfigError(f"replicates: {what} takes one answer of a judge; leave it out")
+            raise ConfigError(f"replicates (--samples): {what} takes one answer; leave it out")
 
     def tools(self, answers: AnswerStore | None = None, budget: Budget | None = None) -> Tools:
         """Tools without a store, as worker processes make them."""
