@@ -275,10 +275,10 @@ def test_answers_that_change_between_repeats_are_counted(
         return study(body)
 
     server.reply = reply
-    given = ("--samples", "3", "--judge", "openai:m", "--base-url", server.url)
-    refused = cli("translate", str(data), "--from", "en", "--to", "de", *given, "-o", "other.jsonl")
+    asks = ("--samples", "3", "--judge", "openai:m", "--base-url", server.url)
+    refused = cli("translate", str(data), "--from", "en", "--to", "de", *asks, "-o", "other.jsonl")
     assert (refused.code, "takes one answer" in refused.err) == (2, True)
-    given = ("-m", "checklist", *given, "-o", "run")
+    given = ("-m", "checklist", *asks, "-o", "run")
     done = cli("score", str(data), *given)
     assert done.code == 0, done.err
     put = [body for body in server.bodies if "Text t" in body["messages"][-1]["content"]]
