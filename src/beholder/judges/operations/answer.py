@@ -162,7 +162,11 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         found = await model.rows(
             ("item", rows),
             {
-                name: (column, [self._typical(index) for index in range(len(rows))]),
+                name: (
+                    column,
+                    [self._typical(index) for index in range(len(rows))],
+                    [self._fewest(index) for index in range(len(rows))],
+                ),
                 **self._further(),
                 "quote": (words(_LONGEST, None), begins if locate(begins, self.text) else None),
             },
@@ -172,7 +176,6 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
             images=self.images,
             tokens=128,
             read=read,
-            fewest={name: [self._fewest(index) for index in range(len(rows))]},
         )
         return [row.get("answer") for row in found]
 

@@ -27,6 +27,9 @@ OPERATIONS: dict[str, type[Operation[Any]]] = {}
 """All operations by name."""
 
 
+Column: TypeAlias = tuple[Shape[Any], object] | tuple[Shape[Any], object, object]
+"""What a column of an answer holds, and its values in estimates; see ``Respondent.rows``."""
+
 Ratings: TypeAlias = Iterable[tuple[object, Sequence[float]]]
 """For each question a number per judge. A question is anything that JSON can hold, with pictures
 and records in it."""
@@ -176,7 +179,7 @@ class Respondent:
     async def rows(
         self,
         named: tuple[str, Sequence[str]],
-        columns: Mapping[str, tuple[Shape[Any], object]],
+        columns: Mapping[str, Column],
         *,
         texts: Mapping[str, Untrusted] | None = None,
         language: str | None = None,
@@ -186,7 +189,6 @@ class Respondent:
         tokens: int = 32,
         whole: bool = False,
         read: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] | None = None,
-        fewest: Mapping[str, object] | None = None,
     ) -> list[Mapping[str, Any]]:
         """The judge's row for each statement; those it left out are asked once more, together.
 
@@ -195,8 +197,9 @@ class Respondent:
         Args:
             named: What the prompt calls the statements, and the statements; no request is sent if
                 there are none.
-            columns: What the columns of the answer are called, with what they hold and a likely
-                value, or a list with that of each statement.
+            columns: What the columns of the answer are called, with what they hold, a likely value,
+                or a list with that of each statement, and perhaps such a value, or list, that leads
+                to the fewest further questions.
             texts: Other texts under judgment, by the name the prompt uses.
             language: Language of the texts; None if unknown.
             parts: As of ``render``.
@@ -206,21 +209,18 @@ class Respondent:
             whole: Whether each statement must get a row.
             read: What is kept of the row of a statement; raises ``BadAnswer`` for a row that is no
                 better than none. The prompt has a section ``again`` for the second question.
-            fewest: Values of columns that lead to the fewest further questions, where the likely
-                ones do not.
 
         Raises:
             ItemError: The model left out a statement twice.
         """
         name, statements = named
 
-        def table_of(rows: Sequence[tuple[int, str]], **other: object) -> dict[str, object]:
-            values = {column: value for column, (_, value) in columns.items()} | other
-            of = values.items()
-            said = [{c: v[i] if isinstance(v, list) else v for c, v in of} for i, _ in rows]
-            return {field: [{"id": i, **row} for (i, _), row in zip(rows, said, strict=True)]}
+        def table_of(place: int) -> dict[str, object]:
+            of = {column: one[min(place, len(one) - 1)] for column, one in columns.items()}.items()
+            said = [{c: v[i] if isinstance(v, list) else v for c, v in of} for i, _ in missing]
+            return {field: [{"id": i, **row} for (i, _), row in zip(missing, said, strict=True)]}
 
-        shapes: dict[str, Shape[Any]] = {column: shape for column, (shape, _) in columns.items()}
+        shapes: dict[str, Shape[Any]] = {column: one[0] for column, one in columns.items()}
         found: dict[int, Mapping[str, Any]] = {}
         missing = list(enumerate(statements))
         for again in (None, "again"):
@@ -240,8 +240,8 @@ class Respondent:
                 ),
                 only(field, table, bare=True),
                 max_tokens=128 + tokens * len(missing),
-                typical=table_of(missing),
-                fewest=table_of(missing, **fewest) if fewest else None,
+                typical=table_of(1),
+                fewest=table_of(2),
             )
             for index, row in given.items():
                 with suppress(BadAnswer):

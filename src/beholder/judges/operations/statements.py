@@ -114,11 +114,10 @@ class MatchStatements(PanelOperation[list[int | None]], name="match"):
             return [None] * len(self.claims)
         found = await model.rows(
             ("statement", self.claims),
-            {"reference": (self._one_of_them(), self._likely())},
+            {"reference": (self._one_of_them(), self._likely(), None)},
             texts={"reference": self.references},
             language=self.language,
             field="matches",
-            fewest={"reference": None},
         )
         return [row.get("reference") for row in found]
 
