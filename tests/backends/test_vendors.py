@@ -19,7 +19,14 @@ from beholder.judges import AnswerFile, Answers, Budget, Judge
 from beholder.judges.operations import Rewrite
 from servers.faults import Refusal, completion, probe_answer, run_beside, serving
 from servers.odd import SENT
-from servers.vendors import ODD, OddVendorServer, VendorBatchServer, VendorServer
+from servers.vendors import (
+    BATCHES,
+    ODD,
+    GeminiBatchServer,
+    OddVendorServer,
+    VendorBatchServer,
+    VendorServer,
+)
 
 VENDORS = ("anthropic", "gemini")
 SAID = "a phrase"
@@ -535,17 +542,25 @@ async def rewrite_all(judge: Judge, n: int) -> list[str]:
     return list(await asyncio.gather(*(judge.ask(Rewrite(f"thing {i}")) for i in range(n))))
 
 
-def batching(**options: Any) -> VendorBatchServer:
-    return VendorBatchServer("anthropic", **options)
+def batches_of(server: VendorBatchServer) -> list[str]:
+    """Every request in every batch."""
+    return [key for batch in server.batches.values() for key, _ in batch["rows"]]
 
 
-def test_requests_of_one_time_go_into_one_batch_at_half_the_price(tmp_path: Path) -> None:
+@pytest.fixture(params=VENDORS)
+def batching(request: pytest.FixtureRequest) -> type[VendorBatchServer]:
+    return BATCHES[request.param]
+
+
+def test_requests_of_one_time_go_into_one_batch_at_half_the_price(
+    tmp_path: Path, batching: type[VendorBatchServer]
+) -> None:
     prices = tmp_path / "p.json"
     prices.write_text('{"models": {"served-1": {"input": 1000, "cached": 1000, "output": 0}}}')
     with serving(batching()) as server:
         budget = Budget()
         options: dict[str, Any] = {"base_url": server.base, "prices": str(prices), **QUICK}
-        judge = judges.judge("anthropic:m", budget=budget, **options)
+        judge = judges.judge(f"{server.vendor}:m", budget=budget, **options)
         assert run_beside(server, rewrite_all(judge, 30)) == [SAID] * 30
         assert len(server.batches) == 1
         probes = server.n_probes
@@ -553,56 +568,170 @@ def test_requests_of_one_time_go_into_one_batch_at_half_the_price(tmp_path: Path
     assert budget.spent == pytest.approx(30 * 0.05 + probes * 0.1)
 
 
-def test_killed_run_finds_its_batch_again_and_sends_nothing_twice(tmp_path: Path) -> None:
+def test_killed_run_finds_its_batch_again_and_sends_nothing_twice(
+    tmp_path: Path, batching: type[VendorBatchServer]
+) -> None:
     file = AnswerFile(tmp_path / "run.sqlite")
     with serving(batching(looks=10_000)) as server:
         options: dict[str, Any] = {"base_url": server.base, **QUICK}
-        judge = judges.judge("anthropic:m", answers=Answers(file), **options)
+        judge = judges.judge(f"{server.vendor}:m", answers=Answers(file), **options)
         with pytest.raises(TimeoutError):
             run_beside(server, asyncio.wait_for(rewrite_all(judge, 10), timeout=1))
         assert len(server.batches) == 1
         server.looks = 1
-        again = judges.judge("anthropic:m", answers=Answers(file), **options)
+        again = judges.judge(f"{server.vendor}:m", answers=Answers(file), **options)
         assert run_beside(server, rewrite_all(again, 12)) == [SAID] * 12
-        sent = [json.loads(r)["custom_id"] for f in server.files.values() for r in f.splitlines()]
+        sent = batches_of(server)
         assert len(sent) == len(set(sent)) == 12
     file.close()
 
 
-def test_a_batch_whose_id_was_lost_is_found_and_not_sent_twice() -> None:
+def test_a_batch_whose_id_was_lost_is_found_and_not_sent_twice(
+    batching: type[VendorBatchServer],
+) -> None:
     with serving(batching()) as server:
         # A batch of that size is somebody else's.
-        rows = [("x", {"messages": [], "max_tokens": 1})] * 5
+        body = {"messages": [], "max_tokens": 1}  # in both forms
+        rows = [("x", {**body, "contents": [], "generationConfig": {"maxOutputTokens": 1}})] * 5
         server.batches["old"] = {"rows": rows, "digest": "x", "looks": 9, "input": ""}
         server.lose_ids = 1
-        judge = judges.judge("anthropic:m", base_url=server.base, wait=0.01, **QUICK)
+        judge = judges.judge(f"{server.vendor}:m", base_url=server.base, wait=0.01, **QUICK)
         assert run_beside(server, rewrite_all(judge, 5)) == [SAID] * 5
         assert len(server.batches) == 2
 
 
-def test_a_request_refused_in_a_batch_fails_alone() -> None:
+def test_a_request_refused_in_a_batch_fails_alone(
+    batching: type[VendorBatchServer],
+) -> None:
     async def both(judge: Judge) -> list[Any]:
         asked = (judge.ask(Rewrite("thing")), judge.ask(Rewrite("refuse me")))
         return list(await asyncio.gather(*asked, return_exceptions=True))
 
     with serving(batching()) as server:
-        judge = judges.judge("anthropic:m", base_url=server.base, **QUICK)
+        judge = judges.judge(f"{server.vendor}:m", base_url=server.base, **QUICK)
         good, bad = run_beside(server, both(judge))
     assert good == SAID
     assert type(bad) is ItemError
     assert "refused the request" in str(bad)
 
 
-def test_what_expired_is_asked_again_by_the_next_start() -> None:
+def test_what_expired_is_asked_again_by_the_next_start(
+    batching: type[VendorBatchServer],
+) -> None:
     with serving(batching(final="expired")) as server:
-        judge = judges.judge("anthropic:m", base_url=server.base, **QUICK)
+        judge = judges.judge(f"{server.vendor}:m", base_url=server.base, **QUICK)
         with pytest.raises(TransientError, match="expired"):
             run_beside(server, judge.ask(Rewrite("thing")))
         server.final = "completed"
-        again = judges.judge("anthropic:m", base_url=server.base, **QUICK)
+        again = judges.judge(f"{server.vendor}:m", base_url=server.base, **QUICK)
         assert run_beside(server, again.ask(Rewrite("thing"))) == SAID
 
 
-def test_gemini_says_that_it_takes_no_batches() -> None:
-    with pytest.raises(ConfigError, match="takes no batches yet"):
-        backend("gemini", "m", batch=True)
+@pytest.mark.parametrize("n_kept", [0, 1, 7])
+def test_killed_while_answers_of_a_batch_are_kept_sends_nothing_twice(
+    tmp_path: Path, n_kept: int, batching: type[VendorBatchServer]
+) -> None:
+    class Killed(Exception):
+        pass
+
+    class Dying(Answers):
+        n = 0
+
+        def put_answer(self, record: Any) -> None:
+            self.n += 1
+            if self.n > n_kept:
+                raise Killed
+            super().put_answer(record)
+
+    file = AnswerFile(tmp_path / "run.sqlite")
+    with serving(batching()) as server:
+        options: dict[str, Any] = {"base_url": server.base, **QUICK}
+        judge = judges.judge(f"{server.vendor}:m", answers=Dying(file), **options)
+        with pytest.raises(Killed):
+            run_beside(server, rewrite_all(judge, 10))
+        assert sum(1 for _ in file.records()) == n_kept
+        again = judges.judge(f"{server.vendor}:m", answers=Answers(file), **options)
+        assert run_beside(server, rewrite_all(again, 10)) == [SAID] * 10
+        assert len(batches_of(server)) == 10
+    file.close()
+
+
+async def all_of(judge: Judge) -> list[object]:
+    asked = (judge.ask(Rewrite(f"thing {i}")) for i in range(6))
+    return list(await asyncio.gather(*asked, return_exceptions=True))
+
+
+_NO_ROW = ("not JSON", "[]", '{"key": 5, "response": {}}', "[" * 100_000)
+ODD_ROWS: dict[str, Any] = {
+    **{row[:20]: row for row in _NO_ROW},
+    "error without words": {"error": {}},
+    "error text": {"error": "no"},
+    "internal": {"error": {"code": 13, "message": "no"}},
+    "response list": {"response": []},
+    "no answer": {"response": {"candidates": []}},
+    "neither": {},
+    "ended oddly": {"response": {"candidates": [{"finishReason": "OTHER"}]}},
+}
+
+
+@pytest.mark.parametrize("kind", ODD_ROWS)
+def test_one_odd_row_of_a_gemini_batch_costs_one_item_and_is_asked_again(
+    tmp_path: Path, kind: str
+) -> None:
+    class Odd(GeminiBatchServer):
+        odd = True
+
+        def row(self, key: str, body: dict[str, Any]) -> str:
+            if not self.odd or "thing 3" not in str(body):
+                return super().row(key, body)
+            given = ODD_ROWS[kind]
+            return given if isinstance(given, str) else json.dumps({"key": key, **given})
+
+    file = AnswerFile(tmp_path / "run.sqlite")
+    with serving(Odd()) as server:
+        options: dict[str, Any] = {"base_url": server.base, **QUICK}
+        judge = judges.judge("gemini:m", answers=Answers(file), **options)
+        found = run_beside(server, all_of(judge))
+        assert [one for i, one in enumerate(found) if i != 3] == [SAID] * 5
+        assert isinstance(found[3], TransientError)
+        assert "batch" in str(found[3]), "the reason names the cause"
+        server.odd = False
+        again = judges.judge("gemini:m", answers=Answers(file), **options)
+        assert run_beside(server, all_of(again)) == [SAID] * 6
+        assert len(batches_of(server)) == 7, "only the one row is sent again"
+    file.close()
+
+
+@pytest.mark.parametrize("state", ["PAUSED", "UNSPECIFIED", "", None, 5])
+def test_a_state_of_a_gemini_batch_that_nobody_knows_ends_with_words(state: Any) -> None:
+    class Strange(GeminiBatchServer):
+        def shown(self, name: str) -> dict[str, Any]:
+            return {"name": name, "metadata": {"state": f"BATCH_STATE_{state}" if state else state}}
+
+    with serving(Strange()) as server:
+        judge = judges.judge("gemini:m", base_url=server.base, attempts=2, **QUICK)
+        with pytest.raises(TransientError, match="which is none that we know"):
+            run_beside(server, judge.ask(Rewrite("thing")))
+
+
+def test_a_blocked_prompt_in_a_gemini_batch_is_paid_and_not_asked_again(tmp_path: Path) -> None:
+    prices = tmp_path / "p.json"
+    prices.write_text('{"models": {"served-1": {"input": 1000, "cached": 1000, "output": 0}}}')
+    blocked = {"promptFeedback": {"blockReason": "SAFETY"}, "modelVersion": "served-1"}
+
+    class Blocking(GeminiBatchServer):
+        def result(self, body: dict[str, Any]) -> dict[str, Any]:
+            return {"response": {**blocked, "usageMetadata": {"promptTokenCount": 60}}}
+
+    file = AnswerFile(tmp_path / "run.sqlite")
+    with serving(Blocking()) as server:
+        options: dict[str, Any] = {"base_url": server.base, "prices": str(prices), **QUICK}
+        for _ in range(2):
+            judge = judges.judge("gemini:m", answers=Answers(file), **options)
+            with pytest.raises(ItemError, match="prompt blocked: SAFETY"):
+                run_beside(server, judge.ask(Rewrite("thing")))
+        assert len(batches_of(server)) == 1
+        probes = server.n_probes
+    # 60 tokens at half of 1000 per million; probes of 100 tokens at the whole price.
+    assert file.cost() == pytest.approx(0.03 + probes * 0.1)
+    file.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from servers.batches import BatchServer
 from servers.faults import FaultServer, Reply, body_of, completion, send_answer
@@ -303,16 +303,18 @@ class OddVendorServer(VendorServer):
 
 
 class VendorBatchServer(BatchServer):
-    """Message Batches as Anthropic keeps them; requests as in ``BatchServer``.
+    """Batches as a vendor keeps them; requests as in ``BatchServer``.
 
     Attributes:
         lose_ids: Batches that are made and whose id does not arrive.
     """
 
-    def __init__(self, vendor: str, **options: Any) -> None:
+    vendor: str
+
+    def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.lose_ids = 0
-        self.reply = spoken(vendor, lambda body: completion("a phrase"))
+        self.reply = spoken(self.vendor, lambda body: completion("a phrase"))
 
     @property
     def base(self) -> str:
@@ -322,8 +324,9 @@ class VendorBatchServer(BatchServer):
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         raw = await body_of(receive)
         headers = [(b"content-type", b"application/json")]
-        said = self.route(scope["method"], scope["path"].removeprefix("/v1/messages"), raw)
-        if scope["method"] == "POST" and "batches" in scope["path"] and self.lose_ids:
+        said = self.route(scope["method"], scope["path"], raw)
+        makes = scope["path"].endswith(("/batches", ":batchGenerateContent"))
+        if scope["method"] == "POST" and makes and self.lose_ids:
             self.lose_ids -= 1
             start = {"type": "http.response.start", "status": 200}
             await send({**start, "headers": [(b"content-length", b"1000"), *headers]})
@@ -331,7 +334,14 @@ class VendorBatchServer(BatchServer):
         body = said.encode() if isinstance(said, str) else json.dumps(said).encode()
         await send_answer(send, 200, body, headers)
 
+
+class AnthropicBatchServer(VendorBatchServer):
+    """Message Batches."""
+
+    vendor = "anthropic"
+
     def route(self, method: str, path: str, raw: bytes) -> Any:
+        path = path.removeprefix("/v1/messages")
         name = path.removesuffix("/results").rpartition("/")[2]
         if not path:
             self.n_probes += 1
@@ -379,3 +389,70 @@ class VendorBatchServer(BatchServer):
         if self.final in ("canceled", "expired"):
             return {"type": self.final}
         return {"type": "succeeded", "message": self.reply(body)}
+
+
+class GeminiBatchServer(VendorBatchServer):
+    """Batches of generateContent whose requests are a file; one batch a page."""
+
+    vendor = "gemini"
+
+    def route(self, method: str, path: str, raw: bytes) -> Any:
+        if path == "/upload/v1beta/files":
+            name = f"files/{len(self.files)}"
+            self.files[name] = raw.decode().split("\r\n\r\n")[2].partition("\r\n--")[0]
+            return {"file": {"name": name, "mimeType": "application/jsonl"}}
+        if path.endswith(":generateContent"):
+            self.n_probes += 1
+            return self.reply(json.loads(raw))
+        if path.endswith(":batchGenerateContent"):
+            return self.make(path, json.loads(raw)["batch"])
+        if path == "/v1beta/batches":
+            names = sorted(self.batches, reverse=True)
+            at = int(self.page or 0)
+            more = {"nextPageToken": str(at + 1)} if at + 1 < len(names) else {}
+            return {"operations": [self.shown(name) for name in names[at : at + 1]], **more}
+        if path.startswith("/download/"):
+            return self.files[path.removeprefix("/download/v1beta/").removesuffix(":download")]
+        name = path.removeprefix("/v1beta/")
+        self.batches[name]["looks"] += 1
+        return self.shown(name)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.page = scope["query_string"].decode().partition("pageToken=")[2]
+        await super().__call__(scope, receive, send)
+
+    def make(self, path: str, batch: Whole) -> Whole:
+        """Keep a new batch."""
+        assert path == "/v1beta/models/m:batchGenerateContent"
+        name = f"batches/{len(self.batches)}"
+        lines = self.files[batch["inputConfig"]["fileName"]].splitlines()
+        rows = [(row["key"], row["request"]) for row in map(json.loads, lines)]
+        self.batches[name] = {"rows": rows, "digest": batch["displayName"], "looks": 0}
+        return self.shown(name)
+
+    def shown(self, name: str) -> Whole:
+        """What is said of a batch."""
+        batch = self.batches[name]
+        about = {"displayName": batch["digest"], "state": "BATCH_STATE_RUNNING"}
+        if batch["looks"] < self.looks:
+            return {"name": name, "metadata": about}
+        about["state"] = f"BATCH_STATE_{self.states.get(self.final, self.final.upper())}"
+        rows = reversed(batch["rows"]) if self.final == "completed" else ()
+        self.files[f"files/of-{name[8:]}"] = "\n".join(self.row(key, body) for key, body in rows)
+        output = {"responsesFile": f"files/of-{name[8:]}"}
+        return {"name": name, "metadata": {**about, "output": output}, "done": True}
+
+    states: ClassVar = {"completed": "SUCCEEDED"}
+
+    def row(self, key: str, body: Whole) -> str:
+        """A line of the results."""
+        return json.dumps({"key": key, **self.result(body)})
+
+    def result(self, body: Whole) -> Whole:
+        """The result of one request in a batch, without its name."""
+        if "refuse me" in json.dumps(body):
+            return {"error": {"code": 3, "message": "no", "status": "INVALID_ARGUMENT"}}
+        return {"response": self.reply(body)}
+
+
+BATCHES = {kind.vendor: kind for kind in (AnthropicBatchServer, GeminiBatchServer)}

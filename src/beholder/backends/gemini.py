@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
+from urllib.parse import quote
 
 import httpx2
 
 from beholder.backends.base import REFUSAL, Answer, Image, Request, Sample
+from beholder.backends.batch_files import FileBatches
 from beholder.backends.batch_queue import BatchService
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
+from beholder.backends.openai_http import JSON
 from beholder.backends.openai_probe import Wire
 from beholder.backends.openai_wire import Completion, Dialect, without_bounds
 from beholder.backends.sdk import SDKConnection
 from beholder.backends.served import Served
-from beholder.errors import ConfigError
 
 _FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
 _REFUSED = re.compile(
@@ -41,6 +46,9 @@ class GeminiConnection(SDKConnection):
             base_url=self.base_url, api_version="v1beta", httpx_async_client=client
         )
         return genai.Client(vertexai=False, api_key=key, http_options=options)
+
+    def _key_headers(self, key: str) -> dict[str, str]:
+        return {"x-goog-api-key": key} if key else {}  # for batches, which the SDK does not send
 
     async def _ask(self, sdk: Any, path: str, body: Mapping[str, Any]) -> object:
         # The body as it is: the SDK's own forms know less than some servers take.
@@ -65,7 +73,7 @@ class Gemini(Served):
         return body
 
     def _batch_service(self) -> BatchService:
-        raise ConfigError(f"{self.name} takes no batches yet; openai:MODEL and anthropic:MODEL do")
+        return GeminiBatches(self._http, self._caller.call, self.model)
 
 
 def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, Any]:
@@ -195,3 +203,100 @@ Gemini.WIRE = Wire(
     GeminiConnection,
     ("google.genai", "gemini"),
 )
+
+
+_STATES = {
+    "PENDING": "validating",
+    "RUNNING": "in_progress",
+    "SUCCEEDED": "completed",
+    "FAILED": "failed",
+    "CANCELLED": "cancelled",
+    "EXPIRED": "expired",
+}
+_REFUSED_BY = (3, 400, 413)
+"""Codes of a request that will never be answered; 3 is INVALID_ARGUMENT where codes are gRPC's."""
+
+
+@dataclass(eq=False)
+class GeminiBatches(FileBatches):
+    """The batch calls; requests go as a file, since large batches inside a body lost results."""
+
+    model: str
+
+    def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
+        """A request as a line of a batch."""
+        return json.dumps({"key": request_id, "request": body}).encode("utf-8") + b"\n"
+
+    async def upload(self, content: bytes) -> str:
+        """Upload requests; the name of the file."""
+        about = json.dumps({"file": {"mimeType": "application/jsonl"}}).encode()
+        mark = hashlib.sha256(content).hexdigest().encode()  # stands nowhere in the content
+        head = b"--%b\r\ncontent-type: %b\r\n\r\n"
+        parts = [(b"application/json", about), (b"application/jsonl", content)]
+        whole = b"".join(head % (mark, kind) + part + b"\r\n" for kind, part in parts)
+        told = await self.read(
+            "file",
+            "POST",
+            "/upload/v1beta/files",
+            kind=dict,
+            content=whole + b"--%b--\r\n" % mark,
+            headers={
+                "x-goog-upload-protocol": "multipart",
+                "content-type": f"multipart/related; boundary={mark.decode()}",
+            },
+        )
+        return str(told["file"].get("name"))
+
+    async def make(self, file: str, digest: str) -> str:
+        """Start a batch that carries a digest; its name."""
+        place = self.model if "/" in self.model else f"models/{self.model}"
+        batch = {"displayName": digest, "inputConfig": {"fileName": file}}
+        told = await self.read(
+            "name",
+            "POST",
+            f"/v1beta/{place}:batchGenerateContent",
+            content=json.dumps({"batch": batch}).encode("utf-8"),
+            headers=JSON,
+        )
+        return str(told["name"])
+
+    async def page(self, after: str) -> tuple[list[tuple[Any, object]], str]:
+        """Names and digests of batches, and where the next page begins, if there is one."""
+        page = await self.http.read("GET", f"/v1beta/batches?pageSize=100{after}")
+        try:
+            more = page.get("nextPageToken")
+            rows = [(row["name"], _about(row).get("displayName")) for row in page["operations"]]
+        except (AttributeError, KeyError, TypeError):
+            if page == {}:  # there are none
+                return [], ""
+            raise CallFailed("the server's list of batches cannot be read") from None
+        return rows, f"&pageToken={quote(str(more))}" if more else ""
+
+    async def look(self, batch: str) -> tuple[str, list[object]]:
+        """State of a batch, and the names of its result files."""
+        told = await self.read("name", "GET", f"/v1beta/{batch}")
+        state = str(_about(told).get("state")).rpartition("_STATE_")[2]
+        outputs = (_about(told).get("output"), told.get("response"))
+        files = {out.get("responsesFile"): None for out in outputs if isinstance(out, dict)}
+        return _STATES.get(state, state), list(files)
+
+    def place(self, file: str) -> str:
+        """Where a result file is read."""
+        return f"/download/v1beta/{file}:download?alt=media"
+
+    def row(self, row: Any) -> Any:
+        """A row of a result file in OpenAI's form."""
+        if not isinstance(row, dict):
+            return row
+        error = row.get("error")
+        code = error.get("code") if isinstance(error, dict) else None
+        status = 400 if code in _REFUSED_BY else 500
+        if isinstance(row.get("response"), dict):
+            status, error = 200, row["response"]
+        told = {"status_code": status, "body": error}
+        return {"custom_id": row.get("key"), "response": told}
+
+
+def _about(operation: dict[str, Any]) -> dict[str, Any]:
+    about = operation.get("metadata")
+    return about if isinstance(about, dict) else {}

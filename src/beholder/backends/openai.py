@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, TypeAlias
 
 from beholder.backends.base import Image, Message, Request, Sampling, Surprisal
-from beholder.backends.batch_queue import (
-    GONE,
-    MOST_RESULT_BYTES,
-    BatchService,
-    read_lines,
-)
+from beholder.backends.batch_files import FileBatches
+from beholder.backends.batch_queue import BatchService
 from beholder.backends.calls import CallFailed, Refused
 from beholder.backends.money import Usage
-from beholder.backends.openai_http import HOSTED, KEY, NotThere
+from beholder.backends.openai_http import HOSTED, JSON, KEY
 from beholder.backends.openai_probe import Wire
 from beholder.backends.openai_wire import Dialect, read_completion, read_usage, to_body
 from beholder.backends.served import Served
@@ -25,9 +21,6 @@ from beholder.errors import ConfigError, ItemError
 
 MARK = "beholder_digest"
 """Name of the digest among what a batch carries."""
-
-_MOST_PAGES = 20
-"""Pages of the server's list in which a batch of ours is looked for, the newest first."""
 
 
 class OpenAI(Served):
@@ -72,7 +65,7 @@ class OpenAI(Served):
         return self.context or self._told_room
 
 
-class OpenAIBatches(BatchService):
+class OpenAIBatches(FileBatches):
     """The batch calls over HTTP."""
 
     def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
@@ -80,86 +73,44 @@ class OpenAIBatches(BatchService):
         row = {"custom_id": request_id, "method": "POST", "url": "/v1/chat/completions"}
         return json.dumps({**row, "body": body}).encode("utf-8") + b"\n"
 
-    async def start(self, lines: Sequence[bytes], digest: str) -> str:
-        """Upload requests and start a batch that carries a digest; gives its id."""
-        file = await self.call(
-            lambda: self._read(
-                "id",
-                "POST",
-                "/files",
-                files={"file": ("requests.jsonl", b"".join(lines))},
-                data={"purpose": "batch"},
-            )
-        )
+    async def upload(self, content: bytes) -> str:
+        """Upload requests; the id of the file."""
+        files = {"file": ("requests.jsonl", content)}
+        told = await self.read("id", "POST", "/files", files=files, data={"purpose": "batch"})
+        return str(told["id"])
+
+    async def make(self, file: str, digest: str) -> str:
+        """Start a batch that carries a digest; its id."""
         body = {
-            "input_file_id": file["id"],
+            "input_file_id": file,
             "endpoint": "/v1/chat/completions",
             "completion_window": "24h",
             "metadata": {MARK: digest},
         }
-        tried = False
+        content = json.dumps(body).encode("utf-8")
+        told = await self.read("id", "POST", "/batches", content=content, headers=JSON)
+        return str(told["id"])
 
-        async def make() -> str:
-            nonlocal tried
-            # A try whose answer was lost may have made the batch: look before making a second one.
-            made = await self._find(digest) if tried else None
-            tried = True
-            if made is None:
-                content = json.dumps(body).encode("utf-8")
-                headers = {"content-type": "application/json"}
-                told = await self._read("id", "POST", "/batches", content=content, headers=headers)
-                made = str(told["id"])
-            return made
+    async def page(self, after: str) -> tuple[list[tuple[Any, object]], str]:
+        """Ids and digests of batches, and where the next page begins, if there is one."""
+        page = await self.read("data", "GET", f"/batches?limit=100{after}", kind=list)
+        rows = [row if isinstance(row, dict) else {} for row in page["data"]]
+        marks = [row.get("metadata") for row in rows]
+        found = [
+            (row.get("id"), mark.get(MARK) if isinstance(mark, dict) else None)
+            for row, mark in zip(rows, marks, strict=True)
+        ]
+        more = page.get("has_more") and found
+        return found, f"&after={found[-1][0]}" if more else ""
 
-        return str(await self.call(make))
-
-    async def find(self, digest: str, ids: Collection[str], poll: float) -> str | None:
-        """Id of the batch that carries a digest, or None."""
-        found: str | None = await self.call(lambda: self._find(digest))
-        return found
-
-    async def status(self, batch: str) -> tuple[str, list[str]]:
+    async def look(self, batch: str) -> tuple[str, list[object]]:
         """Status of a batch, and the ids of its result files."""
-        try:
-            found = await self.call(lambda: self._read("status", "GET", f"/batches/{batch}"))
-        except NotThere:
-            return GONE, []
-        files = [found.get("output_file_id"), found.get("error_file_id")]
-        return found["status"], [file for file in files if isinstance(file, str) and file]
+        found = await self.read("status", "GET", f"/batches/{batch}")
+        return found["status"], [found.get("output_file_id"), found.get("error_file_id")]
 
-    async def rows(self, file: str) -> tuple[list[Any], int]:
-        """The values of a result file's lines, and how many lines could not be read."""
-        body: bytes = await self.call(
-            lambda: self.http.request("GET", f"/files/{file}/content", most=MOST_RESULT_BYTES)
-        )
-        return read_lines(self.http, body)
-
-    async def _find(self, digest: str) -> str | None:
-        after = ""
-        for _ in range(_MOST_PAGES):
-            try:
-                page = await self._read("data", "GET", f"/batches?limit=100{after}", kind=list)
-            except NotThere:  # the server keeps no list
-                return None
-            for row in page["data"]:
-                if not isinstance(row, dict) or not isinstance(row.get("id"), str):
-                    raise CallFailed("the server's list of batches cannot be read")
-                marks = row.get("metadata")
-                if isinstance(marks, dict) and marks.get(MARK) == digest:
-                    return str(row["id"])
-            if not page.get("has_more") or not page["data"]:
-                return None
-            after = f"&after={page['data'][-1]['id']}"
-        return None
-
-    async def _read(
-        self, field: str, method: str, path: str, *, kind: type = str, **parts: Any
-    ) -> Mapping[str, Any]:
-        """A JSON object in which a field is what it must be."""
-        found = await self.http.read(method, path, **parts)
-        if not isinstance(found, dict) or not isinstance(found.get(field), kind):
-            raise CallFailed(f"the server's answer to {path} has no {field}")
-        return found
+    def place(self, file: str) -> str:
+        """Where a result file is read."""
+        return f"/files/{file}/content"
 
 
 PromptToken: TypeAlias = tuple[str, float]

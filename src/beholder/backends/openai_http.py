@@ -28,6 +28,7 @@ from beholder.errors import ConfigError, RunError, TransientError
 
 HOSTED = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
+JSON = {"content-type": "application/json"}
 
 MOST_BYTES = 8_000_000
 """Of one answer; some hundred times the longest that is asked for."""
@@ -105,8 +106,7 @@ class Connection:
 
     async def _send(self, path: str, body: Mapping[str, Any], most: int) -> bytes:
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-        headers = {"content-type": "application/json"}
-        return await self.request("POST", path, most=most, content=content, headers=headers)
+        return await self.request("POST", path, most=most, content=content, headers=JSON)
 
     async def read(self, method: str, path: str, **parts: Any) -> Any:
         """The JSON answer to a request; errors as in ``request``."""
