@@ -17,7 +17,7 @@ import beholder
 from beholder import judges
 from beholder.backends import Message, Request, Sampling
 from beholder.backends.openai import OpenAI
-from beholder.backends.openai_http import retry_after
+from beholder.backends.rate_headers import retry_after
 from beholder.errors import ConfigError, ItemError, ModelChangedError, RunError, TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Draw
 from beholder.judges.operations import Decompose, MeasureSurprisal, Presence, Question, Rewrite

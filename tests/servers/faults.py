@@ -236,7 +236,13 @@ class _Runner(uvicorn.Server):
 def serving(server: S) -> Iterator[S]:
     """Run the server on a free port."""
     config = uvicorn.Config(
-        server, port=0, log_level="critical", lifespan="off", ws="none", access_log=False
+        server,
+        port=0,
+        log_level="critical",
+        lifespan="off",
+        ws="none",
+        access_log=False,
+        date_header=False,  # a test may send its own
     )
     runner = _Runner(config)
     thread = threading.Thread(target=runner.run, daemon=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import re
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -20,6 +21,7 @@ import stamina
 from beholder.aio import PerLoop
 from beholder.backends.base import ServerFacts
 from beholder.backends.money import Usage
+from beholder.backends.rate_headers import RoomLeft, answered, room_left
 from beholder.errors import ConfigError, ItemError, TransientError
 
 T = TypeVar("T")
@@ -29,6 +31,10 @@ LASTS = 15.0
 
 LOOK = 0.25
 """Seconds between looks at what another process has claimed."""
+
+
+_TICK = 1e-6
+"""Seconds that are no pause: timers are no more exact."""
 
 
 async def once(
@@ -224,7 +230,8 @@ class Caller:
 
     async def _once(self, gates: _Gates, attempt: Callable[[], Awaitable[T]], tokens: int) -> T:
         await gates.rates(tokens)
-        async with gates.places.place() as started:
+        async with gates.places.place() as (started, number):
+            answered.set({})
             task = asyncio.current_task()
             self._under_way.add(task)
             try:
@@ -242,6 +249,9 @@ class Caller:
                 raise
             finally:
                 self._under_way.discard(task)
+                left = room_left(answered.get(), tokens)
+                if left is not None:
+                    gates.places.has_left(left, number)
             gates.places.succeeded()
             return result
 
@@ -289,18 +299,21 @@ class AdaptiveLimit:
         self.ceiling = ceiling
         self.limit = float(min(start, ceiling))
         self._in_flight = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: deque[asyncio.Future[int]] = deque()
         self._strained = False
         self._last_decrease = 0.0
         self._pause_until = 0.0
         self._resuming = False
+        self._n_started = 0
+        self._left = RoomLeft(math.inf, 1.0)
+        self._left_at = 0.0
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[float]:
-        """Wait for a place; gives the loop's time at which the call started."""
-        await self._acquire()
+    async def place(self) -> AsyncIterator[tuple[float, int]]:
+        """Wait for a place; gives the loop's time at which the call started, and its number."""
+        number = await self._acquire()
         try:
-            yield _now()
+            yield _now(), number
         finally:
             self._in_flight -= 1
             self._admit()
@@ -322,12 +335,17 @@ class AdaptiveLimit:
         if retry_after is not None:
             self._pause_until = max(self._pause_until, _now() + retry_after)
 
-    async def _acquire(self) -> None:
-        turn = asyncio.get_running_loop().create_future()
+    def has_left(self, left: RoomLeft, number: int) -> None:
+        """By the answer to a call of that number the server has room for so many calls."""
+        self._left = left._replace(calls=left.calls - (self._n_started - number))
+        self._left_at = _now()
+
+    async def _acquire(self) -> int:
+        turn: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         self._admit()
         try:
-            await turn
+            return await turn
         except asyncio.CancelledError:
             if not turn.cancelled():  # the place came too late: hand it on
                 self._in_flight -= 1
@@ -336,17 +354,21 @@ class AdaptiveLimit:
 
     def _admit(self) -> None:
         """Hand free places to those who wait, first come first."""
-        pause = self._pause_until - _now()
-        if pause > 0:
-            if self._waiting and not self._resuming:
-                self._resuming = True
-                asyncio.get_running_loop().call_later(pause, self._resume)
-            return
         while self._waiting and self._in_flight < int(self.limit):
+            # The server has room for another call when a whole one has come to what it had left.
+            until = self._left_at + (1 - self._left.calls) / self._left.rate
+            pause = max(self._pause_until, until) - _now()
+            if pause > _TICK:
+                if not self._resuming:
+                    self._resuming = True
+                    asyncio.get_running_loop().call_later(pause, self._resume)
+                return
             turn = self._waiting.popleft()
             if not turn.cancelled():
                 self._in_flight += 1
-                turn.set_result(None)
+                self._n_started += 1
+                self._left = self._left._replace(calls=self._left.calls - 1)
+                turn.set_result(self._n_started)
 
     def _resume(self) -> None:
         self._resuming = False

@@ -7,13 +7,10 @@ for a call (``benchmarks/judge_throughput.py``).
 from __future__ import annotations
 
 import base64
-import email.utils
 import json
-import math
 import os
 import re
 import ssl
-import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +21,7 @@ import httpx2
 
 from beholder.aio import PerLoop
 from beholder.backends.calls import SURELY_TOO_LONG, CallFailed, Forbidden, Refused
+from beholder.backends.rate_headers import answered, retry_after
 from beholder.errors import ConfigError, RunError, TransientError
 
 HOSTED = "https://api.openai.com/v1"
@@ -148,6 +146,7 @@ class Connection:
         client = await self._clients.get()
         try:
             async with client.stream(method, self.base_url + path, **parts) as response:
+                answered.set(response.headers)
                 body = await _read(response, most if response.is_success else _MOST_OF_ERROR)
         except httpx2.TimeoutException as error:
             sent = not isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout)
@@ -349,18 +348,3 @@ def _reason(body: bytes) -> str:
     words = told.get("message") or told.get("detail") or told
     codes = [str(told[name]) for name in ("type", "code", "status") if told.get(name)]
     return f"{words} ({', '.join(codes)})" if codes else str(words)
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asks to wait: a number, or a date."""
-    value = headers.get("retry-after")
-    if value is None:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-        except (ValueError, OverflowError):
-            return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None
