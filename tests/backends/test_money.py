@@ -20,6 +20,10 @@ def test_cost_counts_cached_tokens_at_their_own_price() -> None:
     assert Price(2.0, 8.0, 0.5).cost(usage) == pytest.approx(0.0022)
     assert Price(2.0, 8.0, 0.5).cost(usage, factor=0.5) == pytest.approx(0.0011)
     assert Price(2.0, 8.0).cost(usage) == pytest.approx(0.0028)
+    # Half of 600 fresh at 2 and 100 out at 8, and 400 cached at 0.4: 1000 + 160 = 1160 / 1e6
+    batch = Price(2.0, 8.0, 0.5, batch_cached=0.4)
+    assert batch.cost(usage, factor=0.5) == pytest.approx(0.00116)
+    assert batch.cost(usage) == pytest.approx(0.0022)
 
 
 def test_dated_snapshot_costs_what_its_own_family_costs() -> None:
@@ -27,6 +31,12 @@ def test_dated_snapshot_costs_what_its_own_family_costs() -> None:
     assert price_of("gpt-4.1-2025-04-14", prices) == Price(2, 8)
     assert price_of("gpt-4.1-mini-2025-04-14", prices) == Price(0.4, 1.6)
     assert price_of("gpt-4.1-huge", prices) is None
+
+
+def test_a_price_that_ends_is_followed_by_the_next() -> None:
+    now, then = Price(1, 2, until="9999-12-31", then=Price(3, 4)), Price(3, 4)
+    assert price_of("m", {"m": now}) is now
+    assert price_of("m-2026-01-01", {"m": Price(1, 2, until="2026-01-01", then=then)}) is then
 
 
 def test_a_picture_is_held_at_the_most_that_its_model_counts_for_one() -> None:

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -68,6 +69,10 @@ class Price:
         cache_minimum: Tokens of the shortest beginning that the server caches.
         over: Prompt tokens above which the whole call costs ``long``.
         long: See ``over``.
+        batch_cached: Prompt tokens that were cached, in a batch; the batch's share of ``cached``
+            when not given.
+        until: Last day of this price; ``then`` holds after it.
+        then: See ``until``.
         date: Day on which the price was read.
         source: Where it was read.
     """
@@ -80,6 +85,9 @@ class Price:
     cache_minimum: int | None = None
     over: int | None = None
     long: Price | None = None
+    batch_cached: float | None = None
+    until: str = ""
+    then: Price | None = None
     date: str = ""
     source: str = ""
 
@@ -88,6 +96,8 @@ class Price:
         if self.long is not None and usage.prompt > (self.over or 0):
             return self.long.cost(usage, factor)
         cached = self.input if self.cached is None else self.cached
+        if factor < 1 and self.batch_cached is not None:
+            cached = self.batch_cached / factor
         written = self.input if self.written is None else self.written
         fresh = usage.prompt - usage.cached - usage.written
         total = fresh * self.input + usage.cached * cached + usage.written * written
@@ -115,11 +125,15 @@ def load_prices(path: Path | None = None) -> Mapping[str, Price]:
 
 
 def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
-    """The price of a model; a dated snapshot (``name-2025-04-14``) costs what its family costs."""
+    """Today's price of a model; a dated snapshot (``name-2025-04-14``) costs as its family."""
     fitting = [
         name for name in prices if model == name or model.startswith((f"{name}-20", f"{name}@"))
     ]
-    return prices[max(fitting, key=len)] if fitting else None
+    if not fitting:
+        return None
+    found = prices[max(fitting, key=len)]
+    ended = found.until and found.until < date.today().isoformat()
+    return found.then if ended else found
 
 
 @cache
