@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from collections import Counter
 from importlib.resources import files
 from pathlib import Path
+from unittest import mock
 
 from PIL import Image
 
-from beholder.backends.money import Usage, load_prices
+from beholder.backends import Request
+from beholder.backends.money import Price, Usage, load_prices
 from beholder.judges import Tally
 from beholder.metrics import metric
 from beholder.options import DataOptions
@@ -23,7 +26,15 @@ from beholder.run.kind import plan
 from beholder.run.scores import ScoreConfig
 
 PAGE = Path(__file__).with_name("judges-guide.md")
-BY_TEXT = ("posh", "dcscore(verify='reference')", "dsg", "direct_assessment", "clair", "prometheus")
+BY_TEXT = (
+    "posh",
+    "posh(asking='list')",
+    "dcscore(verify='reference')",
+    "dsg",
+    "direct_assessment",
+    "clair",
+    "prometheus",
+)
 BY_PICTURE = ("fleur", "llava_critic")
 JUDGE = "openai(model='gpt-4.1', base_url='http://localhost')"
 """A server without a key; a plan asks it nothing."""
@@ -32,8 +43,22 @@ SIDE = (1024, 768)
 _TABLES = re.compile(r"(?<=<!-- costs -->\n).*?(?=<!-- /costs -->)", re.DOTALL)
 
 
-def tallies() -> tuple[int, dict[str, Tally]]:
-    """The number of texts of the sample, and what each metric would ask of a judge about them."""
+def tallies() -> tuple[int, dict[str, Tally], dict[str, int]]:
+    """The number of texts of the sample, what each metric asks of a judge, and verdicts in answers.
+
+    A verdict is a grade, or a row of an answer that is about one unit or statement.
+    """
+    add, counts = Tally.add, Counter[int]()
+    counting = []  # kept, so that no two have one id
+
+    def counted(self: Tally, backend: str, request: Request, said: str, price: object) -> None:
+        n = self.n_calls
+        add(self, backend, request, said, price)  # type: ignore[arg-type]
+        rows = re.findall(r'\{"id": \d', said)
+        if self.n_calls > n and not said.startswith('{"statements"'):
+            counting.append(self)
+            counts[id(self)] += len(rows) or 1
+
     sample = (files("beholder.samples") / "descriptions.jsonl").read_text("utf-8")
     rows = [json.loads(line) for line in sample.splitlines()]
     found = {}
@@ -45,8 +70,9 @@ def tallies() -> tuple[int, dict[str, Tally]]:
         for spec in (*BY_TEXT, *BY_PICTURE):
             asked = metric(spec, judge=JUDGE)
             config = ScoreConfig(str(data), (asked,), Path(folder) / "run", DataOptions())
-            found[spec] = _asked(plan(SCORES, config).askers[0].judge)
-    return len(rows), found
+            with mock.patch.object(Tally, "add", counted):
+                found[spec] = _asked(plan(SCORES, config).askers[0].judge)
+    return len(rows), found, {spec: counts[id(tally)] for spec, tally in found.items()}
 
 
 def _asked(tally: Tally | None) -> Tally:
@@ -56,14 +82,15 @@ def _asked(tally: Tally | None) -> Tally:
 
 def tables() -> str:
     """What each metric asks, and what 1,000 texts cost by each model."""
-    n, asked = tallies()
-    lines = ["| metric | questions a text | prompt tokens | answer tokens |", "|---|---|---|---|"]
+    n, asked, verdicts = tallies()
+    heads = ("metric", "questions a text", "verdicts", "prompt tokens", "answer tokens")
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for spec, tally in asked.items():
-        numbers = (tally.n_calls / n, tally.prompt_tokens / n, tally.completion_tokens / n)
-        lines.append(f"| `{spec}` | {' | '.join(map(_rounded, numbers))} |")
+        told = (tally.n_calls, verdicts[spec], tally.prompt_tokens, tally.completion_tokens)
+        lines.append(f"| `{spec}` | {' | '.join(_rounded(number / n) for number in told)} |")
     for what, counts in (
         ("1,000 texts", dict.fromkeys(asked, n)),
-        ("1,000 questions", {spec: tally.n_calls for spec, tally in asked.items()}),
+        ("1,000 verdicts", verdicts),
     ):
         names = " | ".join(f"`{spec}`" for spec in asked)
         lines += ["", f"| US dollars for {what} | {names} |", "|---" * (len(asked) + 1) + "|"]
@@ -82,10 +109,17 @@ def tables() -> str:
         "|---" * 7 + "|",
     ]
     for model, price in load_prices().items():
-        told = (price.input, price.cached, price.written, price.output)
-        numbers = " | ".join("" if one is None else f"{one:g}" for one in told)
-        lines.append(f"| `{model}` | {numbers} | {price.date} | {price.source} |")
+        lines.append(f"| `{model}` | {_prices(price)} | {price.date} | {price.source} |")
+        if price.long is not None:
+            lines.append(f"| above {price.over:,} tokens | {_prices(price.long)} | | |")
+        if price.then is not None:
+            lines.append(f"| after {price.until} | {_prices(price.then)} | | |")
     return "\n".join(lines) + "\n"
+
+
+def _prices(price: Price) -> str:
+    told = (price.input, price.cached, price.written, price.output)
+    return " | ".join("" if one is None else f"{one:g}" for one in told)
 
 
 def _rounded(number: float) -> str:
