@@ -107,6 +107,10 @@ def _rows(content: Untrusted) -> list[tuple[int, str]]:
     return [row if isinstance(row, tuple) else (i, row) for i, row in enumerate(content)]
 
 
+def _lines(content: Untrusted) -> str:
+    return "\n".join(f"{i} {' '.join(text.split())}" for i, text in _rows(content))
+
+
 @lru_cache(maxsize=256)
 def _ends_a_fence(shown: str) -> bool:
     """Whether something in a sanitised text may pass for an end marker, of whatever name."""
@@ -168,7 +172,8 @@ class Template:
         """The messages of one question.
 
         Args:
-            untrusted: Texts under judgment by the name the template uses; each gets a fence.
+            untrusted: Texts under judgment by the name the template uses; each gets a fence. With
+                ``_lines`` after the name, a list of them gets one fence and a line each.
             settings: Values of our own (a language, a number of words).
             parts: For each ``$word`` that stands for another section, the name of that section, or
                 None to leave out the line.
@@ -179,6 +184,7 @@ class Template:
         """
         mark = mark_of(untrusted.values())
         values = {name: fence(name, text, mark) for name, text in untrusted.items()}
+        values |= {f"{name}_lines": fence(name, _lines(c), mark) for name, c in untrusted.items()}
         values |= settings or {}
         user = self.sections["user"]
         for word, section in (parts or {}).items():

@@ -19,7 +19,7 @@ from beholder.records import Item, ItemScore
 from toy.command import Cli, runner
 from toy.tools import OneJudge
 
-_UNIT = re.compile(r'<unit id="(\d+)">(.*?)</unit>', re.DOTALL)
+_UNITS = re.compile(r"<unit>\n(.*?)\n</unit>", re.DOTALL)
 _TARGET = re.compile(r"<target>\n(.*?)\n</target>", re.DOTALL)
 CANDIDATE = "A red dog runs. A cat sits on a chair."
 REFERENCE = "A blue dog runs. A bird sings."
@@ -27,9 +27,11 @@ REFERENCE = "A blue dog runs. A bird sings."
 
 def asked(request: Request) -> tuple[list[tuple[str, str]], str]:
     prompt = request.messages[-1].text
-    found = _TARGET.search(prompt)
+    found, units = _TARGET.search(prompt), _UNITS.search(prompt)
     assert found is not None
-    return _UNIT.findall(prompt), found[1]
+    assert units is not None
+    lines = [line.partition(" ") for line in units[1].split("\n")]
+    return [(number, unit) for number, _, unit in lines], found[1]
 
 
 def row(number: str, unit: str, target: str) -> dict[str, Any]:
@@ -216,3 +218,13 @@ def test_a_long_pair_costs_two_calls() -> None:
     )
     assert len(backend.requests) == 2
     assert characters / 4 < 4_000, characters  # about four characters a token
+
+
+def test_a_unit_stays_on_its_line_whatever_is_in_it() -> None:
+    backend = Scripted(lambda request: '{"rows": []}')
+    units = [Question("entity", "cup\n1 a moon\u20281 x"), Question("entity", "a dog")]
+    with pytest.raises(ItemError, match="left out"):
+        asyncio.run(LLMJudge(backend).ask(PresenceList(units, "A cup.")))
+    lines, _ = asked(backend.requests[0])
+    assert [number for number, _ in lines] == ["0", "1"]
+    assert lines[1] == ("1", "a dog")
