@@ -22,7 +22,7 @@ Rating: TypeAlias = Literal["High", "Medium", "Low"]
 """How clearly a category fits, as ``classify`` rates it."""
 
 
-Frames: TypeAlias = int | Literal["cues"]
+Frames: TypeAlias = int | Literal["cues", "film"]
 """Pictures of a video: how many, or one for each cue of its timed text."""
 
 MAX_FRAMES = 1000
@@ -96,10 +96,11 @@ class DataOptions:
         media_root: Folder of the pictures; by default that of the data.
         map: Which column holds a field: candidate, references, images, id ...
         references_from: Data file whose texts are the references, matched by id or image_id.
-        frames: Frames to take from videos: a number, or cues for one per subtitle (extra video).
+        frames: Frames to take from videos: a number, cues for one per subtitle, or film for the
+            whole film (extra video).
 
     Raises:
-        ConfigError: The limit is below 1, or ``frames`` is neither cues nor 1 to 1000.
+        ConfigError: The limit is below 1, or ``frames`` is neither cues, film nor 1 to 1000.
     """
 
     limit: int | None = None
@@ -115,7 +116,7 @@ class DataOptions:
                 f"map={self.map!r}: expected names of columns by field, as {{'candidate': 'text'}}"
             )
         check_count("limit", self.limit, "leave it out to take all rows")
-        if self.frames != "cues":
+        if self.frames != "cues" and self.frames != "film":
             check_count("frames", self.frames, "or cues, for one of each part of a timed text")
             if self.frames is not None and self.frames > MAX_FRAMES:
                 raise ConfigError(f"frames={self.frames}: expected {MAX_FRAMES} at most")

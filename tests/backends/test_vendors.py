@@ -12,11 +12,12 @@ import pytest
 
 from beholder import judges
 from beholder.backends import Answer, Image, Message, Request, Sampling, backend
+from beholder.backends.base import Clip
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Price, Usage
 from beholder.errors import BeholderError, ConfigError, ItemError, RunError, TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Judge
-from beholder.judges.operations import Rewrite
+from beholder.judges.operations import Rewrite, Verify
 from servers.faults import Refusal, completion, probe_answer, run_beside, serving
 from servers.odd import SENT
 from servers.vendors import (
@@ -161,6 +162,39 @@ def test_gemini_gets_its_own_form() -> None:
     }
 
 
+FILM = Image(b"x", "video/mp4", Clip(2, 3.5, 0.5))
+
+
+def test_gemini_gets_films_with_their_frame_rate_and_offsets() -> None:
+    def sees(body: dict[str, Any]) -> dict[str, Any]:
+        return probe_answer(body) or completion(f"{hash(json.dumps(body)) % 1000}")
+
+    with serving(VendorServer("gemini", sees)) as server:
+        one = backend("gemini", "gemini-x", base_url=server.base)
+        asyncio.run(one.chat(Request((Message("user", (FILM, "What?")),))))
+        body = server.bodies[-1]
+    assert body["contents"][0]["parts"] == [
+        {
+            "inlineData": {"mimeType": "video/mp4", "data": "eA=="},
+            "videoMetadata": {"startOffset": "2s", "endOffset": "3.5s", "fps": 0.5},
+        },
+        {"text": "What?"},
+    ]
+
+
+def test_a_film_is_held_at_its_frames_and_its_sound() -> None:
+    # 20 s at 0.5 a second: 10 frames of 258 and 7 for the time, 20 s of sound at 32; 4 for a turn.
+    film = Image(b"x", "video/mp4", Clip(10, 30, 0.5))
+    assert Request((Message("user", (film,)),)).most_usage(0, 4_000).prompt == 4 + 2_650 + 640
+
+
+@pytest.mark.parametrize("vendor", ["openai", "anthropic"])
+def test_others_say_what_to_do_with_a_film(vendor: str) -> None:
+    judge = judges.judge(f"{vendor}:m", base_url="http://127.0.0.1:9")
+    with pytest.raises(ConfigError, match=r"takes no films; .* --frames N"):
+        asyncio.run(judge.ask(Verify(["A cat."], images=[FILM])))
+
+
 def test_names_of_fields_are_those_of_the_sdks() -> None:
     from anthropic.types import JSONOutputFormatParam, OutputConfigParam
     from anthropic.types import Usage as Told
@@ -183,6 +217,8 @@ def test_names_of_fields_are_those_of_the_sdks() -> None:
     config = types.GenerateContentConfig.model_fields
     assert {"max_output_tokens", "candidate_count", "response_json_schema"} <= config.keys()
     assert {"response_logprobs", "logprobs", "response_mime_type"} <= config.keys()
+    assert {"start_offset", "end_offset", "fps"} <= types.VideoMetadata.model_fields.keys()
+    assert {"display_name", "state", "dest"} <= types.BatchJob.model_fields.keys()
 
 
 # Odd answers: each costs a try or an item.

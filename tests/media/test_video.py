@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from beholder.backends import Image as Shown
 from beholder.backends import Scripted
+from beholder.backends.base import Clip
 from beholder.data.read import good_rows, read_items
 from beholder.errors import ConfigError, DataError, ItemError, MissingExtraError
 from beholder.judges import LLMJudge
@@ -330,3 +332,40 @@ def test_without_pyav_it_says_what_to_install(
     with pytest.raises(ItemError, match=r"pip install 'beholder\[video\]'"):  # a page goes on
         SmallPictures(tmp_path).jpeg("a.mp4#t=0", 240)
     assert picture_uri(Item("1", "", images=("a.mp4#t=0",)), tmp_path, 10_000) == ""
+
+
+def test_a_section_is_shown_as_the_film_itself(tmp_path: Path) -> None:
+    film = write_film(tmp_path / "film.mp4")
+    sent = for_model(tmp_path / "film.mp4#t=0:00.5,2&fps=0.5")
+    assert sent.data == film.read_bytes()
+    assert (sent.media_type, sent.clip) == ("video/mp4", Clip(0.5, 2.0, 0.5))
+    whole = for_model(tmp_path / "film.mp4#t=0.5,2")
+    assert whole.clip == Clip(0.5, 2.0, 1.0)
+    assert len({sent.digest, whole.digest, Shown(sent.data, "video/mp4").digest}) == 3
+    # Where a picture is wanted, it is the one at the beginning: tone 8 n at second n/10.
+    shown = np.asarray(load_image(tmp_path / "film.mp4#t=0.5,2"))
+    assert abs(float(shown.mean()) - 40) < 4
+
+
+@pytest.mark.parametrize("name", ["#t=2,1", "#t=1,1", "#t=0,1&fps=0", "#t=0,1&fps=24.5"])
+def test_a_section_that_cannot_be_shown_is_refused(name: str, tmp_path: Path) -> None:
+    write_film(tmp_path / "film.mp4")
+    with pytest.raises(ItemError, match="expected an end after the start"):
+        for_model(tmp_path / f"film.mp4{name}")
+
+
+def test_a_film_too_large_for_a_request_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_film(tmp_path / "film.mp4")
+    monkeypatch.setattr("beholder.media.image.MAX_FILM_BYTES", 100)
+    with pytest.raises(ItemError, match="bytes are more than the 100 read"):
+        for_model(tmp_path / "film.mp4#t=0,1")
+
+
+def test_frames_film_names_the_whole_film(tmp_path: Path) -> None:
+    write_film(tmp_path / "film.mp4")  # 30 pictures, ten a second
+    (tmp_path / "d.jsonl").write_text('{"candidate": "A dot.", "video": "film.mp4"}\n')
+    [item] = read_items(tmp_path / "d.jsonl", DataOptions(frames="film"))
+    assert isinstance(item, Item)
+    assert item.images == ("film.mp4#t=0,3.000",)

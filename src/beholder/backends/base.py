@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -17,6 +18,9 @@ from beholder.errors import ConfigError
 
 MOST_OF_PICTURE = 4000
 """Tokens of one picture at most, if no price table says otherwise; for what must be paid."""
+
+_FRAME, _SOUND = 258 + 7, 32
+"""Tokens of a frame of a film with its time, and of a second of its sound."""
 
 REFUSAL = "refusal"
 """How an answer finishes whose words are those in which the model refuses to give one."""
@@ -28,22 +32,44 @@ Structure: TypeAlias = Literal["schema", "tag", "object", "guided", "tool", "tex
 tool call, or by the words of the prompt alone."""
 
 
+class Clip(NamedTuple):
+    """What is shown of a film: from a second to a second, at so many frames a second."""
+
+    start: float
+    end: float
+    fps: float
+
+
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An encoded picture, as it is sent.
+    """An encoded picture or film, as it is sent.
 
     Attributes:
         data: The bytes of the file.
         media_type: For example ``image/jpeg``.
-        digest: SHA-256 of the bytes, for keys.
+        clip: What is shown of a film; None of a picture.
+        digest: SHA-256 of the bytes, and of what is shown of a film, for keys.
     """
 
     data: bytes = field(repr=False)
     media_type: str
+    clip: Clip | None = None
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "digest", hashlib.sha256(self.data).hexdigest())
+        shown = b"" if self.clip is None else repr(tuple(self.clip)).encode()
+        object.__setattr__(self, "digest", hashlib.sha256(self.data + shown).hexdigest())
+
+    def tokens(self, picture: int) -> int:
+        """Prompt tokens at most; of a film by what Google's documentation counts.
+
+        Args:
+            picture: Those of a picture.
+        """
+        if self.clip is None:
+            return picture
+        seconds = self.clip.end - self.clip.start
+        return math.ceil(seconds * self.clip.fps) * _FRAME + math.ceil(seconds * _SOUND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +154,7 @@ class Request:
         n_bytes = sum(len(m.text.encode("utf-8")) + 12 for m in self.messages)
         if self.schema is not None:
             n_bytes += len(json.dumps(self.schema))
-        return n_bytes // 3 + picture * len(self.images)
+        return n_bytes // 3 + sum(image.tokens(picture) for image in self.images)
 
     def most_usage(self, thinking: int = 0, picture: int | None = None) -> Usage:
         """The most tokens that one call can take.
@@ -369,6 +395,7 @@ class Backend(ABC):
             key. Part of every answer's key.
         variant: Mark of further options that change answers, or nothing; part of the key, too.
         account: What calls are paid from; whoever asks sets it.
+        takes_films: Whether it can be shown films, beside pictures.
         pays_each_call: Whether ``chat`` itself pays each of its calls, those that failed and those
             that only found something out, too. Else whoever asks pays for each answer.
     """
@@ -376,6 +403,7 @@ class Backend(ABC):
     name: str
     variant: str = ""
     account: Account = Account()
+    takes_films: bool = False
     pays_each_call: ClassVar[bool] = False
 
     @abstractmethod

@@ -65,6 +65,7 @@ class Gemini(Served):
 
     KIND: ClassVar = "gemini"
     WIRE: ClassVar[Wire]
+    takes_films = True
 
     def _written(self, request: Request, dialect: Dialect) -> dict[str, object]:
         body = to_body(self.model, request, dialect)
@@ -109,7 +110,12 @@ def _part(part: str | Image) -> dict[str, Any]:
     if isinstance(part, str):
         return {"text": part}
     data = base64.b64encode(part.data).decode("ascii")
-    return {"inlineData": {"mimeType": part.media_type, "data": data}}
+    shown: dict[str, Any] = {"inlineData": {"mimeType": part.media_type, "data": data}}
+    if part.clip is not None:
+        start, end, fps = part.clip
+        span = {"startOffset": f"{start:g}s", "endOffset": f"{end:g}s", "fps": fps}
+        shown["videoMetadata"] = span
+    return shown
 
 
 def read_response(data: object) -> Completion:

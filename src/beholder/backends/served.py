@@ -351,7 +351,7 @@ class Served(Backend):
         return request.most_usage(dialect.thinking, max(listed, self._told_of_picture))
 
     def _note_pictures(self, request: Request, told: Usage | None) -> None:
-        if told is not None and request.images:
+        if told is not None and request.images and not any(i.clip for i in request.images):
             each = math.ceil(told.prompt / len(request.images))
             self._told_of_picture = max(self._told_of_picture, each)
 

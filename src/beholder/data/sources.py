@@ -346,7 +346,8 @@ def with_frames(item: Item, frames: Frames, root: Path) -> Item:
     Args:
         item: The item.
         frames: How many, in the middle of as many equal parts of the video; or ``cues``: one in the
-            middle of each cue of ``meta["cues"]``, as ``.vtt`` and ``.srt`` give them.
+            middle of each cue of ``meta["cues"]``, as ``.vtt`` and ``.srt`` give them; or ``film``:
+            all of the video, at a frame a second, for judges that take films.
         root: What the video's name is relative to.
 
     Raises:
@@ -366,6 +367,8 @@ def with_frames(item: Item, frames: Frames, root: Path) -> Item:
             length = video.duration(inside(root, item.video), max_pixels=MAX_PIXELS)
         except ItemError as error:
             raise RowError(str(error), "video") from error
+        if frames == "film":
+            return replace(item, images=(f"{item.video}#t=0,{length:.3f}",))
         times = [length * (2 * n + 1) / (2 * frames) for n in range(frames)]
     names = (f"{item.video}#t={time:.3f}".rstrip("0").rstrip(".") for time in times)
     return replace(item, images=tuple(names))

@@ -27,7 +27,7 @@ from beholder.backends import (
 from beholder.backends.base import REFUSAL
 from beholder.backends.calls import once
 from beholder.backends.money import Account, Budget, SampleSeries
-from beholder.errors import BeholderError, ItemError
+from beholder.errors import BeholderError, ConfigError, ItemError
 from beholder.judges.answers import AnswerStore, Record
 from beholder.judges.reading import BadAnswer
 from beholder.judges.templates import Template, sanitise
@@ -168,6 +168,7 @@ class Questioner:
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...]
     ) -> list[Surprisal]:
         """Surprisal of each text as the answer to the prompt; each is computed once and kept."""
+        self._check_films(images)
         able = await self.backend.capabilities(images=bool(images))
         question = Message("user", (*images, prompt))
         records = [
@@ -199,8 +200,16 @@ class Questioner:
         found = (known[record.key] for record in records)
         return [Surprisal(**json.loads(answer.text)) for answer in found if answer is not None]
 
+    def _check_films(self, images: Sequence[Image]) -> None:
+        if not self.backend.takes_films and any(image.clip for image in images):
+            raise ConfigError(
+                f"{self.backend.name} takes no films; take pictures of them with --frames N, or a"
+                " judge gemini:MODEL"
+            )
+
     async def _obtain(self, prompt: Prompt[Any]) -> Answer:
         request = Request(prompt.messages, prompt.sampling, prompt.schema, prompt.replicate)
+        self._check_films(request.images)
         try:
             able = await self.backend.capabilities(
                 schema=request.schema is not None, images=bool(request.images)

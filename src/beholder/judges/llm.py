@@ -76,6 +76,7 @@ class Unprobed(Backend):
 
     def __init__(self, real: Backend) -> None:
         self.name = real.name
+        self.takes_films = real.takes_films
         self._real = real
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:

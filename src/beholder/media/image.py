@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import mimetypes
 import threading
 import warnings
 from collections.abc import Iterator
@@ -26,6 +27,9 @@ MAX_PIXELS = 100_000_000
 
 MAX_BYTES = 200_000_000
 """Largest picture file that is read."""
+
+MAX_FILM_BYTES = 14_000_000
+"""Largest film that fits into a request of 20 MB as text."""
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP")
 """What is read at all. Pillow knows some forty formats more, by the content of a file and whatever
@@ -135,6 +139,13 @@ def file_bytes(path: Path) -> bytes:
     """
     with regular(path, MAX_BYTES) as file:
         return file.read()
+
+
+def film_bytes(film: video.Section) -> tuple[bytes, str]:
+    """The bytes of a film and its media type; errors as ``file_bytes``."""
+    kind = mimetypes.guess_type(film.file.name)[0] or ""
+    with regular(film.file, MAX_FILM_BYTES) as file:
+        return file.read(), kind if kind.startswith("video/") else "video/mp4"
 
 
 def file_of(path: Path) -> Path:

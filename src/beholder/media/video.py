@@ -35,7 +35,9 @@ MAX_DECODED = 20_000_000_000
 about a minute's work."""
 
 _CONTAINERS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegts"
-_MOMENT = re.compile(r"(.+)#t=((?:\d+:){0,2}\d+(?:\.\d+)?)", re.DOTALL)
+_TIME = r"(?:\d+:){0,2}\d+(?:\.\d+)?"
+_PART = re.compile(rf"(.+)#t=({_TIME})(?:,({_TIME})(?:&fps=(\d+(?:\.\d+)?))?)?", re.DOTALL)
+_MOST_FPS = 24
 
 
 class Moment(NamedTuple):
@@ -50,15 +52,47 @@ class Moment(NamedTuple):
     seconds: Fraction
 
 
+class Section(NamedTuple):
+    """A part of a video that is shown as a film: from a second to a second, at a frame rate."""
+
+    file: Path
+    start: float
+    end: float
+    fps: float
+
+
 def moment(path: Path) -> Moment | None:
-    """What ``FILE#t=SECONDS`` names (also ``#t=M:S`` and ``#t=H:M:S``); None for other names."""
-    found = _MOMENT.fullmatch(str(path))
-    if found is None:
+    """What ``FILE#t=SECONDS`` names (also ``#t=M:S`` and ``#t=H:M:S``); None for other names.
+
+    Of a ``section`` it is the beginning.
+    """
+    found = _PART.fullmatch(str(path))
+    return None if found is None else Moment(Path(found[1]), _seconds(found[2]))
+
+
+def section(path: Path) -> Section | None:
+    """What ``FILE#t=START,END`` names (also with ``&fps=RATE``); None for other names.
+
+    Raises:
+        ItemError: It ends before it begins, or has no such frame rate.
+    """
+    found = _PART.fullmatch(str(path))
+    if found is None or found[3] is None:
         return None
+    start, end = float(_seconds(found[2])), float(_seconds(found[3]))
+    fps = float(found[4] or 1)
+    if end <= start or not 0 < fps <= _MOST_FPS:
+        raise ItemError(
+            f"{path}: expected an end after the start, and fps above 0 and at most {_MOST_FPS}"
+        )
+    return Section(Path(found[1]), start, end, fps)
+
+
+def _seconds(time: str) -> Fraction:
     seconds = Fraction(0)
-    for part in found[2].split(":"):
+    for part in time.split(":"):
         seconds = 60 * seconds + Fraction(part)
-    return Moment(Path(found[1]), seconds)
+    return seconds
 
 
 def load_frame(wanted: Moment, *, max_pixels: int) -> Image.Image:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from cachetools import LRUCache
 
 from beholder import embed, judges, text
-from beholder.backends.base import Image
+from beholder.backends.base import Clip, Image
 from beholder.embed.base import FloatArray
 from beholder.embed.images import ImageEmbedder, image_embedder
 from beholder.embed.service import EmbeddingService, VectorStore
@@ -234,7 +234,7 @@ def for_model(path: Path, max_side: int | None = None) -> Image:
 
     A JPEG, PNG or WebP file that is small enough and of which every reader sees the same (RGB or
     grey, opaque, upright, one frame) is sent byte for byte. Anything else is sent as the JPEG of
-    the upright RGB image.
+    the upright RGB image. Of a film (``FILE#t=START,END``) the file is sent as it is.
 
     Args:
         path: The file.
@@ -243,9 +243,19 @@ def for_model(path: Path, max_side: int | None = None) -> Image:
     Raises:
         ItemError: It is missing, damaged, no picture, or too large; names file and reason.
     """
-    from beholder.media import check_image, encode_jpeg, file_bytes, load_image  # Pillow
+    from beholder.media import (  # Pillow
+        check_image,
+        encode_jpeg,
+        file_bytes,
+        film_bytes,
+        load_image,
+        section,
+    )
 
     file = check_image(path)
+    film = section(path)
+    if film is not None:
+        return Image(*film_bytes(film), Clip(*film[1:]))
     image = load_image(path, max_side=max_side)  # a file that is cut off shows only here
     kind = _SENT_AS_IS.get(file.format)
     plain = file.mode in ("RGB", "L") and not file.notes
