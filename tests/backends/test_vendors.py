@@ -12,7 +12,7 @@ import pytest
 
 from beholder import judges
 from beholder.backends import Answer, Image, Message, Request, Sampling, backend
-from beholder.backends.base import Clip
+from beholder.backends.base import FilmPart
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Price, Usage
 from beholder.errors import BeholderError, ConfigError, ItemError, RunError, TransientError
@@ -162,7 +162,7 @@ def test_gemini_gets_its_own_form() -> None:
     }
 
 
-FILM = Image(b"x", "video/mp4", Clip(2, 3.5, 0.5))
+FILM = Image(b"x", "video/mp4", FilmPart(2, 3.5, 0.5))
 
 
 def test_gemini_gets_films_with_their_frame_rate_and_offsets() -> None:
@@ -184,7 +184,7 @@ def test_gemini_gets_films_with_their_frame_rate_and_offsets() -> None:
 
 def test_a_film_is_held_at_its_frames_and_its_sound() -> None:
     # 20 s at 0.5 a second: 10 frames of 258 and 7 for the time, 20 s of sound at 32; 4 for a turn.
-    film = Image(b"x", "video/mp4", Clip(10, 30, 0.5))
+    film = Image(b"x", "video/mp4", FilmPart(10, 30, 0.5))
     assert Request((Message("user", (film,)),)).most_usage(0, 4_000).prompt == 4 + 2_650 + 640
 
 

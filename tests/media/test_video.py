@@ -13,7 +13,7 @@ from PIL import Image
 
 from beholder.backends import Image as Shown
 from beholder.backends import Scripted
-from beholder.backends.base import Clip
+from beholder.backends.base import FilmPart
 from beholder.data.read import good_rows, read_items
 from beholder.errors import ConfigError, DataError, ItemError, MissingExtraError
 from beholder.judges import LLMJudge
@@ -338,9 +338,9 @@ def test_a_section_is_shown_as_the_film_itself(tmp_path: Path) -> None:
     film = write_film(tmp_path / "film.mp4")
     sent = for_model(tmp_path / "film.mp4#t=0:00.5,2&fps=0.5")
     assert sent.data == film.read_bytes()
-    assert (sent.media_type, sent.clip) == ("video/mp4", Clip(0.5, 2.0, 0.5))
+    assert (sent.media_type, sent.clip) == ("video/mp4", FilmPart(0.5, 2.0, 0.5))
     whole = for_model(tmp_path / "film.mp4#t=0.5,2")
-    assert whole.clip == Clip(0.5, 2.0, 1.0)
+    assert whole.clip == FilmPart(0.5, 2.0, 1.0)
     assert len({sent.digest, whole.digest, Shown(sent.data, "video/mp4").digest}) == 3
     # Where a picture is wanted, it is the one at the beginning: tone 8 n at second n/10.
     shown = np.asarray(load_image(tmp_path / "film.mp4#t=0.5,2"))

@@ -32,7 +32,7 @@ Structure: TypeAlias = Literal["schema", "tag", "object", "guided", "tool", "tex
 tool call, or by the words of the prompt alone."""
 
 
-class Clip(NamedTuple):
+class FilmPart(NamedTuple):
     """What is shown of a film: from a second to a second, at so many frames a second."""
 
     start: float
@@ -53,7 +53,7 @@ class Image:
 
     data: bytes = field(repr=False)
     media_type: str
-    clip: Clip | None = None
+    clip: FilmPart | None = None
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from cachetools import LRUCache
 
 from beholder import embed, judges, text
-from beholder.backends.base import Clip, Image
+from beholder.backends.base import FilmPart, Image
 from beholder.embed.base import FloatArray
 from beholder.embed.images import ImageEmbedder, image_embedder
 from beholder.embed.service import EmbeddingService, VectorStore
@@ -255,7 +255,7 @@ def for_model(path: Path, max_side: int | None = None) -> Image:
     file = check_image(path)
     film = section(path)
     if film is not None:
-        return Image(*film_bytes(film), Clip(*film[1:]))
+        return Image(*film_bytes(film), FilmPart(*film[1:]))
     image = load_image(path, max_side=max_side)  # a file that is cut off shows only here
     kind = _SENT_AS_IS.get(file.format)
     plain = file.mode in ("RGB", "L") and not file.notes
