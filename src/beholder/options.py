@@ -96,8 +96,7 @@ class DataOptions:
         media_root: Folder of the pictures; by default that of the data.
         map: Which column holds a field: candidate, references, images, id ...
         references_from: Data file whose texts are the references, matched by id or image_id.
-        frames: Frames to take from videos: a number, cues for one per subtitle, or film for the
-            whole film (extra video).
+        frames: Frames of videos: a number, cues for one per subtitle, or film (extra video).
 
     Raises:
         ConfigError: The limit is below 1, or ``frames`` is neither cues, film nor 1 to 1000.
