@@ -57,15 +57,11 @@ class Image:
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
-        shown = b"" if self.clip is None else repr(tuple(self.clip)).encode()
-        object.__setattr__(self, "digest", hashlib.sha256(self.data + shown).hexdigest())
+        part = repr(tuple(self.clip)).encode() if self.clip else b""
+        object.__setattr__(self, "digest", hashlib.sha256(self.data + part).hexdigest())
 
     def tokens(self, picture: int) -> int:
-        """Prompt tokens at most; of a film by what Google's documentation counts.
-
-        Args:
-            picture: Those of a picture.
-        """
+        """Prompt tokens at most, if a picture has so many; of a film as Google counts them."""
         if self.clip is None:
             return picture
         seconds = self.clip.end - self.clip.start
