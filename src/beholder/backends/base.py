@@ -19,8 +19,7 @@ from beholder.errors import ConfigError
 MOST_OF_PICTURE = 4000
 """Tokens of one picture at most, if no price table says otherwise; for what must be paid."""
 
-_FRAME, _SOUND = 258 + 7, 32
-"""Tokens of a frame of a film with its time, and of a second of its sound."""
+_FRAME, _SOUND = 258 + 7, 32  # tokens of a frame with its time, and of a second of sound
 
 REFUSAL = "refusal"
 """How an answer finishes whose words are those in which the model refuses to give one."""
@@ -48,7 +47,7 @@ class Image:
         data: The bytes of the file.
         media_type: For example ``image/jpeg``.
         clip: What is shown of a film; None of a picture.
-        digest: SHA-256 of the bytes, and of what is shown of a film, for keys.
+        digest: SHA-256 of bytes and part, for keys.
     """
 
     data: bytes = field(repr=False)
@@ -62,10 +61,10 @@ class Image:
 
     def tokens(self, picture: int) -> int:
         """Prompt tokens at most, if a picture has so many; of a film as Google counts them."""
-        if self.clip is None:
+        if not self.clip:
             return picture
-        seconds = self.clip.end - self.clip.start
-        return math.ceil(seconds * self.clip.fps) * _FRAME + math.ceil(seconds * _SOUND)
+        start, end, fps = self.clip
+        return math.ceil((end - start) * fps) * _FRAME + math.ceil((end - start) * _SOUND)
 
 
 @dataclass(frozen=True, slots=True)
