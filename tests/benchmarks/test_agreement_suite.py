@@ -219,7 +219,7 @@ def test_kind_and_control_reach_the_measures(
     cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder.parent)
-    options = ("--kind", "pearson", "--control", "length", "--resamples", "0", "--json")
+    options = ("--statistic", "pearson", "--control", "length", "--resamples", "0", "--json")
     told = json.loads(cli("agree", "--suite", "sets", "-m", "chrf", *options).out)
     names = {one["set"]: one["measure"] for one in told["measures"]}
     assert names["own"] == "pearson, good, beyond length"

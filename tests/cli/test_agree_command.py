@@ -88,7 +88,7 @@ def test_measures_of_one_label_share_a_scatter(cli: Cli) -> None:
         for i in range(4)
     ]
     Path("two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    command = ("agree", "two.jsonl", "-m", "length", "--kind", "verdicts", "--label", "right")
+    command = ("agree", "two.jsonl", "-m", "length", "--statistic", "verdicts", "--label", "right")
     done = cli(*command, "--resamples", "0", "-o", "out")
     assert done.code == 0, done.err
     assert sorted(file.suffix for file in Path("out/agreement").iterdir()) == [".png", ".svg"]

@@ -29,9 +29,9 @@ OPTIONS = {
         "--workers -m -o"
     ),
     "report": "--figures --output -o",
-    "compare": "--allow-different --html --json --label --labels --markdown --tables",
+    "compare": "--allow-different --json --label --labels --markdown --output --tables -o",
     "agree": (
-        "--base-url --key-env --cache --control --data --dry-run --embedder --json --judge --judges --kind "
+        "--base-url --key-env --cache --control --data --dry-run --embedder --json --judge --judges --statistic "
         "--label --labels --limit --map --markdown --max-cost --media-root --metric --no-figures --output --published "
         "--resamples --suite --tables --workers -m -o"
     ),
@@ -249,7 +249,8 @@ def test_completion_of_a_shell_knows_commands_that_are_not_imported_yet() -> Non
     ("arguments", "message"),
     [
         (["scoer"], 'Did you mean "score"?'),
-        (["score"], "DATA requires an argument"),
+        (["score"], "DATA requires an argument: A .jsonl, .csv"),
+        (["annotate", "ratings", "d.csv"], "--output requires an argument: Folder of the study."),
         (["score", "d.jsonl", "--metrc", "vcs"], "Did you mean --metric?"),
         (["score", "--dry-rnu"], "there is no option --dry-rnu"),
         (["score", "d.jsonl", "--limit", "many"], 'unable to convert "many" into int'),
@@ -307,6 +308,8 @@ def test_commands_of_the_pages_can_be_given(line: str) -> None:
         ("rank no.jsonl --images p", "--media-root"),
         ("narrate judge no.jsonl --judge openai:m --column date=d", "--map"),
         ("annotate export no -o f --form judgments", "--format"),
+        ("compare no none --html f", "--output"),
+        ("agree no.csv -m bleu --kind tau-b", "--statistic"),
     ],
 )
 def test_old_names_of_options_work_with_a_note(cli: Cli, old: str, new: str) -> None:

@@ -84,3 +84,22 @@ def test_agree_names_columns_of_numbers(cli: Cli, tmp_path: Path) -> None:
     assert "--map judgments.overall=overall" in done.err
     mapped = ("--map", "judgments.overall=overall", "-o", str(tmp_path / "run"))
     assert cli("agree", data, "-m", "length", *mapped).code == 0
+
+
+def test_a_folder_that_is_no_run_gets_one_text(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("x")
+    commands = ("view", "report", "cache export a.jsonl --run", "compare")
+    told = {
+        cli(*name.split(), *[str(tmp_path)] * (1 + (name == "compare"))).err for name in commands
+    }
+    assert told == {
+        f"beholder: {tmp_path} is not a run directory, which has run.json and store.sqlite;"
+        " commands such as `beholder score` write one\n"
+    }
+
+
+@pytest.mark.parametrize(("cell", "n"), [("the dog | a dog", 1), ("the dog|a dog", 0)])
+def test_a_bar_in_a_reference_is_named(cli: Cli, tmp_path: Path, cell: str, n: int) -> None:
+    data = _csv(tmp_path / "d.csv", f"candidate,references\na dog,{cell}\na cat,a cat\n")
+    said = cli("score", data, "-m", "length", "-o", str(tmp_path / "run"), "--no-report").err
+    assert ("caution: 1 references contain ' | ' and were read as one text" in said) is bool(n)

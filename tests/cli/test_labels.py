@@ -327,7 +327,16 @@ def test_cells_of_the_confusion_table_are_lists_in_the_viewer(cli: Cli) -> None:
     rows = texts("d.jsonl", counts)
     given = [row | {"judgments": {"right": label}} for row, label in zip(rows, right, strict=True)]
     write("d.jsonl", given)
-    command = ("agree", "d.jsonl", "-m", "word_count", "--label", "right", "--kind", "verdicts")
+    command = (
+        "agree",
+        "d.jsonl",
+        "-m",
+        "word_count",
+        "--label",
+        "right",
+        "--statistic",
+        "verdicts",
+    )
     done = cli(*command, "--resamples", "0", "--no-figures", "-o", "run", "--tables", "tables")
     assert done.code == 0, done.err
     (file,) = Path("tables").glob("confusion*.json")

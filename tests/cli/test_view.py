@@ -123,7 +123,7 @@ def test_compare_writes_a_page_and_tables(
     ]  # fmt: skip
     page, folder = tmp_path / "page.html", tmp_path / "tables"
     compare = runner(monkeypatch, capsys, "compare", *map(str, runs))
-    code, told, said = compare("--html", str(page), "--tables", str(folder))
+    code, told, said = compare("-o", str(page), "--tables", str(folder))
     assert code == 0
     assert "p (Holm)" in told
     assert "table-5" in page.read_text("utf-8")

@@ -58,10 +58,10 @@ def export(out: Path, /, *, place: Place = None, run: Path | None = None) -> Non
     """
     from beholder.judges import AnswerFile
     from beholder.judges.answers import export_answers
-    from beholder.run.store_file import FILE_NAME
+    from beholder.run.store_file import FILE_NAME, NO_RUN
 
     if run is not None and not (run / FILE_NAME).is_file():
-        raise ConfigError(f"{run} is not a run directory: it has no {FILE_NAME}")
+        raise ConfigError(NO_RUN.format(run))
     with _opened(place) if run is None else closing(AnswerFile(run / FILE_NAME)) as file:
         tell(f"{export_answers(file, out)} answers written to {out}")
 

@@ -73,6 +73,8 @@ app.register_install_completion_command(help="Complete commands and options in t
 
 _RENAMED = {
     "": {"--out": "--output"},
+    "agree": {"--kind": "--statistic"},
+    "compare": {"--html": "--output"},
     "rank": {"--images": "--media-root"},
     "review": {"--images": "--media-root"},
     "narrate": {"--images": "--media-root", "--column": "--map"},
@@ -107,9 +109,12 @@ def _outside(arguments: list[str]) -> list[Command]:
 
 def _hint(error: MissingArgumentError) -> str:
     """What to give for a missing argument; of a run, which there are."""
-    if error.argument is None or not error.argument.name.startswith("RUN"):
-        return f" See beholder {' '.join(error.command_chain or ())} --help."
-    return f" {known_runs()}"
+    chain, name = error.command_chain or (), error.argument.name if error.argument else ""
+    if name.startswith("RUN"):
+        return f". {known_runs()}"
+    given = app.parse_commands(chain)[1][-1].assemble_argument_collection(parse_docstring=True)
+    told = "".join(f": {one.parameter.help}" for one in given if one.name == name)
+    return f"{told or '.'} See beholder {' '.join(chain)} --help."
 
 
 def main() -> None:
@@ -132,7 +137,7 @@ def main() -> None:
         sys.exit(app(arguments))
     except (BeholderError, CycloptsError) as error:
         hint = _hint(error) if isinstance(error, MissingArgumentError) else ""
-        say(f"beholder: {error}{hint}")
+        say(f"beholder: {str(error).removesuffix('.' if hint else '')}{hint}")
         sys.exit(2)
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -124,7 +124,7 @@ def compare(
     /,
     *,
     allow_different: bool = False,
-    html: Path | None = None,
+    out: Out = None,
     media_root: Path | None = None,
     people: LabelGroup = LabelGroup(),
     markdown: Markdown = None,
@@ -141,7 +141,7 @@ def compare(
         run_a: A run directory.
         run_b: Another run of the same items, matched by id.
         allow_different: Compare even if signatures differ.
-        html: HTML file for the differences and the items that changed most.
+        out: HTML file for the differences and the items that changed most.
         media_root: Folder of the pictures on the page; by default that of the data.
     """
     from beholder.errors import ConfigError
@@ -170,10 +170,10 @@ def compare(
             plain |= {table.name: table.rows for table in corrected}
             if markdown is not None:
                 fallen += moved_tables(a, b, comparison)
-            if html is not None:
-                write_comparison(a, b, comparison, html, media_root)
-        elif html is not None:
-            raise ConfigError("--html: the runs share no question, so there is no page to draw")
+            if out is not None:
+                write_comparison(a, b, comparison, out, media_root)
+        elif out is not None:
+            raise ConfigError("--output: the runs share no question, so there is no page to draw")
     if beside:
         more: Beside = load(beside)(run_a, run_b)
         plain |= more.plain
@@ -185,8 +185,8 @@ def compare(
     title = f"{run_a} and {run_b}"
     tell_summary(plain, found, as_json, markdown, lambda: summed_up(title, [*found, *fallen]))
     tables.write(found)
-    if html is not None:
-        say(f"page: {html}")
+    if out is not None:
+        say(f"page: {out}")
     return say_problems(problems)
 
 

@@ -23,6 +23,7 @@ from beholder.errors import RunError
 from beholder.metrics.asker import ValueInfo
 from beholder.records import Estimate, Interval, MetricResult
 from beholder.run import SCORES as SCORES
+from beholder.run.store_file import NO_RUN
 from beholder.run.subjects import ScheduledAsker
 
 FILE_NAME = "run.json"
@@ -256,8 +257,7 @@ def content(folder: Path) -> Mapping[str, Any]:
 
 def _read(folder: Path) -> tuple[Mapping[str, Any], RunLog]:
     path = folder / FILE_NAME
-    missing = f"{folder} is not a run directory: it has no {FILE_NAME}"
-    plain = files.read_json(path, form=FORMAT, kind="run log", missing=missing)
+    plain = files.read_json(path, form=FORMAT, kind="run log", missing=NO_RUN.format(folder))
     try:
         return plain, msgspec.convert(plain, RunLog)
     except msgspec.ValidationError as error:

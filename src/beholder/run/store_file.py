@@ -23,6 +23,10 @@ FORMAT = 2
 FILE_NAME = "store.sqlite"
 PARTS_NAME = "parts.json"
 """In the folder of a run in parts, whose store holds answers of judges alone."""
+NO_RUN = (
+    "{} is not a run directory, which has run.json and store.sqlite; commands such as"
+    " `beholder score` write one"
+)
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS subjects (
@@ -133,7 +137,7 @@ def to_read(folder: Path) -> Iterator[sqlite3.Connection]:
         RunError: There is no run in that folder, or one of another format.
     """
     if not (folder / FILE_NAME).is_file():
-        raise RunError(f"{folder} is not a run directory: it has no {FILE_NAME}")
+        raise RunError(NO_RUN.format(folder))
     connection = _connect_to_read(folder)
     try:
         version = _version(connection, folder)

@@ -45,7 +45,7 @@ class JudgmentGroup:
     Attributes:
         data: Folder or file of a known data set; hf: downloads it.
         labels: Data file with human judgments of some rows, matched by id; repeatable.
-        label: Judgment to compare with; by default all that fit --kind; repeatable.
+        label: Judgment to compare with; by default all that fit --statistic; repeatable.
         kind: Correlation to compute; ``verdicts`` is for true and false judgments.
         control: Compute partial correlations that remove the effect of length.
         resamples: Bootstrap resamples of pictures; 0 gives no intervals.
@@ -60,7 +60,9 @@ class JudgmentGroup:
     data: str | None = None
     labels: tuple[Path, ...] = ()
     label: tuple[str, ...] = ()
-    kind: Literal["spearman", "pearson", "tau-b", "tau-c", "verdicts"] = "spearman"
+    kind: Annotated[
+        Literal["spearman", "pearson", "tau-b", "tau-c", "verdicts"], Parameter(name="--statistic")
+    ] = "spearman"
     control: Literal["length"] | None = None
     resamples: int = 1000
     published: bool = False

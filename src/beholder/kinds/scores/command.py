@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -23,6 +24,7 @@ from beholder.terminal.printing import close, say, say_left_out, tell_plan, tell
 
 if TYPE_CHECKING:
     from beholder.metrics import Metric
+    from beholder.run.store import Store
 
 
 @Parameter(name="*")
@@ -156,6 +158,7 @@ def score(
 
     with Store.read(config.out) as store:
         added = group_tables(store)
+        _say_bars(store)
     if goal is not None:
         added.append(until_table(config.out, goal))
     corrected, reasons = labelled_tables(config.out, wanted)
@@ -170,6 +173,16 @@ def score(
     plain = dict(made.manifest) | {table.name: table.rows for table in corrected}
     tell_summary(plain, means, run.finish.as_json, markdown, summary)
     return close(config.out, progress, report, problems)
+
+
+def _say_bars(store: Store) -> None:
+    """A caution if references of the first rows look like several texts in one."""
+    texts = (text for _, item in islice(store.items(), 1000) for text in item.references)
+    if n := sum(" | " in text for text in texts):
+        say(
+            f"caution: {n:,} references contain ' | ' and were read as one text; write several as a"
+            " JSON list or in columns reference_1, reference_2"
+        )
 
 
 def _say_unused(tools: ToolGroup, scored: Sequence[Metric[Any]]) -> None:
