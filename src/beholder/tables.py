@@ -84,9 +84,12 @@ class Table:
     heads: Mapping[str, str] = field(default_factory=dict)
 
     def shown_columns(self) -> tuple[Column, ...]:
-        """The columns that say something in some row."""
+        """The columns that say something in some row; of failures, that there are some."""
+        none = {"failed": ("", None, 0)}
         return tuple(
-            c for c in self.columns if any(row.get(c.key) not in ("", None) for row in self.rows)
+            c
+            for c in self.columns
+            if any(row.get(c.key) not in none.get(c.kind, ("", None)) for row in self.rows)
         )
 
 

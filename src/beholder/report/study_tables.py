@@ -9,7 +9,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,8 @@ _LATEX = {
 class TerminalTable:
     """A table for a console: names are never broken, whatever its width.
 
-    If the columns do not fit, they are split into several tables, each with the names of its rows.
+    If the columns do not fit, they are split into several tables, each with the names of its rows;
+    a value and its interval stay together where they fit.
     If no column fits beside the names, each name is on a separate line above its row.
     Print it with ``crop=False``: a name may be longer than the console.
     """
@@ -57,17 +58,19 @@ class TerminalTable:
         """Lines that fit the width."""
         table, room = self.table, options.max_width
         columns = [column for column in table.shown_columns() if column.key != table.by]
-        printed = [one for column in columns for one in _printed(table, column)]
+        printed = [list(_printed(table, column)) for column in columns]
         n_names = len(list(takewhile(lambda column: column.kind == "text", columns))) or 1
-        names, rest = printed[:n_names], printed[n_names:]
-        above = bool(rest) and _wide(names) + max(one.width for one in rest) > room
+        names, rest = list(chain(*printed[:n_names])), printed[n_names:]
+        above = bool(rest) and _wide(names) + max(one.width for one in chain(*rest)) > room
         if table.title:
             yield Text(visible(table.title), style="bold")
         parts = [left := [] if above else names]
-        for column in rest:
-            if _wide(parts[-1]) + column.width > room and len(parts[-1]) > len(left):
-                parts.append(left)
-            parts[-1] = [*parts[-1], column]
+        for own in rest:
+            whole = _wide([*left, *own]) - len(_GAP) <= room
+            for block in [own] if whole else zip(own, strict=True):
+                if _wide([*parts[-1], *block]) - len(_GAP) > room and len(parts[-1]) > len(left):
+                    parts.append(left)
+                parts[-1] = [*parts[-1], *block]
         for part in parts:
             yield from _lines(part, names if above else [], _groups(table))
             yield Text("")

@@ -110,7 +110,7 @@ def systems_by_metric(boards: Sequence[Board]) -> Table:
 
 def _board(board: Board) -> Table:
     better = {True: "higher is better", False: "lower is better", None: "neither end is better"}
-    notes = [_MARKS, "best and worst rank: within 95 % of resamples of the sources."]
+    notes = [_MARKS, "best, worst: ranks within 95 % of resamples of the sources."]
     if board.higher_is_better is None:
         notes = ["not ranked: the value has no better end."]
     sources = f"{board.n_sources:,}"
@@ -126,8 +126,8 @@ def _board(board: Board) -> Table:
             Column("system", "system", "text"),
             Column("mean", "mean", interval=True, best=True),
             Column("rank", "rank", "count"),
-            Column("best_rank", "best rank", "count"),
-            Column("worst_rank", "worst rank", "count"),
+            Column("best_rank", "best", "count"),
+            Column("worst_rank", "worst", "count"),
             Column("p", "p (Holm)", "p"),
             Column("n", "scored", "count"),
             FAILED,

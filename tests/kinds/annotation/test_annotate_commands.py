@@ -259,12 +259,24 @@ def test_only_few_items_bring_a_caution() -> None:
     assert [len(own) for own in notes] == [2, 1]
 
 
-def test_a_file_without_rows_has_no_next_step(cli: Cli, judge: Judge) -> None:
-    judge("ratings", {"anna": {"harbour-north/reference": {"rating": 8}}})
-    done = cli("annotate", "export", "study", "-o", "said.jsonl")
-    assert "1 finished judgments of 1 units, in 0 rows" in done.err
-    assert "1 ratings of references are left out" in done.err
-    assert "next:" not in done.err
+def test_judgments_without_rows_are_not_exported(cli: Cli, judge: Judge) -> None:
+    with pytest.raises(AssertionError, match="1 ratings of references are left out"):
+        judge("ratings", {"anna": {"harbour-north/reference": {"rating": 8}}})
+    assert not Path("said.jsonl").exists()
+    assert cli("annotate", "export", "study", "-o", "j.jsonl", "--format", "judgments").code == 0
+
+
+@pytest.mark.parametrize("form", ["results", "judgments"])
+def test_a_study_without_judgments_is_not_exported(cli: Cli, tmp_path: Path, form: str) -> None:
+    DATA_OF["ratings"](tmp_path)
+    assert cli("annotate", "ratings", "items.jsonl", "-o", "study", "--prepare").code == 0
+    done = cli("annotate", "export", "study", "-o", "said.jsonl", "--format", form)
+    assert done.code == 2
+    assert done.err == (
+        "beholder: study has nothing to export: no unit is finished; judge more with beholder"
+        " annotate serve study\n"
+    )
+    assert not Path("said.jsonl").exists()
 
 
 def test_judgments_go_from_study_to_study(cli: Cli, judge: Judge) -> None:

@@ -170,20 +170,27 @@ def export(
             Studio.
     """
     from beholder import files
+    from beholder.errors import ConfigError
     from beholder.kinds.annotation.exchange import exported
     from beholder.kinds.annotation.study import AnnotationStudy
 
     opened = AnnotationStudy.open(study, database)
     text = exported(opened, form)
-    files.write_text(out, text)
     judged = opened.settled()
+    left_out = opened.task.left_out(judged)
+    if not text:
+        raise ConfigError(
+            f"{study} has nothing to export: {left_out or 'no unit is finished'}; judge more with"
+            f" beholder annotate serve {study}"
+        )
+    files.write_text(out, text)
     n = sum(len(one.by) for one in judged)
     if form == "results":
         n_rows = text.count("\n")
         say(f"{n:,} finished judgments of {len(judged):,} units, in {n_rows:,} rows: {out}")
-        if left_out := opened.task.left_out(judged):
+        if left_out:
             say(left_out)
-        if n_rows and (next_command := opened.task.next_command(judged)):
+        if next_command := opened.task.next_command(judged):
             say(f"next: {next_command.format(file=out)}")
     else:
         say(f"{n:,} finished judgments: {out}")
