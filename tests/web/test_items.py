@@ -94,9 +94,9 @@ def test_filters_take_ranges_states_groups_verdicts_and_words(view: RunView) -> 
     assert _find(view, low=0.5, high=0.5) == [0]
     assert _find(view, state="failed") == [2]
     assert _find(view, state="open") == []
-    assert _find(view, group=("system", "a")) == [2, 4]
-    assert _find(view, group=("system", "zzz")) == []
-    assert _find(view, group=("nothing", "a")) == []
+    assert _find(view, groups=(("system", "a"),)) == [2, 4]
+    assert _find(view, groups=(("system", "zzz"),)) == []
+    assert _find(view, groups=(("nothing", "a"),)) == []
     assert _find(view, verdict="mistake") == [1, 4]
     assert _find(view, verdict="") == [0, 1, 3, 4]  # units without a verdict
     assert _find(view, verdict="omission") == []
@@ -104,7 +104,7 @@ def test_filters_take_ranges_states_groups_verdicts_and_words(view: RunView) -> 
     assert _find(view, words="TEXT NUMBER 3. äpf") == [3]
     assert _find(view, words="id-d") == [3]
     assert _find(view, words="number 3\ntext") == []  # never from one text into the next
-    assert _find(view, words="text", group=("system", "b"), low=0.5) == [1]
+    assert _find(view, words="text", groups=(("system", "b"),), low=0.5) == [1]
 
 
 def test_lists_are_sorted_and_what_has_no_value_comes_last(view: RunView) -> None:
@@ -204,7 +204,7 @@ def test_nothing_is_written_into_a_run(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"no run\.json"):
+    with pytest.raises(RunError, match="not a run directory, which has run.json"):
         RunView(tmp_path)
 
 

@@ -19,7 +19,7 @@ from beholder.run.compare import Comparison, compare
 from beholder.run.manifest import ValueLog
 from beholder.run.subjects import ITEM
 from beholder.web.items import AskedColumns, Remembered, RunView, Snapshot
-from beholder.web.lists import PAGE, pair, read_pair, read_whole
+from beholder.web.lists import PAGE, Query, pair, read_pair, read_whole
 from beholder.web.subject_pages import first_text
 
 _ORDERS = ("most", "up", "down")
@@ -143,6 +143,18 @@ class Comparisons:
             "sides": [_side(view, first.name, at) for view, at in ((a, at_a), (b, at_b))],
             "query": dict(query),
         }
+
+    def beside(
+        self, a: RunView, b: RunView, wanted: Query, positions: list[int]
+    ) -> dict[int, tuple[int, float, str]]:
+        """Of subjects of ``a`` that ``b`` has, too: place, value (or NaN) and text in ``b``."""
+        pairs = np.stack(self._pairing(a, b, wanted.kind), axis=1)
+        shown = pairs[np.isin(pairs[:, 0], positions)].tolist()
+        texts = _texts(b, wanted.kind, [there for _, there in shown])
+        asked = {one.name: one.numbers for one in b.snapshot.of_kind(wanted.kind)}
+        none = np.full(len(b.snapshot.subjects[wanted.kind].ids), np.nan)
+        numbers = asked.get(wanted.asked, {}).get(wanted.value, none)
+        return {here: (there, float(numbers[there]), texts[there]) for here, there in shown}
 
     def _pairing(self, a: RunView, b: RunView, kind: str) -> PairedPlaces:
         def make() -> PairedPlaces:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.errors import ConfigError
+from beholder.records import Item
 from beholder.web.items import NO_VERDICT, STATES, AskedColumns, Snapshot, SubjectColumns
 from beholder.web.notes import Notes
 
@@ -41,7 +42,7 @@ class Query:
         high: Greatest value, or None.
         verdict: Only with a unit of this verdict; None for any.
         state: One of ``STATES``; empty for any.
-        group: Column and value, or None.
+        groups: Columns and values; one of several values of a column is enough.
         words: In the texts or the id; empty for any.
         order: ``position``, ``id``, ``value`` or ``verdict`` (its number of units).
         down: Whether the greatest come first.
@@ -54,7 +55,7 @@ class Query:
     high: float | None = None
     verdict: str | None = None
     state: str = ""
-    group: tuple[str, str] | None = None
+    groups: tuple[tuple[str, str], ...] = ()
     words: str = ""
     order: str = "position"
     down: bool = False
@@ -65,9 +66,11 @@ def find(snapshot: Snapshot, wanted: Query) -> NDArray[np.int64]:
     subjects = snapshot.subjects[wanted.kind]
     keep = np.ones(len(subjects.ids), dtype=bool)
     columns = next((one for one in snapshot.asked if one.name == wanted.asked), None)
-    if wanted.group is not None:
-        values, codes = subjects.groups.get(wanted.group[0], ((), np.full(len(keep), -1)))
-        keep &= codes == (values.index(wanted.group[1]) if wanted.group[1] in values else -2)
+    for name in dict.fromkeys(name for name, _ in wanted.groups):
+        values, codes = subjects.groups.get(name, ((), np.full(len(keep), -1)))
+        keep &= np.isin(
+            codes, [at for at, one in enumerate(values) if (name, one) in wanted.groups]
+        )
     if columns is not None:
         keep &= _kept_by_outcome(columns, wanted)
     if wanted.words:
@@ -178,17 +181,17 @@ def listing(snapshot: Snapshot, query: Mapping[str, str], notes: Notes | None = 
     return Listing(wanted, positions, min(page, last))
 
 
-def read_columns(texts: Sequence[str]) -> list[tuple[str, str]]:
-    """The chosen columns: values of ``pair``, or one list of them.
+def read_pairs(name: str, texts: Sequence[str]) -> list[tuple[str, str]]:
+    """The chosen columns or groups: values of ``pair``, or lists of them; empty ones do not count.
 
     Raises:
         ConfigError: It is something else.
     """
     found: list[object] = []
-    for text in texts:
-        one = _json(text, "col", list[object], "two texts in a list")
+    for text in filter(None, texts):
+        one = _json(text, name, list[object], "two texts in a list")
         found += one if one and isinstance(one[0], list) else [one]
-    return _converted(found, "col", list[tuple[str, str]], "two texts in a list")
+    return _converted(found, name, list[tuple[str, str]], "two texts in a list")
 
 
 def read_whole(text: str) -> int | None:
@@ -228,7 +231,7 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
         high=_number(query, "high"),
         verdict=_json(verdict, "verdict", str, "a text in quotes") if verdict else None,
         state=state,
-        group=read_pair(query, "group"),
+        groups=tuple(read_pairs("group", [query.get("group", "")])),
         words=query.get("q", "").strip(),
         order=order,
         down=query.get("down") == "1",
@@ -285,6 +288,55 @@ def _number(query: Mapping[str, str], name: str) -> float | None:
     if not math.isfinite(value):
         raise ConfigError(f"{name}: expected a number, got {text!r}")
     return value
+
+
+OF_ITEMS: Mapping[str, Callable[[Item], str]] = {
+    "references": lambda item: " / ".join(item.references),
+    "judgments": lambda item: ", ".join(f"{k}: {v}" for k, v in item.judgments.items()),
+    "group": lambda item: ", ".join(f"{k}: {v}" for k, v in item.group.items()),
+}
+"""Columns of a list of items that are no values."""
+
+
+def cell(
+    snapshot: Snapshot,
+    column: tuple[str, str],
+    position: int,
+    subject: Any,
+    beside: Mapping[int, tuple[int, float, str]] | None,
+) -> tuple[float | str | None, int | None]:
+    """The cell of a chosen column, and the place that it links to.
+
+    Args:
+        snapshot: The run.
+        column: An asker and its value; ``text`` and one of ``OF_ITEMS``; or the text or value of
+            another run.
+        position: Place of the subject.
+        subject: The subject.
+        beside: Place, value and text in the other run, by place; None for a column of this run.
+    """
+    name, value = column
+    if beside is not None:
+        place, number, text = beside.get(position, (None, math.nan, ""))
+        return (text if value == "text" else None if math.isnan(number) else number), place
+    if name == "text":
+        known = value in OF_ITEMS and isinstance(subject, Item)
+        return (OF_ITEMS[value](subject) if known else ""), position
+    asked = next((one for one in snapshot.asked if one.name == name), None)
+    if asked is None or value not in asked.numbers:
+        return None, None
+    number = float(asked.numbers[value][position])
+    return (None if math.isnan(number) else number), position
+
+
+def state_cells(
+    columns: AskedColumns | None, value: str, position: int
+) -> dict[str, str | float | None]:
+    """The state of a subject, and its value."""
+    if columns is None:
+        return {"state": "", "score": None}
+    score = float(columns.numbers[value][position]) if value in columns.numbers else None
+    return {"state": STATES[columns.state[position]], "score": score}
 
 
 def spread(names: Sequence[str]) -> list[str]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
+from beholder.errors import ConfigError
 from beholder.records import Item, ItemScore, Unit
 from beholder.report.marking import CutText, marked_texts
 from beholder.report.views import item_script
@@ -24,18 +24,21 @@ from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.web.app import make_app
 from beholder.web.comparing import Comparisons, shared_askers
-from beholder.web.items import STATES, AskedColumns, Remembered, RunView, Snapshot, Watcher
+from beholder.web.items import STATES, Remembered, RunView, Watcher
 from beholder.web.lists import (
+    OF_ITEMS,
+    cell,
     group_counts,
     listing,
     pair,
-    read_columns,
+    read_pairs,
     read_whole,
     spread,
+    state_cells,
     verdict_counts,
     write_wanted,
 )
-from beholder.web.notes import Notes
+from beholder.web.notes import MAX_TAG, Notes
 from beholder.web.overview import overview
 from beholder.web.pages import kept, page
 from beholder.web.pictures import RunPictures, images_of
@@ -43,15 +46,10 @@ from beholder.web.settings import Settings
 from beholder.web.subject_pages import SeenSubject, first_text, questions_of, subject_page
 from beholder.web.trying import TryPage
 
-_OF_ITEMS: Mapping[str, Callable[[Item], str]] = {
-    "references": lambda item: " / ".join(item.references),
-    "judgments": lambda item: ", ".join(f"{k}: {v}" for k, v in item.judgments.items()),
-    "group": lambda item: ", ".join(f"{k}: {v}" for k, v in item.group.items()),
-}
-"""Columns of a list of items that are no values."""
-
 _MARKS = ("text", "marks")
-_FURTHER = (_MARKS, *(("text", name) for name in _OF_ITEMS))
+_FURTHER = (_MARKS, *(("text", name) for name in OF_ITEMS))
+_VIEW = "view"
+"""What notes call an address that has a name."""
 _MOST_GROUPS = 200
 """Values of a group column that can be chosen; others are found by their words."""
 
@@ -99,6 +97,7 @@ class Viewer:
             Route(f"{run}/progress", self.progress),
             Route(f"{run}/items", self.items),
             Route(f"{run}/selection", self.selection),
+            Route(f"{run}/views", self.keep_view, methods=["POST"]),
             Route("/compare/selection", self.compare_selection),
             Route(f"{run}/thumbs/{{number:int}}", self.frame),
             Route(subject, self.subject),
@@ -139,12 +138,16 @@ class Viewer:
         context = self._of_run(number, view)
         if not snapshot.subjects:
             return page(request, "reading.html.j2", context)
-        query = dict(request.query_params)
-        shown = read_columns(request.query_params.getlist("col"))
-        if shown:
-            query["col"] = json.dumps(shown, ensure_ascii=False)
+        query = _query(request)
+        shown = read_pairs("col", [query.get("col", "")])
         found = listing(snapshot, query, self._notes[number])
         wanted = found.wanted
+        others = self._others(number, wanted.kind)
+        beside = {
+            f"@{other}": self._comparisons.beside(view, self.runs[other], wanted, found.shown)
+            for other in others
+            if any(name == f"@{other}" for name, _ in shown)
+        }
         notes = self._notes[number].all(wanted.kind)
         subjects = snapshot.subjects[wanted.kind]
         columns = next((one for one in snapshot.asked if one.name == wanted.asked), None)
@@ -155,15 +158,26 @@ class Viewer:
                     "id": subjects.ids[position],
                     "text": first_text(subject),
                     "picture": self._pictures[number].has(wanted.kind, position, subject),
-                    **_cells(columns, wanted.value, position),
+                    **state_cells(columns, wanted.value, position),
                     "more": [
-                        _cell(snapshot, one, position, subject) for one in shown if one != _MARKS
+                        cell(snapshot, one, position, subject, beside.get(one[0]))
+                        for one in shown
+                        if one != _MARKS
                     ],
                     "marks": _MARKS in shown and _marked(store, wanted.asked, position, subject),
                     "note": notes.get(subjects.ids[position]),
                 }
                 for position, subject in store.subjects(subjects.kind, found.shown)
             ]
+        further = [(one, one[1]) for one in _FURTHER if wanted.kind == ITEM.name]
+        further += [
+            (
+                (f"@{other}", what),
+                f"{self.names[other]} · {wanted.value if what == 'value' else what}",
+            )
+            for other in others
+            for what in ("value", "text")
+        ]
         context |= {
             "found": found,
             "wanted": wanted,
@@ -183,9 +197,11 @@ class Viewer:
                 name: group_counts(subjects, name)[:_MOST_GROUPS] for name in subjects.groups
             },
             "states": STATES,
-            "chosen_group": pair(*wanted.group) if wanted.group else "",
+            "chosen_groups": wanted.groups,
             "shown": shown,
-            "further": _FURTHER if wanted.kind == ITEM.name else (),
+            "further": further,
+            "labels": dict(further),
+            "views": self._notes[number].all(_VIEW),
             "tags": sorted({tag for one in notes.values() for tag in one.tags}),
         }
         return page(request, "list.html.j2", context)
@@ -193,7 +209,7 @@ class Viewer:
     def selection(self, request: Request) -> Response:
         """The rows of the subjects that a list has, as a data file."""
         number, view = self._run(request)
-        found = listing(view.snapshot, dict(request.query_params), self._notes[number])
+        found = listing(view.snapshot, _query(request), self._notes[number])
         kind = view.snapshot.subjects[found.wanted.kind].kind
         with view.store() as store:
             wanted = found.positions.tolist()
@@ -221,11 +237,21 @@ class Viewer:
         back = write_wanted(dict(request.query_params))
         return RedirectResponse(f"/runs/{number}/{kind}/{position}?{back}", 303)
 
+    async def keep_view(self, request: Request) -> Response:
+        """Keep the address of a list under a name, or forget it."""
+        number, _ = self._run(request)
+        form = await request.form()
+        name, address = str(form.get("name", "")).strip(), write_wanted(_query(request), page=None)
+        if not 0 < len(name) <= MAX_TAG:
+            raise ConfigError(f"name: expected 1 to {MAX_TAG} characters")
+        self._notes[number].write(_VIEW, name, "", "" if "forget" in form else address)
+        return RedirectResponse(f"/runs/{number}/items?{address}", 303)
+
     def subject(self, request: Request) -> Response:
         """A subject with its outcomes."""
         number, view, kind, position = self._subject(request)
         snapshot = view.snapshot
-        query = dict(request.query_params)
+        query = _query(request)
         found = listing(snapshot, {**query, "kind": kind}, self._notes[number])
         place, before, after = found.beside(position)
         with view.store() as store:
@@ -311,14 +337,18 @@ class Viewer:
             "snapshot": view.snapshot,
             "log": view.snapshot.log,
             "several": len(self.runs) > 1,
-            "beside": self._beside(number),
+            "beside": next(iter(self._others(number)), None),
         }
 
-    def _beside(self, number: int) -> int | None:
-        """The first other run that has a value of this one, too."""
+    def _others(self, number: int, kind: str = "") -> list[int]:
+        """The other runs that have a value of this one, too."""
         own = self.runs[number].snapshot
-        others = (n for n in range(len(self.runs)) if n != number)
-        return next((n for n in others if shared_askers(own, self.runs[n].snapshot)), None)
+        return [
+            n
+            for n, view in enumerate(self.runs)
+            if n != number
+            and any(one.kind == (kind or one.kind) for one, _ in shared_askers(own, view.snapshot))
+        ]
 
     def _run(self, request: Request) -> tuple[int, RunView]:
         number = request.path_params["run"]
@@ -366,19 +396,13 @@ async def item_js(_: Request) -> Response:
     return kept(item_script(rest), "text/javascript")
 
 
-def _cell(
-    snapshot: Snapshot, column: tuple[str, str], position: int, subject: Any
-) -> float | str | None:
-    """The cell of a chosen column: a value of any asker, references, judgments, groups."""
-    name, value = column
-    if name == "text":
-        known = value in _OF_ITEMS and isinstance(subject, Item)
-        return _OF_ITEMS[value](subject) if known else ""
-    asked = next((one for one in snapshot.asked if one.name == name), None)
-    if asked is None or value not in asked.numbers:
-        return None
-    number = float(asked.numbers[value][position])
-    return None if math.isnan(number) else number
+def _query(request: Request) -> dict[str, str]:
+    """The query of an address; columns and groups that it has several times are one list."""
+    query = dict(request.query_params)
+    for name in ("col", "group"):
+        if found := read_pairs(name, request.query_params.getlist(name)):
+            query[name] = json.dumps(found, ensure_ascii=False)
+    return query
 
 
 def _marked(store: Store, asked: str, position: int, item: Item) -> tuple[CutText, Sequence[Unit]]:
@@ -392,12 +416,3 @@ def _file(name: str, rows: Sequence[object]) -> Response:
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     header = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
     return Response(text, media_type="application/json", headers=header)
-
-
-def _cells(
-    columns: AskedColumns | None, value: str, position: int
-) -> dict[str, str | float | None]:
-    if columns is None:
-        return {"state": "", "score": None}
-    score = float(columns.numbers[value][position]) if value in columns.numbers else None
-    return {"state": STATES[columns.state[position]], "score": score}
