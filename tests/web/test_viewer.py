@@ -473,3 +473,53 @@ def test_pasted_texts_need_the_option(opened: Open, tmp_path: Path) -> None:
     client = opened(lemon_run(tmp_path / "run", 2))
     assert client.get("/try").status_code == 404
     assert "/try" not in client.get("/").text
+
+
+def test_a_list_has_the_same_items_of_other_runs_as_columns(opened: Open, tmp_path: Path) -> None:
+    items = lemons(3)
+    later = [replace(items[2], candidate="other words"), items[0]]  # another order, one item fewer
+    client = opened(
+        write_run(tmp_path / "a", items, {"vcs": [sentence_score(i, 0.5) for i in items]}),
+        write_run(tmp_path / "b", later, {"vcs": [sentence_score(later[0], 0.25), ItemFailure("E", "x")]}),
+    )  # fmt: skip
+    chosen = {"col": [pair("@1", "value"), pair("@1", "text")]}
+    page = client.get("/runs/0/items", params=chosen).text
+    assert "b · vcs" in page
+    cells = re.findall(
+        r'<td class="num">(?:<a href="/runs/1/item/(\d)">([\d.]+)</a>|(–))</td>', page
+    )
+    assert cells == [("", "", "–"), ("", "", "–"), ("0", "0.250", "")]
+    assert page.count("other words") == 1
+    way = next(link for link in links(page) if "%401" in link and "selection" not in link)
+    assert "b · vcs" in client.get(way).text  # the way from every page of the run
+
+
+def test_several_groups_are_chosen_at_once(opened: Open, tmp_path: Path) -> None:
+    places = ["home", "work", "home", "street"]
+    items = [
+        replace(item, group={"system": "ab"[n // 2], "place": places[n]})
+        for n, item in enumerate(lemons(4))
+    ]
+    client = opened(write_run(tmp_path / "run", items, {"vcs": [sentence_score(i, 0.5) for i in items]}))  # fmt: skip
+
+    def found(*groups: tuple[str, str]) -> list[str]:
+        chosen = {"group": [pair(*one) for one in groups] + [""]}
+        return listed(client.get("/runs/0/items", params=chosen).text)
+
+    assert found(("system", "a"), ("place", "home")) == ["table-0"]
+    assert found(("place", "work"), ("place", "street")) == ["table-1", "table-3"]
+    chosen = {"group": [pair("system", "b"), pair("place", "home")]}
+    assert client.get("/runs/0/selection", params=chosen).text.count("\n") == 1
+
+
+def test_a_list_is_kept_under_a_name(opened: Open, tmp_path: Path) -> None:
+    client = opened(lemon_run(tmp_path / "run", 3))
+    page = client.get("/runs/0/items").text
+    form = {"csrf": page.split('name="csrf" value="')[1].split('"')[0], "name": "low <b>"}
+    done = client.post("/runs/0/views?sort=id&high=0.5&page=2", data=form, follow_redirects=False)
+    assert done.headers["location"] == "/runs/0/items?sort=id&high=0.5"
+    kept = '<a href="?sort=id&amp;high=0.5"><bdi>low &lt;b&gt;</bdi></a>'
+    assert kept in client.get("/runs/0/items").text
+    client.post("/runs/0/views", data={**form, "forget": "1"})
+    assert kept not in client.get("/runs/0/items").text
+    assert client.post("/runs/0/views", data={**form, "name": " "}).status_code == 400

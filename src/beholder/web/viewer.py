@@ -337,7 +337,7 @@ class Viewer:
             "snapshot": view.snapshot,
             "log": view.snapshot.log,
             "several": len(self.runs) > 1,
-            "beside": next(iter(self._others(number)), None),
+            "others": self._others(number),
         }
 
     def _others(self, number: int, kind: str = "") -> list[int]:
