@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -96,3 +97,19 @@ def test_the_gallery_has_its_reports(read: dict[Path, Page]) -> None:
     made = {f"gallery/{path.name}" for path in (SITE / "gallery").glob("*.html")}
     assert shown == made
     assert len(made) >= 6
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_have_no_serious_fault_for_people_with_disabilities(scheme: str) -> None:
+    from playwright.sync_api import sync_playwright
+
+    from toy.watched import Watched
+
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    with sync_playwright() as driver:
+        context = driver.chromium.launch(executable_path=chromium).new_context(color_scheme=scheme)
+        context.set_default_timeout(300_000)
+        page = context.new_page()
+        for name in ("index.html", "gallery.html", "judges-guide.html", "notebooks/mistakes.html"):
+            page.goto((SITE / name).as_uri())
+            assert Watched(page).axe() == [], name

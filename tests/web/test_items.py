@@ -204,7 +204,7 @@ def test_nothing_is_written_into_a_run(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="not a run directory, which has run.json"):
+    with pytest.raises(RunError, match=r"not a run directory, which has run\.json"):
         RunView(tmp_path)
 
 

@@ -52,7 +52,7 @@ class Step:
     Attributes:
         theta: Coherence, or None.
         level: 0 (weakest in the run) to 9, for its tint; None without theta.
-        weakest: Whether it is the weakest link by coherence.
+        weakest: Whether it is the weakest link by coherence, where shown values differ.
         vote: Mean vote of the judges, or None.
         lowest: Whether judges rated no step of the narrative lower.
         says: The judges' words.
@@ -184,11 +184,12 @@ def _steps(
     rated = [vote for vote in votes if vote is not None]
     least = min(rated, default=None)
     thetas = coherence.steps if coherence else [None] * n_steps
+    differ = len({fixed(theta, 3) for theta in thetas if theta is not None}) > 1
     return tuple(
         Step(
             theta=theta,
             level=None if theta is None else _level(theta, limits),
-            weakest=coherence is not None and coherence.weakest == at,
+            weakest=differ and coherence is not None and coherence.weakest == at,
             vote=votes[at],
             lowest=votes[at] is not None and votes[at] == least and len(rated) > 1,
             says=says[at],

@@ -58,7 +58,8 @@ def threshold_figure(rows: Sequence[AtThreshold], labels: Sequence[str]) -> Figu
 def _line(
     axes: Axes, means: Sequence[float | None], label: str, colour: str, marker: str, style: str
 ) -> None:
-    known = [(place, mean) for place, mean in enumerate(means) if mean is not None]
+    shift = 0.06 * len(axes.get_lines())  # equal values of several lines are all seen
+    known = [(place + shift, mean) for place, mean in enumerate(means) if mean is not None]
     axes.plot(
         [place for place, _ in known],
         [mean for _, mean in known],
