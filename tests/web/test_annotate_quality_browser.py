@@ -212,3 +212,105 @@ def test_what_cannot_be_judged_and_a_closer_look(
     (progress, _) = study.progress()
     assert (progress.done, progress.cannot) == (1, 1)
     study.close()
+
+
+def tab_to(page: Any, selector: str) -> None:
+    """Press Tab until what ``selector`` names has the focus."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.locator(f"{selector}:focus").count():
+            return
+    pytest.fail(f"no Tab leads to {selector}")
+
+
+RIGHT: dict[str, tuple[Mapping[str, Any], str]] = {
+    "marks": ({}, ""),
+    "pairs": (dict.fromkeys(("mistakes", "omissions", "overall_quality"), 2), "333"),
+    "ratings": ({"rating": 8}, "8"),
+    "sequences": ({"rating": 8}, "8"),
+    "steps": ({step: {"rating": 8, "breaks": []} for step in "01"}, "88"),
+    "facts": ({}, "tt"),
+    "revisions": ({"decision": "accept"}, "a"),
+    "ranking": ({"order": [0, 1, 2]}, "012"),
+}
+"""The known answer of every unit by task, and the keys that give it."""
+
+OTHER = {"pairs": "111", "ratings": "2", "sequences": "2", "steps": "8t2", "facts": "ff"}
+
+
+def judge(page: Any, task: str, *, right: bool) -> None:
+    """Answer a unit by keys, with the known answer or with another."""
+    if task == "ranking":
+        for at, place in enumerate(RIGHT[task][1] if right else "210"):
+            tab_to(page, f'[data-place="{place}"]')
+            keys(page, str(at + 1))
+        if page.locator("#order-right[aria-pressed=false]").count():
+            tab_to(page, "#order-right")
+            keys(page, "Enter")
+    elif task == "revisions" and not right:
+        keys(page, "r")
+        tab_to(page, "[data-part=reason]")
+        keys(page, "Space")
+    elif task == "marks" and not right:
+        marks_blue_boat(page)
+    else:
+        keys(page, *(RIGHT[task][1] if right else OTHER[task]))
+
+
+@pytest.mark.parametrize("task", DATA_OF)
+def test_each_task_with_training_checks_codes_and_a_third_person(
+    made: Made, watch: Callable[[], Any], server: Server, tmp_path: Path, task: str
+) -> None:
+    """Two participants and an adjudicator finish a study by keys alone."""
+    limit = 6 if task == "pairs" else 3
+    named = task_named(task)
+    units, _ = units_of(named, str(DATA_OF[task](tmp_path)), DataOptions(limit=limit))
+    gold = []
+    for unit, use in zip(units, ("training", "attention"), strict=False):
+        known = (
+            {str(n): "true" for n in range(len(unit.texts))} if task == "facts" else RIGHT[task][0]
+        )
+        gold.append({"unit": unit.id, "judgment": known, "use": use, "feedback": "It shows."})
+    study = made(task, gold, limit, participants=True, completion_code="C9", adjudicator="carl")
+    n = len(study.assigned("anna"))
+    problems: list[str] = []
+    with server(app_of(study)) as address:
+        for who, right in (("anna", True), ("ben", False)):
+            watched = watch()
+            page = watched.page
+            enter(page, address, f"join={study.join}&PROLIFIC_PID={who}")
+            start(page)
+            for place, position in enumerate(study.assigned(who), start=1):
+                next_place(page, place)
+                use = getattr(study.unit(position).gold, "use", None)
+                judge(page, task, right=right or use == "attention")
+                keys(page, "Control+Enter")
+                if use == "training":
+                    page.locator("#feedback").get_by_text("It shows.").wait_for()
+                    assert (
+                        page.locator("#feedback").get_attribute("data-right") == str(right).lower()
+                    )
+                    assert watched.axe() == []
+                    keys(page, "Control+Enter")
+            page.get_by_text("Everything is done").wait_for()
+            assert page.locator(".code").inner_text() == "C9"
+            problems += watched.problems
+        watched = watch()
+        page = watched.page
+        enter(page, address, f"token={study.annotators()['carl']}")
+        start(page)
+        page.get_by_text("2 annotators judged this differently").wait_for()
+        assert {words[0] for words in page.locator(".given").all_inner_texts()} <= {"A", "B"}
+        assert watched.axe() == []
+        judge(page, task, right=True)
+        keys(page, "Control+Enter")
+        assert watched.problems + problems == []
+        owner = watch()
+        enter(owner.page, address, f"token={study.token}")
+        assert "attention checks passed" in owner.page.locator("#live").inner_text()
+        assert owner.axe() == []
+    assert [(one.done, one.assigned) for one in study.progress()[:2]] == [(n, n)] * 2
+    first = study.settled()[0]
+    assert list(first.by) == ["carl"]
+    assert not named.differences(first.unit, first.by["carl"], {**study.judged()[0].by["anna"]})
+    study.close()
