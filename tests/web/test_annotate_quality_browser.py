@@ -139,7 +139,7 @@ def test_ratings_with_training_gold_and_a_code(
         again.page.get_by_text("Hello, anna").wait_for()
         owner = watch()
         enter(owner.page, address, f"token={study.token}")
-        told = owner.page.locator("#live").inner_text()
+        told = owner.page.locator("main").inner_text()
         assert "attention checks passed" in told
         assert "p77\tC1XYZ" in told
         assert owner.axe() == []
@@ -307,7 +307,7 @@ def test_each_task_with_training_checks_codes_and_a_third_person(
         assert watched.problems + problems == []
         owner = watch()
         enter(owner.page, address, f"token={study.token}")
-        assert "attention checks passed" in owner.page.locator("#live").inner_text()
+        assert "attention checks passed" in owner.page.locator("main").inner_text()
         assert owner.axe() == []
     assert [(one.done, one.assigned) for one in study.progress()[:2]] == [(n, n)] * 2
     first = study.settled()[0]

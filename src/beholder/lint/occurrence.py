@@ -18,9 +18,11 @@ Structural: TypeAlias = tuple[str, str, str]
 _SIZES = frozenset(
     ["width", "w", "height", "h", "size", "quality", "q", "dpr", "format", "fm", "auto", "v", "ver"]
 )
-_IIIF_IMAGE = re.compile(
+IIIF_IMAGE = re.compile(
     r"/(?:full|square|(?:pct:)?[\d.,]+)/[^/]+/!?[\d.]+/(?:default|color|gray|bitonal|native)\.\w+$"
 )
+"""What an image request of IIIF adds to the address of the picture."""
+
 _RESIZED = re.compile(r"(?:-\d{2,5}x\d{2,5}|@[234]x)(?=\.\w+$)")
 
 
@@ -34,7 +36,7 @@ def identity(source: str) -> str:
     if parts is None:
         return _RESIZED.sub("", source.strip().partition("#")[0])
     query = urlencode([one for one in parse_qsl(parts.query) if one[0].lower() not in _SIZES])
-    path = _RESIZED.sub("", _IIIF_IMAGE.sub("", parts.path))
+    path = _RESIZED.sub("", IIIF_IMAGE.sub("", parts.path))
     return f"{parts.netloc.lower()}{path}" + (f"?{query}" if query else "")
 
 
@@ -137,7 +139,7 @@ class Occurrence(Struct, kw_only=True, dict=True):
     def file_names(self) -> set[str]:
         """Names of the picture's files."""
         paths = (
-            _IIIF_IMAGE.sub("", one.partition("?")[0]) for one in (self.picture, *self.pictures)
+            IIIF_IMAGE.sub("", one.partition("?")[0]) for one in (self.picture, *self.pictures)
         )
         return {name for path in paths if (name := PurePosixPath(unquote(path)).name)}
 

@@ -44,8 +44,9 @@ _LONGEST_PATH = 2000
 _SESSION_FORM = re.compile(r"[\w-]{20,64}\Z")
 _HEADERS = {
     "content-security-policy": (
-        "default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 'self';"
-        " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; img-src 'self' data:{0}; media-src 'self'; style-src 'self';"
+        " script-src 'self'; connect-src 'self'{0}; form-action 'self'; base-uri 'none';"
+        " frame-ancestors 'none'"
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -101,6 +102,8 @@ class Guard:
         self._pace = Buckets(settings.rate, settings.burst, clock)
         self._tries = Buckets(_TRIES_PER_SECOND, _TRIES, clock)
         self._bodies = Bodies(settings.max_body, settings.body_seconds)
+        elsewhere = settings.pictures_from and f" {settings.pictures_from}"
+        self._headers = {name: value.format(elsewhere) for name, value in _HEADERS.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or say why not."""
@@ -116,7 +119,8 @@ class Guard:
         answer = self._refusal(scope, cookies)
         # A link on another site brings no cookies: the session that it may have is left alone.
         lost = answer is not None and Headers(scope=scope).get("sec-fetch-site") == "cross-site"
-        finish = _Finish(send, None if lost or session == known else session)
+        kept = None if lost or session == known else session
+        finish = _Finish(send, kept, self._headers)
         if answer is not None:
             await answer(scope, receive, finish)
             return
@@ -306,13 +310,13 @@ def _replay(body: bytes) -> Receive:
 class _Finish:
     """Puts what every answer carries upon it."""
 
-    def __init__(self, send: Send, session: str | None) -> None:
-        self._send, self._session = send, session
+    def __init__(self, send: Send, session: str | None, headers: Mapping[str, str]) -> None:
+        self._send, self._session, self._headers = send, session, headers
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
+            for name, value in self._headers.items():
                 headers[name] = value
             headers.setdefault("cache-control", "no-store")
             if self._session is not None:

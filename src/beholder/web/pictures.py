@@ -45,10 +45,7 @@ class SmallPictures:
                 what reads videos is not installed.
         """
         path = inside(self.root, name)
-        # An absolute name is the data's word; here it must lie in the folder, too.
-        file = file_of(path)
-        if not file.resolve().is_relative_to(self.root.resolve()):
-            raise ItemError(f"{name}: lies outside {self.root}")
+        file = self.file(name)
         try:
             key = (path, file.stat().st_mtime_ns, side)
         except OSError as error:
@@ -64,6 +61,14 @@ class SmallPictures:
                 if len(found) <= _KEPT_BYTES:
                     self._made[key] = found
         return found
+
+    def file(self, name: str) -> Path:
+        """The file in which a picture lies; errors as ``jpeg`` for a file outside the folder."""
+        # An absolute name is the data's word; here it must lie in the folder, too.
+        file = file_of(inside(self.root, name))
+        if not file.resolve().is_relative_to(self.root.resolve()):
+            raise ItemError(f"{name}: lies outside {self.root}")
+        return file
 
     def response(self, request: Request, name: str, side: int) -> Response:
         """A picture as an answer; 304 when the browser has it. Raises as ``jpeg``."""

@@ -41,6 +41,7 @@ class Settings:
         people: Gives the name of whoever holds a personal token, or None: annotators' links.
         invited: Gives a personal token for the parameters of a link that everybody may open; None
             for other links.
+        pictures_from: Address below which pages may also load pictures; empty for none.
         secret: Key of the marks against forged posts. One that is kept lets a page that was open
             before a restart continue.
         max_body: Bytes of a request at most.
@@ -57,6 +58,7 @@ class Settings:
     names: tuple[str, ...] = ()
     people: Callable[[str], str | None] = lambda _: None
     invited: Callable[[Mapping[str, str]], str | None] = lambda _: None
+    pictures_from: str = ""
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     max_body: int = 5_000_000
     body_seconds: float = 30.0

@@ -14,6 +14,7 @@ from beholder.kinds.annotation.records import AnnotationUnit
 from beholder.kinds.annotation.tasks import Task
 from beholder.options import check_count, check_distinct
 
+_ADDRESS = re.compile(r"https?://[\w.-]+(:\d{1,5})?(/[\w.~%-]+)*/?", re.ASCII)
 _CODE = re.compile(r"[A-Za-z0-9_-]{1,40}")
 MAX_NAME = 100
 """Characters of an annotator's name."""
@@ -34,7 +35,7 @@ def check_name(name: str) -> None:
 
 @dataclass(frozen=True)
 class AnnotationDesign:
-    """Who judges.
+    """Who judges, and what they read and see besides the data.
 
     Attributes:
         annotators: Their names.
@@ -43,9 +44,12 @@ class AnnotationDesign:
         adjudicator: Who decides where finished judgments of a unit differ.
         participants: Whether whoever opens the join link takes the next annotator's place.
         completion_code: What participants see at the end; None: a code for each.
+        instructions: Markdown that annotators read before the instructions of the task.
+        iiif: Address of the IIIF server whose pictures pages load.
 
     Raises:
-        ConfigError: There is no annotator, or a name, the overlap or the code is wrong.
+        ConfigError: There is no annotator, or a name, the overlap, the code or the address is
+            wrong.
     """
 
     annotators: tuple[str, ...]
@@ -54,6 +58,8 @@ class AnnotationDesign:
     adjudicator: str | None = None
     participants: bool = False
     completion_code: str | None = None
+    instructions: str | None = None
+    iiif: str | None = None
 
     def __post_init__(self) -> None:
         third = () if self.adjudicator is None else (self.adjudicator,)
@@ -61,6 +67,10 @@ class AnnotationDesign:
         if not _CODE.fullmatch(self.completion_code or "-"):
             raise ConfigError(
                 f"completion code {self.completion_code!r}: expected 1 to 40 letters and digits"
+            )
+        if self.iiif is not None and not _ADDRESS.fullmatch(self.iiif):
+            raise ConfigError(
+                f"IIIF server {self.iiif!r}: expected an address such as https://iiif.example.org/"
             )
         check_count(
             "overlap", self.overlap, "leave it out to have every annotator judge every unit"

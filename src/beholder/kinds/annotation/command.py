@@ -39,7 +39,7 @@ app = App(
 @Parameter(name="*", group=Group("Annotators", sort_key=0))
 @dataclass(frozen=True)
 class PeopleGroup:
-    """Who judges.
+    """Who judges, and what they read and see besides the data.
 
     Attributes:
         annotators: Names of annotators, separated by commas, or their number.
@@ -49,6 +49,8 @@ class PeopleGroup:
         gold: JSONL file of units with known judgments, for training and checks.
         participants: Print one link, which gives each person the next free place.
         completion_code: Code that participants see at the end; by default one per person.
+        instructions: Markdown file with your instructions and examples, shown before ours.
+        iiif: Address of the IIIF server from which pages may load pictures.
     """
 
     annotators: str = "1"
@@ -58,6 +60,8 @@ class PeopleGroup:
     gold: Path | None = None
     participants: Annotated[bool, Parameter(negative="")] = False
     completion_code: str | None = None
+    instructions: Path | None = None
+    iiif: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -97,9 +101,11 @@ def annotate(
         pictures: Folder of the pictures, or file with one row per picture.
         prepare: Create the study and print the links without serving it.
     """
+    say(f"preparing the study {out}")
     from beholder.kinds.annotation.agreement import with_gold
     from beholder.kinds.annotation.assignment import AnnotationDesign
     from beholder.kinds.annotation.load import media_folder, units_of
+    from beholder.kinds.annotation.shown import not_shown, read_instructions
     from beholder.kinds.annotation.study import AnnotationStudy
 
     asked = task_named(task)
@@ -107,8 +113,15 @@ def annotate(
     say_left_out(bad)
     if people.gold is not None:
         units = with_gold(asked, units, people.gold)
+    if hidden := not_shown(units, people.iiif):
+        say(
+            f"beholder: {len(hidden)} pictures are addresses that pages do not load, such as"
+            f" {hidden[0]}; name their IIIF server with --iiif"
+        )
     given = asdict(people) | {"annotators": people.names}
     given.pop("gold")
+    if people.instructions is not None:
+        given["instructions"] = read_instructions(people.instructions)
     study = AnnotationStudy.make(
         out,
         asked,

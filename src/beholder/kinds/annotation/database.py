@@ -214,7 +214,9 @@ class SharedCommits(Generic[T]):
                 settle()
 
 
-_LATER = ("gold", "adjudicator", "participants", "completion_code")
+_LATER = (
+    *("gold", "fps", "adjudicator", "participants", "completion_code", "instructions", "iiif"),
+)
 """Fields that the digest contains only if they are set: older studies have none of them."""
 
 

@@ -7,6 +7,7 @@ import hmac
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import chain, pairwise
 from pathlib import Path
@@ -15,7 +16,7 @@ from jinja2 import ChoiceLoader, FileSystemLoader
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -24,6 +25,12 @@ from beholder.kinds.annotation.agreement import agreement_of, answers_shown, com
 from beholder.kinds.annotation.assignment import order_of
 from beholder.kinds.annotation.exchange import EXPORTS, exported
 from beholder.kinds.annotation.records import Act, AnnotationUnit, read_as
+from beholder.kinds.annotation.shown import (
+    INSTRUCTION_PICTURES,
+    Instructions,
+    iiif_service,
+    is_film,
+)
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.text.tokenize import words
 from beholder.web.pages import TEMPLATE, page
@@ -37,6 +44,8 @@ PARTICIPANT = ("PROLIFIC_PID", "participant", "workerId")
 """Parameters of a join link that name the participant."""
 
 _MAX_PART = 64
+_USUAL_RATE = 25.0
+"""Frames per second of a film if the data do not say it."""
 
 
 def study_settings(
@@ -64,6 +73,7 @@ def study_settings(
         names=tuple(names),
         people=who,
         invited=invited,
+        pictures_from=f"{study.iiif.rstrip('/')}/" if study.iiif else "",
         secret=bytes.fromhex(study.secret),
     )
 
@@ -83,6 +93,7 @@ def study_routes(study: AnnotationStudy) -> list[Route | Mount]:
         Route("/units/{place:int}", own.unit),
         Route("/units/{place:int}/acts", own.act, methods=["POST"]),
         Route("/units/{place:int}/pictures/{number:int}", own.picture),
+        Route(f"{INSTRUCTION_PICTURES}/{{number:int}}", own.instruction_picture),
         Route("/export/{form}", own.export),
         Mount("/annotate", StaticFiles(directory=Path(__file__).parent / "static")),
     ]
@@ -117,6 +128,7 @@ class _Pages:
         self.study = study
         self._pictures = None if study.media is None else SmallPictures(study.media)
         self._shares: dict[str, list[int]] = {}
+        self._instructions = Instructions.of(study.instructions or "")
         folder = Path(str(files(study.task.package))) / "templates"
         assert TEMPLATE.loader is not None
         loaders = [FileSystemLoader(folder), TEMPLATE.loader]
@@ -168,6 +180,9 @@ class _Pages:
             "shown": answers_shown(self.study, who, position, state),
             "texts": [_Shown(at, unit.texts[at]) for at in order],
             "pictures": unit.pictures,
+            "fps": unit.fps or _USUAL_RATE,
+            "film": is_film,
+            "service": lambda name: iiif_service(name, self.study.iiif),
         }
         return self._page(request, "unit", {**task.context(unit, order), **context})
 
@@ -197,15 +212,27 @@ class _Pages:
         return JSONResponse(answer, 200 if saved.accepted else 409)
 
     def picture(self, request: Request) -> Response:
-        """A small copy of a unit's picture."""
+        """A small copy of a unit's picture, or its film."""
         _, _, unit, _ = self._asked(request)
+        return self._picture(request, [one.image for one in unit.pictures])
+
+    def instruction_picture(self, request: Request) -> Response:
+        """A picture of the owner's instructions."""
+        return self._picture(request, self._instructions.pictures)
+
+    def _picture(self, request: Request, names: Sequence[str | None]) -> Response:
         number = request.path_params["number"]
-        image = unit.pictures[number].image if number < len(unit.pictures) else None
+        image = names[number] if number < len(names) else None
         if image is None or self._pictures is None:
             raise HTTPException(404, "there is no such picture")
         side = 3600 if "large" in request.query_params else 1200
         try:
-            return self._pictures.response(request, image, side)
+            if not is_film(image):
+                return self._pictures.response(request, image, side)
+            film = self._pictures.file(image)
+            if not film.is_file():
+                raise ItemError(f"{image}: there is no such file")
+            return FileResponse(film, headers={"cache-control": "private, max-age=300"})
         except ItemError as error:
             raise HTTPException(404, f"the picture cannot be shown: {error}") from error
 
@@ -225,15 +252,21 @@ class _Pages:
         study = self.study
         if study.adjudicator is not None:
             study.admit(study.adjudicator, disputed(study))
-        judged = study.judged()
-        tokens = study.annotators()
+        judged, tokens, progress = study.judged(), study.annotators(), study.progress()
+        live = "live" in request.query_params  # progress alone: agreement takes longer
         context = {
-            "progress": study.progress(),
+            "live": live,
+            "now": f"{datetime.now(UTC):%H:%M}",
+            "progress": progress,
+            "n_done": sum(one.done for one in progress),
+            "n_assigned": sum(one.assigned for one in progress),
             "links": {name: f"{request.base_url}?token={token}" for name, token in tokens.items()},
             "join": join_link(study, str(request.base_url)),
             "codes": {name: study.code(name) for name in tokens if name != study.adjudicator},
             "third": study.adjudicator,
-            "agreement": [
+            "agreement": []
+            if live
+            else [
                 *agreement_of(study.task, judged, tuple(tokens)),
                 *competence(study.task, judged, study.judged(gold=True), tuple(tokens)),
             ],
@@ -245,7 +278,7 @@ class _Pages:
         return self._page(request, "overview", context)
 
     def _page(self, request: Request, name: str, context: Mapping[str, object]) -> Response:
-        context = {**context, "task": self.study.task}
+        context = {**context, "task": self.study.task, "instructions": self._instructions.html}
         return page(request, f"annotate/{name}.html.j2", context, templates=self._templates)
 
     def _asked(self, request: Request) -> tuple[str, int, AnnotationUnit, int]:

@@ -69,6 +69,7 @@ class AnnotationUnit:
         row: The rows of the data that it was made from, for results.
         prefill: Parts that a judge proposes; may be empty.
         gold: The right judgment; None if it is not known.
+        fps: Frames per second of its film; None if the data do not say it.
     """
 
     id: str
@@ -78,6 +79,7 @@ class AnnotationUnit:
     row: Row = field(default_factory=dict)
     prefill: State = field(default_factory=dict)
     gold: Gold | None = None
+    fps: float | None = None
 
 
 class Act(msgspec.Struct, frozen=True):

@@ -101,6 +101,8 @@ class _Settings(msgspec.Struct, frozen=True):
     adjudicator: str | None = None
     participants: bool = False
     completion_code: str | None = None
+    instructions: str | None = None
+    iiif: str | None = None
 
 
 class AnnotationStudy:
@@ -119,6 +121,8 @@ class AnnotationStudy:
         seed: Seed of all orders.
         adjudicator: Who decides where judgments differ, if anyone.
         n_seen_twice: Units of which an annotator sees a text in another unit, though none should.
+        instructions: Markdown that annotators read first; None if there is none.
+        iiif: Address of the server whose pictures pages load; None if there is none.
     """
 
     def __init__(self, folder: Path, study: str, media: Path | None, database: str | None) -> None:
@@ -148,6 +152,7 @@ class AnnotationStudy:
         self.token: str = found.token
         self.seed, self.n_seen_twice = settings.seed, settings.n_seen_twice
         self.adjudicator, self.fixed_code = settings.adjudicator, settings.completion_code
+        self.instructions, self.iiif = settings.instructions, settings.iiif
         self.join = self._signed("join")[:32] if settings.participants else None
         self.unit = lru_cache(_KEPT_UNITS)(self._unit)
         self.positions = cache(self._positions)

@@ -302,13 +302,13 @@ const brush = (letter) => {
 };
 
 document.addEventListener("keydown", (event) => {
-  const within = event.target.closest("textarea, select, button, a, summary");
+  const within = event.target.closest("textarea, select, button, a, summary, video");
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
     if (!event.repeat) pressDone();
     return;
   }
-  if (event.key === "Escape" && event.target.closest("textarea, .words, .ranking, .zoom")) {
+  if (event.key === "Escape" && event.target.closest("textarea, .words, .ranking, .zoom, video")) {
     document.getElementById("finish").focus();
     return;
   }

@@ -1,6 +1,9 @@
 // Pictures that can be enlarged: + and - or the buttons; arrow keys, scrolling or dragging move them.
 
+import { openService, tilesIn } from "/annotate/iiif.js";
+
 const STEPS = [1, 1.5, 2, 3, 4, 6];
+const FITTED = 1200; // pixels of the first copy
 
 document.querySelectorAll("[data-zoom]").forEach((figure) => {
   const image = figure.querySelector("img");
@@ -12,27 +15,48 @@ document.querySelectorAll("[data-zoom]").forEach((figure) => {
   view.setAttribute("aria-label", `${image.alt}: enlarge with + and -`);
   image.replaceWith(view);
   view.append(image);
+  const steps = [...STEPS];
   let step = 0;
+  let fitted = 0;
+  let refine = () => { // a larger copy of a picture of the study
+    if (step > 0 && !image.dataset.large) image.src += "?large";
+    if (step > 0) image.dataset.large = "true";
+  };
+
+  if (image.dataset.iiif) {
+    refine = () => {};
+    openService(image.dataset.iiif).then((service) => {
+      image.src = service.whole(FITTED);
+      refine = tilesIn(view, image, service);
+      // Until two pixels of the screen show one of the picture.
+      for (let at = 8; at < (2 * service.width) / Math.max(200, view.clientWidth); at *= 1.5) steps.push(at);
+    }).catch(() => {
+      const words = document.createElement("p");
+      words.className = "notice failed";
+      words.textContent = `${image.alt} cannot be loaded from ${new URL(image.dataset.iiif).host}.`;
+      view.replaceChildren(words);
+    });
+  }
 
   function zoom(to) {
-    const next = Math.max(0, Math.min(STEPS.length - 1, to));
-    if (next === step) return;
-    const factor = STEPS[next] / STEPS[step];
+    const next = Math.max(0, Math.min(steps.length - 1, to));
+    if (next === step || !image.clientWidth) return;
+    const factor = steps[next] / steps[step];
     const [x, y] = [view.scrollLeft + view.clientWidth / 2, view.scrollTop + view.clientHeight / 2];
     if (step === 0) {
+      fitted = image.clientWidth;
       view.style.height = `${view.clientHeight}px`;
-      if (!image.dataset.large) image.src = `${image.src}?large`;
-      image.dataset.large = "true";
     }
-    const width = step === 0 ? image.clientWidth : image.clientWidth / STEPS[step];
     step = next;
-    image.style.width = step === 0 ? "" : `${width * STEPS[step]}px`;
-    image.style.maxWidth = step === 0 ? "100%" : "none";
-    if (step === 0) view.style.height = "";
     view.classList.toggle("enlarged", step > 0);
+    image.style.width = step === 0 ? "" : `${fitted * steps[step]}px`;
+    if (step === 0) view.style.height = "";
     view.scrollLeft = x * factor - view.clientWidth / 2;
     view.scrollTop = y * factor - view.clientHeight / 2;
+    refine();
   }
+
+  view.addEventListener("scroll", () => refine());
 
   const bar = document.createElement("div");
   bar.className = "zoom-bar";

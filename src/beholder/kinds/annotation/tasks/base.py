@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from beholder.errors import DataError, ItemError
+from beholder.errors import ConfigError, DataError, ItemError
 from beholder.kinds.annotation.label_studio import Field, Region, parts_from, regions_of
 from beholder.kinds.annotation.records import (
     CANNOT,
@@ -253,16 +253,35 @@ def unit_of(item: Item, *texts: str, name: str = "", row: Row | None = None) -> 
     """The unit of an item.
 
     Args:
-        item: The item, whose pictures are shown.
+        item: The item, whose pictures and film are shown.
         texts: The judged texts and any reference.
         name: Its id if it is not the item's.
         row: Its row if it is not the item's.
+
+    Raises:
+        ConfigError: The field ``fps`` is no frame rate.
     """
     from beholder.data.row import to_row
 
-    pictures = tuple(ShownPicture(image) for image in item.images)
+    shown = item.images if item.video is None else (*item.images, item.video)
     made = to_row(item) if row is None else row
-    return AnnotationUnit(name or item.id, item.source, texts, pictures, made)
+    pictures = tuple(map(ShownPicture, shown))
+    return AnnotationUnit(
+        name or item.id, item.source, texts, pictures, made, fps=_frame_rate(item)
+    )
+
+
+def _frame_rate(item: Item) -> float | None:
+    given = item.meta.get("fps")
+    try:
+        rate = None if given in (None, "") else float(str(given))
+    except ValueError:
+        rate = 0.0
+    if rate is None or 0 < rate <= 1000:
+        return rate
+    raise ConfigError(
+        f"row {item.id!r}: fps: expected frames per second, such as 25 or 29.97, got {given!r}"
+    )
 
 
 def statements_of(found: ItemScore) -> list[Unit]:

@@ -1,0 +1,88 @@
+"""What pages show besides texts: the owner's instructions, pictures, films, IIIF pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+from beholder.errors import ConfigError
+from beholder.kinds.annotation.records import AnnotationUnit
+from beholder.lint.occurrence import IIIF_IMAGE
+from beholder.media.limits import regular
+from beholder.media.video import ENDINGS
+
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
+_MAX_BYTES = 1_000_000
+INSTRUCTION_PICTURES = "/instructions/pictures"
+"""Address of the pictures of the owner's instructions, by their number."""
+
+
+def read_instructions(path: Path) -> str:
+    """The Markdown of a file.
+
+    Raises:
+        ConfigError: It is not UTF-8.
+        ItemError: It cannot be read, or has more than a million bytes.
+    """
+    with regular(path, _MAX_BYTES) as file:
+        try:
+            return file.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ConfigError(
+                f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """The owner's instructions as a page shows them.
+
+    Attributes:
+        html: HTML in which HTML of the source is plain text and no link runs a script.
+        pictures: The files of its pictures, in order; the HTML names them by their number.
+    """
+
+    html: str
+    pictures: tuple[str, ...]
+
+    @classmethod
+    def of(cls, markdown: str) -> Instructions:
+        """The instructions of a Markdown source; headings are two levels lower."""
+        tokens, pictures = _MARKDOWN.parse(markdown), []
+        for token in tokens:
+            if token.type.startswith("heading"):
+                token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
+            for part in token.children or ():
+                if part.type == "image":
+                    name = str(part.attrs["src"])
+                    part.attrs["src"] = f"{INSTRUCTION_PICTURES}/{len(pictures)}"
+                    pictures.append(name)
+        html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
+        return cls(html, tuple(pictures))
+
+
+def is_film(name: str | None) -> bool:
+    """Whether a file is a film, and not a picture of one moment of it."""
+    return name is not None and Path(name).suffix.lower() in ENDINGS
+
+
+def iiif_service(name: str | None, server: str | None) -> str | None:
+    """The image service of an address; None if it is not one of the study's server.
+
+    Args:
+        name: The address of a picture in any size, or of its ``info.json``.
+        server: The address of the server.
+    """
+    if name is None or server is None or not name.startswith(f"{server.rstrip('/')}/"):
+        return None
+    base = IIIF_IMAGE.sub("", name.removesuffix("/info.json"))
+    return None if base == name or not set(base).isdisjoint("?#") else base
+
+
+def not_shown(units: Sequence[AnnotationUnit], server: str | None) -> list[str]:
+    """Addresses of pictures that pages do not load, each once."""
+    given = (picture.image for unit in units for picture in unit.pictures)
+    return list(dict.fromkeys(n for n in given if n and "://" in n and not iiif_service(n, server)))
