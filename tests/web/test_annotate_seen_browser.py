@@ -161,12 +161,19 @@ def test_a_film_goes_frame_by_frame(
         tone = film.screenshot()
         grey = np.asarray(Image.open(io.BytesIO(tone)).convert("L"), int)[60, 100]
         assert abs(grey - 8 * 18) < 8  # the picture of frame n, from 0, has the tone 8 n
-        film.focus()
-        for _ in range(14):
-            page.keyboard.press(".")
+        slider = page.get_by_role("slider", name="Frame of the film")
+        slider.focus()
+        page.keyboard.press("ArrowRight")
+        expect(place).to_contain_text("Frame 20,")
+        page.keyboard.press("End")
         expect(place).to_contain_text("Frame 30,")
-        page.keyboard.press("Enter")  # plays or not; it is no answer
-        assert page.url.endswith("/units/1")
+        page.keyboard.press(".")
+        expect(place).to_have_text("Frame 30, 2.95 s")
+        page.keyboard.press("Home")
+        page.keyboard.press("k")
+        page.wait_for_function("() => document.querySelector('video').currentTime > 0.3")
+        page.keyboard.press("k")
+        assert film.evaluate("film => film.paused")
         assert watched.axe() == []
         page.keyboard.press("Escape")
         page.keyboard.press("7")
@@ -219,4 +226,41 @@ def test_own_instructions_are_shown_and_harm_nothing(
         page.get_by_role("heading", name="My study").wait_for()
         assert watched.axe() == []
         assert [one for one in watched.problems if "404" not in one] == []
+    study.close()
+
+
+def test_a_large_picture_fits_and_is_loaded_larger_when_enlarged(
+    tmp_path: Path, watch: Callable[[], Any], server: Server
+) -> None:
+    Image.new("RGB", (1600, 3000), "navy").save(tmp_path / "tall.png")
+    study = study_of_row(tmp_path, {"images": ["tall.png"]})
+    with server(app_of(study)) as address:
+        page = open_unit(watch(), study, address)
+        picture = page.locator(".zoom img")
+        page.wait_for_function("() => document.querySelector('.zoom img').naturalHeight === 1200")
+        assert picture.bounding_box()["height"] == pytest.approx(0.78 * 900, abs=1)
+        page.locator(".zoom").focus()
+        page.keyboard.press("+")
+        assert picture.bounding_box()["height"] == pytest.approx(1.5 * 0.78 * 900, abs=2)
+        page.wait_for_function("() => document.querySelector('.zoom img').naturalHeight === 3000")
+        page.keyboard.press("-")
+        assert picture.bounding_box()["height"] == pytest.approx(0.78 * 900, abs=1)
+    study.close()
+
+
+def test_a_film_that_is_none_is_named(
+    tmp_path: Path, watch: Callable[[], Any], server: Server
+) -> None:
+    (tmp_path / "film.mpg").write_bytes(b"x" * 1000)
+    study = study_of_row(tmp_path, {"video": "film.mpg"})
+    with server(app_of(study)) as address:
+        watched = watch()
+        page = open_unit(watched, study, address)
+        page.get_by_text("This browser cannot play the film.").wait_for()
+        page.keyboard.press(".")
+        page.keyboard.press("k")
+        page.keyboard.press("7")
+        page.keyboard.press("Control+Enter")
+        page.get_by_text("Everything is done").wait_for()
+        assert watched.problems == []
     study.close()

@@ -302,13 +302,13 @@ const brush = (letter) => {
 };
 
 document.addEventListener("keydown", (event) => {
-  const within = event.target.closest("textarea, select, button, a, summary, video");
+  const within = event.target.closest("textarea, select, button, a, summary");
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
     if (!event.repeat) pressDone();
     return;
   }
-  if (event.key === "Escape" && event.target.closest("textarea, .words, .ranking, .zoom, video")) {
+  if (event.key === "Escape" && event.target.closest("textarea, .words, .ranking, .zoom, [type=range]")) {
     document.getElementById("finish").focus();
     return;
   }

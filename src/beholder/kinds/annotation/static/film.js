@@ -1,48 +1,54 @@
-// Films: , and . (or the buttons) go one frame back and forward.
+// Films: k plays, , and . go one frame back and forward; buttons and a slider do the same.
 
 document.querySelectorAll("video[data-fps]").forEach((film, number) => {
   const rate = Number(film.dataset.fps);
-  const bar = document.createElement("div");
-  bar.className = "zoom-bar";
-  const place = document.createElement("span");
-  place.className = "muted";
-  place.setAttribute("role", "status");
   const frame = () => Math.floor(film.currentTime * rate + 0.001);
+  const last = () => Math.max(0, Math.round(film.duration * rate) - 1);
+  const make = (name, facts) => Object.assign(document.createElement(name), facts);
 
-  function step(by) {
+  function show(at) {
+    if (!film.duration) return; // not loaded, or no film
     film.pause();
-    const last = Math.max(0, Math.round(film.duration * rate) - 1);
     // The middle of a frame: rounding shows no other one.
-    film.currentTime = (Math.max(0, Math.min(last, frame() + by)) + 0.5) / rate;
+    film.currentTime = (Math.max(0, Math.min(last(), at)) + 0.5) / rate;
   }
+  const acts = {
+    k: () => (film.paused ? film.play().catch(() => {}) : film.pause()),
+    ",": () => show(frame() - 1),
+    ".": () => show(frame() + 1),
+  };
 
-  [["◀", -1, ",", "back"], ["▶", 1, ".", "forward"]].forEach(([sign, by, key, words]) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = `${sign} `;
-    button.setAttribute("aria-label", `One frame ${words}`);
-    const hint = document.createElement("kbd");
-    hint.textContent = key;
-    button.append(hint);
-    button.addEventListener("click", () => step(by));
+  const bar = make("div", { className: "zoom-bar" });
+  [["k", "⏯", "Play or pause"], [",", "◀", "One frame back"], [".", "▶", "One frame forward"]].forEach(([key, sign, words]) => {
+    const button = make("button", { type: "button", textContent: `${sign} `, ariaLabel: words });
+    button.append(make("kbd", { textContent: key }));
+    button.addEventListener("click", acts[key]);
     bar.append(button);
   });
-  bar.append(place);
+  const place = make("span", { className: "muted", role: "status" });
+  const slider = make("input", { type: "range", min: 0, ariaLabel: "Frame of the film" });
+  slider.addEventListener("input", () => show(Number(slider.value)));
+  bar.append(slider, place);
   film.after(bar);
+  film.addEventListener("click", acts.k);
 
-  ["loadeddata", "seeked", "pause"].forEach((name) => film.addEventListener(name, () => {
-    place.textContent = `Frame ${frame() + 1}, ${film.currentTime.toFixed(2)} s`;
-  }));
-  film.addEventListener("play", () => { place.textContent = ""; });
+  const draw = () => {
+    if (film.duration) slider.max = last();
+    slider.value = frame();
+    slider.ariaValueText = `Frame ${frame() + 1}`;
+    if (film.paused) place.textContent = `Frame ${frame() + 1}, ${film.currentTime.toFixed(2)} s`;
+  };
+  ["loadeddata", "seeked", "pause", "timeupdate"].forEach((name) => film.addEventListener(name, draw));
   film.addEventListener("error", () => { place.textContent = "This browser cannot play the film."; });
+  if (film.readyState >= 2) draw();
+  if (film.error) film.dispatchEvent(new Event("error"));
 
   document.addEventListener("keydown", (event) => {
-    const by = { ",": -1, ".": 1 }[event.key];
-    const here = document.activeElement.matches("video") ? document.activeElement === film : !number;
     const typing = event.target.closest("textarea, select");
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
-    if (!by || !here || typing || !plain || !document.getElementById("shortcuts").checked) return;
+    const playing = event.key === "k" && event.repeat;
+    if (number || !acts[event.key] || playing || typing || !plain || !document.getElementById("shortcuts").checked) return;
     event.preventDefault();
-    step(by);
+    acts[event.key]();
   });
 });
