@@ -266,11 +266,11 @@ def test_each_task_with_training_checks_codes_and_a_third_person(
     named = task_named(task)
     units, _ = units_of(named, str(DATA_OF[task](tmp_path)), DataOptions(limit=limit))
     gold = []
-    for unit, use in zip(units, ("training", "attention"), strict=False):
+    for unit, kind in zip(units, ("training", "attention"), strict=False):
         known = (
             {str(n): "true" for n in range(len(unit.texts))} if task == "facts" else RIGHT[task][0]
         )
-        gold.append({"unit": unit.id, "judgment": known, "use": use, "feedback": "It shows."})
+        gold.append({"unit": unit.id, "judgment": known, "use": kind, "feedback": "It shows."})
     study = made(task, gold, limit, participants=True, completion_code="C9", adjudicator="carl")
     n = len(study.assigned("anna"))
     problems: list[str] = []
@@ -282,7 +282,8 @@ def test_each_task_with_training_checks_codes_and_a_third_person(
             start(page)
             for place, position in enumerate(study.assigned(who), start=1):
                 next_place(page, place)
-                use = getattr(study.unit(position).gold, "use", None)
+                gold_of = study.unit(position).gold
+                use = "" if gold_of is None else gold_of.use
                 judge(page, task, right=right or use == "attention")
                 keys(page, "Control+Enter")
                 if use == "training":

@@ -232,7 +232,7 @@ def test_each_picture_goes_to_as_many_as_asked(tmp_path: Path) -> None:
 def test_nobody_sees_a_text_in_two_pairs_where_that_can_be(tmp_path: Path) -> None:
     # Two systems: one pair a picture, so nobody meets a text again.
     study = study_of(tmp_path, "pairs", ("a", "b"), overlap=1)
-    assert study.n_seen_twice == 0
+    assert study.design.n_seen_twice == 0
     # Three systems make three pairs of three texts: one annotator sees each text twice, three
     # annotators none.
     rows = [

@@ -328,7 +328,7 @@ def answers_shown(
         state: The annotator's own judgment.
     """
     unit = study.unit(position)
-    if annotator == study.adjudicator:
+    if annotator == study.design.adjudicator:
         by = next((one.by for one in study.judged() if one.unit.id == unit.id), {})
         letters = zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", by.values(), strict=False)
         return [{"label": letter, "judgment": own} for letter, own in letters]

@@ -115,8 +115,8 @@ def annotate(
         units = with_gold(asked, units, people.gold)
     if hidden := not_shown(units, people.iiif):
         say(
-            f"beholder: {len(hidden)} pictures are addresses that pages do not load, such as"
-            f" {hidden[0]}; name their IIIF server with --iiif"
+            f"beholder: pages do not show pictures at addresses, such as {hidden[0]}"
+            f" ({len(hidden)} in all); name their IIIF server with --iiif"
         )
     given = asdict(people) | {"annotators": people.names}
     given.pop("gold")
@@ -269,10 +269,10 @@ def _serve(study: AnnotationStudy, server: ServerGroup, prepare: bool) -> None:
     from beholder.web import make_app
     from beholder.web.app import serve as listen
 
-    if study.n_seen_twice:
+    if n := study.design.n_seen_twice:
         say(
-            f"beholder: {study.n_seen_twice} units went to an annotator who sees one of their texts"
-            " in another unit; use more annotators or a smaller --overlap to avoid this"
+            f"beholder: {n} units went to an annotator who sees one of their texts in another unit;"
+            " use more annotators or a smaller --overlap to avoid this"
         )
     settings = study_settings(study, server.host, server.port, server.name)
 

@@ -73,7 +73,7 @@ def study_settings(
         names=tuple(names),
         people=who,
         invited=invited,
-        pictures_from=f"{study.iiif.rstrip('/')}/" if study.iiif else "",
+        pictures_from=f"{study.design.iiif.rstrip('/')}/" if study.design.iiif else "",
         secret=bytes.fromhex(study.secret),
     )
 
@@ -128,7 +128,7 @@ class _Pages:
         self.study = study
         self._pictures = None if study.media is None else SmallPictures(study.media)
         self._shares: dict[str, list[int]] = {}
-        self._instructions = Instructions.of(study.instructions or "")
+        self._instructions = Instructions.of(study.design.instructions or "")
         folder = Path(str(files(study.task.package))) / "templates"
         assert TEMPLATE.loader is not None
         loaders = [FileSystemLoader(folder), TEMPLATE.loader]
@@ -139,7 +139,7 @@ class _Pages:
         who = request.state.who
         if who == OWNER:
             return self._overview(request)
-        third = who == self.study.adjudicator
+        third = who == self.study.design.adjudicator
         if third:
             self.study.admit(who, disputed(self.study))
         assigned, done = self.study.assigned(who), self.study.done(who)
@@ -152,7 +152,7 @@ class _Pages:
             "who": who,
             "third": third,
             "code": None if third or next_place else self.study.code(who),
-            "prolific": self.study.fixed_code and self.study.join,
+            "prolific": self.study.design.completion_code and self.study.join,
         }
         return self._page(request, "start", facts)
 
@@ -166,7 +166,7 @@ class _Pages:
         if place > first:  # training comes first
             return RedirectResponse(f"/units/{first}", 303)
         n = task.n_shuffled(unit)
-        order = [*order_of(n, self.study.seed, who, unit.id), *range(n, len(unit.texts))]
+        order = [*order_of(n, self.study.design.seed, who, unit.id), *range(n, len(unit.texts))]
         context = {
             "place": place,
             "n": len(share),
@@ -182,7 +182,7 @@ class _Pages:
             "pictures": unit.pictures,
             "fps": unit.fps or _USUAL_RATE,
             "film": is_film,
-            "service": lambda name: iiif_service(name, self.study.iiif),
+            "service": lambda name: iiif_service(name, self.study.design.iiif),
         }
         return self._page(request, "unit", {**task.context(unit, order), **context})
 
@@ -199,7 +199,7 @@ class _Pages:
             # Someone else has signed in since the page was opened.
             error = "the page that sent this belongs to another annotator or another unit"
             return JSONResponse({"error": error, "who": who}, 412)
-        third, state = who == self.study.adjudicator, self.study.state(who, position)
+        third, state = who == self.study.design.adjudicator, self.study.state(who, position)
         try:
             shown = () if third else answers_shown(self.study, who, position, state)
             if shown and act.number > self.study.last(who, act.client):
@@ -250,8 +250,9 @@ class _Pages:
 
     def _overview(self, request: Request) -> Response:
         study = self.study
-        if study.adjudicator is not None:
-            study.admit(study.adjudicator, disputed(study))
+        third = study.design.adjudicator
+        if third is not None:
+            study.admit(third, disputed(study))
         judged, tokens, progress = study.judged(), study.annotators(), study.progress()
         live = "live" in request.query_params  # progress alone: agreement takes longer
         context = {
@@ -262,8 +263,8 @@ class _Pages:
             "n_assigned": sum(one.assigned for one in progress),
             "links": {name: f"{request.base_url}?token={token}" for name, token in tokens.items()},
             "join": join_link(study, str(request.base_url)),
-            "codes": {name: study.code(name) for name in tokens if name != study.adjudicator},
-            "third": study.adjudicator,
+            "codes": {name: study.code(name) for name in tokens if name != third},
+            "third": third,
             "agreement": []
             if live
             else [
@@ -272,7 +273,7 @@ class _Pages:
             ],
             "n_units": len(study.positions()),
             "n_judged": len(judged),
-            "n_seen_twice": study.n_seen_twice,
+            "n_seen_twice": study.design.n_seen_twice,
             "exports": EXPORTS,
         }
         return self._page(request, "overview", context)

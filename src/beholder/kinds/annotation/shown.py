@@ -51,7 +51,8 @@ class Instructions:
     @classmethod
     def of(cls, markdown: str) -> Instructions:
         """The instructions of a Markdown source; headings are two levels lower."""
-        tokens, pictures = _MARKDOWN.parse(markdown), []
+        tokens = _MARKDOWN.parse(markdown)
+        pictures: list[str] = []
         for token in tokens:
             if token.type.startswith("heading"):
                 token.tag = f"h{min(6, int(token.tag[1]) + 2)}"

@@ -93,16 +93,15 @@ class _About(msgspec.Struct, frozen=True):
     database: str | None
 
 
-class _Settings(msgspec.Struct, frozen=True):
-    """What the database keeps of a study's design."""
+@dataclass(frozen=True)
+class _Design(AnnotationDesign):
+    """What the database keeps of a study's design.
 
-    seed: int
-    n_seen_twice: int
-    adjudicator: str | None = None
-    participants: bool = False
-    completion_code: str | None = None
-    instructions: str | None = None
-    iiif: str | None = None
+    Attributes:
+        n_seen_twice: Units of which an annotator sees a text in another unit, though none should.
+    """
+
+    n_seen_twice: int = 0
 
 
 class AnnotationStudy:
@@ -116,13 +115,8 @@ class AnnotationStudy:
         digest: Hash of the task, the units and the design.
         secret: Key of what its pages sign.
         token: Token of its owner's link.
-        fixed_code: The completion code of all participants, if they share one.
         join: Key of the link for participants; None if annotators are invited by name.
-        seed: Seed of all orders.
-        adjudicator: Who decides where judgments differ, if anyone.
-        n_seen_twice: Units of which an annotator sees a text in another unit, though none should.
-        instructions: Markdown that annotators read first; None if there is none.
-        iiif: Address of the server whose pictures pages load; None if there is none.
+        design: Who judges, and what they read and see besides the data.
     """
 
     def __init__(self, folder: Path, study: str, media: Path | None, database: str | None) -> None:
@@ -143,17 +137,14 @@ class AnnotationStudy:
                     " database with --database URL"
                 )
             self.task: Task = task_named(found.task)
-            settings = read_as(json.loads(found.settings), _Settings, f"settings of {folder}")
+            self.design = read_as(json.loads(found.settings), _Design, f"settings of {folder}")
         except Exception:
             self.close()
             raise
         self.digest: str = found.digest
         self.secret: str = found.secret
         self.token: str = found.token
-        self.seed, self.n_seen_twice = settings.seed, settings.n_seen_twice
-        self.adjudicator, self.fixed_code = settings.adjudicator, settings.completion_code
-        self.instructions, self.iiif = settings.instructions, settings.iiif
-        self.join = self._signed("join")[:32] if settings.participants else None
+        self.join = self._signed("join")[:32] if self.design.participants else None
         self.unit = lru_cache(_KEPT_UNITS)(self._unit)
         self.positions = cache(self._positions)
 
@@ -322,12 +313,12 @@ class AnnotationStudy:
             Judgments(unit, by)
             for unit, finished in self._finished()
             if (unit.gold is not None) == gold
-            and (by := {who: s for who, s in finished.items() if who != self.adjudicator})
+            and (by := {who: s for who, s in finished.items() if who != self.design.adjudicator})
         ]
 
     def settled(self) -> list[Judgments]:
         """Like ``judged``; an adjudicator's judgment replaces those of the annotators."""
-        third = self.adjudicator
+        third = self.design.adjudicator
         return [
             Judgments(unit, {third: by[third]} if third in by else by)
             for unit, by in self._finished()
@@ -349,7 +340,8 @@ class AnnotationStudy:
             tokens = self.annotators()
             if own is not None:
                 return tokens[own]
-            free = [name for name in tokens if name not in known and name != self.adjudicator]
+            third = self.design.adjudicator
+            free = [name for name in tokens if name not in known and name != third]
             if not free:
                 raise ConfigError("all places of this study are taken; thank you for your interest")
             row = {"study": self.id, "participant": participant, "annotator": free[0]}
@@ -361,9 +353,9 @@ class AnnotationStudy:
 
     def code(self, annotator: str) -> str | None:
         """What an annotator sees when everything is done; None if the study gives no codes."""
-        if self.fixed_code is None and self.join is None:
+        if self.design.completion_code is None and self.join is None:
             return None
-        return self.fixed_code or self._signed(f"code {annotator}")[:8].upper()
+        return self.design.completion_code or self._signed(f"code {annotator}")[:8].upper()
 
     def admit(self, annotator: str, positions: Sequence[int]) -> None:
         """Assign further units to an annotator; a new annotator gets a personal link."""

@@ -19,7 +19,7 @@ document.querySelectorAll("video[data-fps]").forEach((film, number) => {
   };
 
   const bar = make("div", { className: "zoom-bar" });
-  [["k", "⏯", "Play or pause"], [",", "◀", "One frame back"], [".", "▶", "One frame forward"]].forEach(([key, sign, words]) => {
+  [["k", "Play", "Play or pause"], [",", "-1", "One frame back: -1"], [".", "+1", "One frame forward: +1"]].forEach(([key, sign, words]) => {
     const button = make("button", { type: "button", textContent: `${sign} `, ariaLabel: words });
     button.append(make("kbd", { textContent: key }));
     button.addEventListener("click", acts[key]);
