@@ -85,7 +85,7 @@ def watch(chromium: Any) -> Iterator[Callable[[], Watched]]:
 
     def fresh() -> Watched:
         context = chromium.new_context(viewport={"width": 1200, "height": 900})
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(60_000)
         contexts.append(context)
         return Watched(context.new_page())
 
