@@ -157,7 +157,7 @@ def test_a_film_goes_frame_by_frame(
             page.keyboard.press(".")
             expect(place).to_contain_text(f"Frame {n},")
         page.keyboard.press(",")
-        expect(place).to_have_text("Frame 19, 1.85 s")
+        expect(place).to_have_text("Frame 19, 1.80 s")
         tone = film.screenshot()
         grey = np.asarray(Image.open(io.BytesIO(tone)).convert("L"), int)[60, 100]
         assert abs(grey - 8 * 18) < 8  # the picture of frame n, from 0, has the tone 8 n
@@ -168,7 +168,7 @@ def test_a_film_goes_frame_by_frame(
         page.keyboard.press("End")
         expect(place).to_contain_text("Frame 30,")
         page.keyboard.press(".")
-        expect(place).to_have_text("Frame 30, 2.95 s")
+        expect(place).to_have_text("Frame 30, 2.90 s")
         page.keyboard.press("Home")
         page.keyboard.press("k")
         page.wait_for_function("() => document.querySelector('video').currentTime > 0.3")

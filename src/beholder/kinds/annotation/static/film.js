@@ -2,8 +2,8 @@
 
 document.querySelectorAll("video[data-fps]").forEach((film, number) => {
   const rate = Number(film.dataset.fps);
-  const frame = () => Math.floor(film.currentTime * rate + 0.001);
-  const last = () => Math.max(0, Math.round(film.duration * rate) - 1);
+  const last = () => Math.max(0, Math.round((film.duration || 0) * rate) - 1);
+  const frame = () => Math.min(last(), Math.floor(film.currentTime * rate + 0.001)); // at its end, too
   const make = (name, facts) => Object.assign(document.createElement(name), facts);
 
   function show(at) {
@@ -36,7 +36,7 @@ document.querySelectorAll("video[data-fps]").forEach((film, number) => {
     if (film.duration) slider.max = last();
     slider.value = frame();
     slider.ariaValueText = `Frame ${frame() + 1}`;
-    if (film.paused) place.textContent = `Frame ${frame() + 1}, ${film.currentTime.toFixed(2)} s`;
+    if (film.paused) place.textContent = `Frame ${frame() + 1}, ${(frame() / rate).toFixed(2)} s`;
   };
   ["loadeddata", "seeked", "pause", "timeupdate"].forEach((name) => film.addEventListener(name, draw));
   film.addEventListener("error", () => { place.textContent = "This browser cannot play the film."; });
