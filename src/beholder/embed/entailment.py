@@ -92,8 +92,8 @@ def _probabilities(pairs: Sequence[tuple[str, str]]) -> FloatArray:
         np.repeat(model.sides[::-1], (len(ids), len(text) - len(ids)), axis=0)
         for ids, text in zip(own, texts, strict=True)
     ]
-    states = minilm.through(model.layers, texts, minilm.embedded(texts) + np.concatenate(sides))
-    made = np.stack([_pooled(state[: len(ids)]) for state, ids in zip(states, own, strict=True)])
+    x = minilm.embedded(texts) + np.concatenate(sides)
+    made = np.stack(list(map(_pooled, minilm.through(model.layers, texts, x, [*map(len, own)]))))
     # One pair at a time: a row of a product may depend on the others.
     scores = np.concatenate([row[None] @ model.head.weight for row in made]) + model.head.bias
     scores -= scores.max(axis=1, keepdims=True)

@@ -1,9 +1,10 @@
 """The built-in encoder of words in context: all-MiniLM-L6-v2 with few bits a weight, in numpy.
 
-The arithmetic is that of BERT. Texts are laid end to end and not padded, and each has matrix
-products of its own: in a BLAS, the result of a row may depend on the shape of the matrix and on its
-place in it. All else goes row by row. So a text has the same vectors, to the bit, whatever it is
-encoded with.
+The arithmetic is that of BERT. Texts are laid end to end and multiplied together, in matrices of few
+heights. In a BLAS, the result of a row may depend on the height of the matrix and on its place in
+it; which places give the same result is tried once (``_period``), and each text starts at such a
+place. All else goes row by row. So a text has the same vectors, to the bit, whatever it is encoded
+with.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -86,6 +87,8 @@ _OVERLAP = 64
 _HEADS = 12
 _TILE = 64
 """Rows of an activation that fit the processor's cache."""
+_HEIGHTS = (384, 192, 96, 48)
+"""Rows that are multiplied at a time, the most first: few rows take twice the time a row."""
 _AT_ONCE = 1024
 """Tokens in memory at a time; a window more at most."""
 _EPSILON = 1e-12
@@ -99,11 +102,11 @@ class Linear:
     weight: FloatArray  # (in, out), contiguous
     bias: FloatArray  # (out,)
 
-    def __call__(self, rows: FloatArray, texts: Sequence[slice]) -> FloatArray:
-        """(n, in) to (n, out), each text's rows by themselves."""
+    def __call__(self, rows: FloatArray, blocks: Sequence[slice]) -> FloatArray:
+        """(n, in) to (n, out), the rows of each block by themselves."""
         found = np.empty((len(rows), self.weight.shape[1]), dtype=np.float32)
-        for text in texts:
-            np.matmul(rows[text], self.weight, out=found[text])
+        for block in blocks:
+            np.matmul(rows[block], self.weight, out=found[block])
         found += self.bias
         return found
 
@@ -246,28 +249,96 @@ def embedded(texts: Sequence[Sequence[int]]) -> FloatArray:
 
 
 def through(
-    layers: Sequence[Layer], texts: Sequence[Sequence[int]], x: FloatArray
+    layers: Sequence[Layer],
+    texts: Sequence[Sequence[int]],
+    x: FloatArray,
+    first: Sequence[int] | None = None,
 ) -> list[FloatArray]:
-    """The states of each text after some layers, from those of all texts laid end to end."""
-    spans = [slice(a, b) for a, b in pairwise(np.cumsum([0, *map(len, texts)]).tolist())]
+    """The states of each text after some layers, from those of all texts laid end to end.
+
+    Args:
+        layers: The layers.
+        texts: Token ids of each text.
+        x: What the first layer gets, (tokens, D).
+        first: Of each text, how many tokens are asked for, from the first on; None asks for all.
+    """
+    period = _period(layers[0]) if layers else 1
+    x, asked, blocks = _laid(np.split(x, np.cumsum([*map(len, texts)])[:-1]), period)
     for step in layers:
-        qkv = step.qkv(x, spans)
-        mixed = np.concatenate([_attend(qkv[span]) for span in spans])
-        x = step.attended_norm(x + step.attended(mixed, spans))
-        x = step.norm(x + step.down(_gelu(step.up(x, spans)), spans))
-    return [x[span] for span in spans]
+        spans, qkv = asked, step.qkv(x, blocks)
+        if first and step is layers[-1]:
+            parts = [x[span][:n] for span, n in zip(spans, first, strict=True)]
+            x, asked, blocks = _laid(parts, period)
+        mixed = np.zeros_like(x)
+        for span, own in zip(spans, asked, strict=True):
+            mixed[own] = _attend(qkv[span], own.stop - own.start)
+        x = step.attended_norm(x + step.attended(mixed, blocks))
+        x = step.norm(x + step.down(_gelu(step.up(x, blocks)), blocks))
+    return [x[span] for span in asked]
 
 
-def _attend(qkv: FloatArray) -> FloatArray:
-    """Attention within one text: (T, 3 D) to (T, D)."""
+def _laid(
+    texts: Sequence[FloatArray], period: int
+) -> tuple[FloatArray, list[slice], list[slice]]:
+    """Texts in one matrix; where each is; and the blocks of rows that are multiplied by themselves.
+
+    Each text starts at a multiple of the period. Without one, each text is a block.
+    """
+    room = [-(-len(rows) // (period or 1)) * (period or 1) for rows in texts]
+    spans = [
+        slice(start, start + len(rows))
+        for start, rows in zip(accumulate(room, initial=0), texts, strict=False)
+    ]
+    step = _HEIGHTS[-1] if period else 1
+    x = np.zeros((-(-sum(room) // step) * step, texts[0].shape[1]), np.float32)
+    for rows, span in zip(texts, spans, strict=True):
+        x[span] = rows
+    return x, spans, _blocks(len(x)) if period else spans
+
+
+def _blocks(n: int) -> list[slice]:
+    """So many rows in as few blocks as their heights allow."""
+    cuts = [0]
+    for height in _HEIGHTS:
+        cuts += range(cuts[-1] + height, n + 1, height)
+    return [slice(a, b) for a, b in pairwise(cuts)]
+
+
+@cache
+def _period(layer: Layer) -> int:
+    """After how many places rows of a product are the same, to the bit, in blocks of all heights.
+
+    0 if they never are. It depends on the processor, and is tried with equal rows.
+    """
+    n = sum(_HEIGHTS)
+    return period_of(
+        [
+            part(np.tile(np.sin(np.arange(len(part.weight), dtype=np.float32)), (n, 1)), _blocks(n))
+            for part in (layer.qkv, layer.attended, layer.up, layer.down)
+        ]
+    )
+
+
+def period_of(products: Sequence[FloatArray]) -> int:
+    """The smallest part of the lowest height after which the rows of all products repeat, or 0."""
+    for n in range(1, _HEIGHTS[-1] + 1):
+        if _HEIGHTS[-1] % n == 0 and all(
+            (rows.reshape(-1, n, rows.shape[1]) == rows[:n]).all() for rows in products
+        ):
+            return n
+    return 0
+
+
+def _attend(qkv: FloatArray, n_asked: int) -> FloatArray:
+    """Attention of the first tokens of a text to all of it: (T, 3 D) to (n, D)."""
     n, width = len(qkv), qkv.shape[1] // 3
     heads = qkv.reshape(n, 3, _HEADS, width // _HEADS).transpose(1, 2, 0, 3)
-    scores = heads[0] @ heads[1].transpose(0, 2, 1)
+    scores = heads[0, :, :n_asked] @ heads[1].transpose(0, 2, 1)
     scores *= np.float32((width // _HEADS) ** -0.5)
     scores -= scores.max(axis=2, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=2, keepdims=True)
-    mixed: FloatArray = (scores @ heads[2]).transpose(1, 0, 2).reshape(n, width)
+    mixed: FloatArray = (scores @ heads[2]).transpose(1, 0, 2).reshape(n_asked, width)
     return mixed
 
 
