@@ -177,3 +177,16 @@ def test_contradictions_cost_the_more_the_nearer_the_words_are() -> None:
     # A contradicted unit, the blue cup, counts like a sentence that is surely excluded.
     found, w = consistent(OTHER, 0.2)
     assert found == pytest.approx(1 - 0.5 * w * w * w * w)
+
+
+def test_no_sentence_is_compared_where_a_unit_is_contradicted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "beholder.metrics.accord.metric.excluded", lambda *texts: asked.append(texts[0]) or 0.2
+    )
+    for candidate, expected in ((OTHER, 1.0), (TEXT, 0.2)):
+        item = Item("i", candidate, (TEXT,))
+        assert asyncio.run(Accord().gather(item, Tools())).excluded == expected
+    assert asked == [TEXT]

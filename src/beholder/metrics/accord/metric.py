@@ -35,7 +35,7 @@ class AccordEvidence:
         units: What PoSh found.
         candidate: The candidate, read.
         references: Each reference, read.
-        excluded: See ``excluded``.
+        excluded: See ``excluded``; 1 where a unit is contradicted.
         identities: Identity of each tool by the field that names it.
     """
 
@@ -116,7 +116,11 @@ class Accord(Metric[AccordEvidence]):
         # Units first: a text that is refused is not encoded.
         units = await self.units.gather(item, tools)
         own, *others = await read_all(texts, tools.encoder(self.encoder))
-        against = excluded(item.candidate, item.references) if self.caution else 0.0
+        against = 0.0
+        if self.caution:
+            # A contradicted unit costs what the worst sentence could, so that none is compared.
+            wrong = self.units.score_item(item, units).values["contradicted_rate"] > 0
+            against = 1.0 if wrong else excluded(item.candidate, item.references)
         return AccordEvidence(units, own, tuple(others), against, self.identities(tools))
 
     def identities(self, tools: Tools) -> dict[str, str]:
