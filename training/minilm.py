@@ -132,15 +132,16 @@ def with_original_weights(ids: list[list[int]]) -> list[FloatArray]:
             rows: FloatArray = matrices["tokens"][which]
             return rows
 
+    layers = tuple(
+        minilm.Layer(
+            linear(f"{i}.qkv"), linear(f"{i}.attended"), norm(f"{i}.attended_norm"),
+            linear(f"{i}.up"), linear(f"{i}.down"), norm(f"{i}.norm"),
+        )
+        for i in range(minilm.N_LAYERS)
+    )  # fmt: skip
     model = minilm._EncoderModel(
         shipped().tokenizer, shipped().unknown, Rows(), others["places"], norm("norm"),  # type: ignore[arg-type]
-        tuple(
-            minilm.Layer(
-                linear(f"{i}.qkv"), linear(f"{i}.attended"), norm(f"{i}.attended_norm"),
-                linear(f"{i}.up"), linear(f"{i}.down"), norm(f"{i}.norm"),
-            )
-            for i in range(minilm.N_LAYERS)
-        ),
+        lambda: layers,
     )  # fmt: skip
     minilm._load = lambda: model
     try:

@@ -15,9 +15,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import aiolimiter
-import stamina
-
 from beholder.aio import PerLoop
 from beholder.backends.base import ServerFacts
 from beholder.backends.money import Usage
@@ -204,6 +201,8 @@ class Caller:
             TransientError: All tries failed.
         """
         gates = await self._gates.get()
+        import stamina
+
         tries = stamina.retry_context(
             on=self._backoff,
             attempts=self.limits.attempts,
@@ -268,6 +267,8 @@ class _Gates:
         if rates == (None, None):
             self._requests = self._tokens = None
             return
+        import aiolimiter
+
         # Buckets of a few seconds: a bucket of a minute would let the whole minute's calls burst.
         self._requests, self._tokens = (
             None

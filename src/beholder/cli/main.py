@@ -8,6 +8,7 @@ that help waits for nothing.
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -119,6 +120,7 @@ def _hint(error: MissingArgumentError) -> str:
 
 def main() -> None:
     """Run the command line and exit."""
+    gc.set_threshold(50_000)  # imports make little garbage; to look for it is a tenth of a start
     arguments = sys.argv[1:]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # no locale and no text is a reason to fail

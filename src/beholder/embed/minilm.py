@@ -1,17 +1,17 @@
 """The built-in encoder of words in context: all-MiniLM-L6-v2 with few bits a weight, in numpy.
 
-The arithmetic is that of BERT. Texts are laid end to end and multiplied together, in matrices of few
-heights. In a BLAS, the result of a row may depend on the height of the matrix and on its place in
-it; which places give the same result is tried once (``_period``), and each text starts at such a
-place. All else goes row by row. So a text has the same vectors, to the bit, whatever it is encoded
-with.
+The arithmetic is that of BERT. Texts are laid end to end and multiplied together, in matrices of
+few heights. In a BLAS, the result of a row may depend on the height of the matrix and on its place
+in it; which places give the same result is tried once (``_period``), and each text starts at such
+a place. All else goes row by row. So a text has the same vectors, to the bit, whatever it is
+encoded with.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, pairwise
@@ -130,7 +130,8 @@ class _EncoderModel:
     tokens: Packed  # (tokens, D)
     places: FloatArray  # (WINDOW + 2, D)
     norm: Norm
-    layers: tuple[Layer, ...]
+    layers: Callable[[], tuple[Layer, ...]]
+    """Unpacked on use: the entailment model needs all but these."""
 
 
 def read_tokens(text: str) -> Encoding:
@@ -236,7 +237,7 @@ def _joined(windows: Sequence[FloatArray], n: int) -> FloatArray:
 
 
 def _encode(texts: Sequence[Sequence[int]], layer: int) -> list[FloatArray]:
-    return through(_load().layers[:layer], texts, embedded(texts))
+    return through(_load().layers()[:layer], texts, embedded(texts))
 
 
 def embedded(texts: Sequence[Sequence[int]]) -> FloatArray:
@@ -277,9 +278,7 @@ def through(
     return [x[span] for span in asked]
 
 
-def _laid(
-    texts: Sequence[FloatArray], period: int
-) -> tuple[FloatArray, list[slice], list[slice]]:
+def _laid(texts: Sequence[FloatArray], period: int) -> tuple[FloatArray, list[slice], list[slice]]:
     """Texts in one matrix; where each is; and the blocks of rows that are multiplied by themselves.
 
     Each text starts at a multiple of the period. Without one, each text is a block.
@@ -382,16 +381,22 @@ def pieces() -> tuple[Tokenizer, Packed]:
 
 @cache
 def _read() -> _EncoderModel:
-    stored = load_file(FOLDER / "minilm.safetensors")
     tokenizer, tokens = pieces()
+    with safe_open(str(FOLDER / "minilm.safetensors"), framework="np") as file:
+        places, weight, bias = map(file.get_tensor, ("places", "norm.weight", "norm.bias"))
     return _EncoderModel(
         tokenizer=tokenizer,
         unknown=tokenizer.token_to_id("[UNK]"),
         tokens=tokens,
-        places=stored["places"].astype(np.float32),
-        norm=Norm(stored["norm.weight"], stored["norm.bias"], _EPSILON),
-        layers=layers(stored),
+        places=places.astype(np.float32),
+        norm=Norm(weight, bias, _EPSILON),
+        layers=_own_layers,
     )
+
+
+@cache
+def _own_layers() -> tuple[Layer, ...]:
+    return layers(load_file(FOLDER / "minilm.safetensors"))
 
 
 def layers(stored: Mapping[str, npt.NDArray[Any]]) -> tuple[Layer, ...]:

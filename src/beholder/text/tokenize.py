@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 IDENTITY = "words.v1"
 """Names the rules of ``words`` in signatures; a change that moves a span gets a new number."""
@@ -12,21 +13,27 @@ IDENTITY = "words.v1"
 _HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HIRAGANA = "\u3041-\u309f"
 _KATAKANA = "\u30a1-\u30ff\u31f0-\u31ff\uff66-\uff9f"
-# Vowel signs, viramas and accents, which ``\w`` leaves out, and the joiners between them.
-_MARKS = "\u200c\u200d" + "".join(
-    chr(code)
-    for block in ((0x300, 0x3100), (0xA600, 0xAC00), (0xFB00, 0xFE30), (0x11000, 0x11FFF))
-    for code in range(*block)
-    if unicodedata.category(chr(code)) in ("Mn", "Mc", "Me")
-)
-_LETTER = rf"(?:(?![_{_HAN}{_HIRAGANA}{_KATAKANA}])\w|[{_MARKS}])"
-_WORDS = re.compile(
-    rf"\d+(?:[.,:/]\d+)+(?![^\W\d_])"  # 1,000.5 and 10:30 and 3/4
-    rf"|{_LETTER}+(?:['’\-\u2010\u2011]{_LETTER}+)*"  # don't, well-known, 3-legged
-    rf"|[{_HIRAGANA}{_MARKS}]+"
-    rf"|[{_KATAKANA}{_MARKS}]+"
-    rf"|[{_HAN}]"
-)
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    """Compiled on use, because that takes longer than many a command."""
+    # Vowel signs, viramas and accents, which ``\w`` leaves out, and the joiners between them.
+    marks = "\u200c\u200d" + "".join(
+        chr(code)
+        for block in ((0x300, 0x3100), (0xA600, 0xAC00), (0xFB00, 0xFE30), (0x11000, 0x11FFF))
+        for code in range(*block)
+        if unicodedata.category(chr(code)) in ("Mn", "Mc", "Me")
+    )
+    letter = rf"(?:(?![_{_HAN}{_HIRAGANA}{_KATAKANA}])\w|[{marks}])"
+    return re.compile(
+        rf"\d+(?:[.,:/]\d+)+(?![^\W\d_])"  # 1,000.5 and 10:30 and 3/4
+        rf"|{letter}+(?:['’\-\u2010\u2011]{letter}+)*"  # don't, well-known, 3-legged
+        rf"|[{_HIRAGANA}{marks}]+"
+        rf"|[{_KATAKANA}{marks}]+"
+        rf"|[{_HAN}]"
+    )
+
 
 # The same rules for plain ASCII, where small classes make the search several times faster.
 _ASCII_WORDS = re.compile(
@@ -49,7 +56,7 @@ def words(text: str) -> list[tuple[int, int]]:
     Returns:
         Half-open character ranges in order, none overlapping. Time is linear in the length.
     """
-    pattern = _ASCII_WORDS if text.isascii() else _WORDS
+    pattern = _ASCII_WORDS if text.isascii() else _words()
     return [match.span() for match in pattern.finditer(text)]
 
 

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from beholder.embed import entailment
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ConfigError
-from beholder.judges.builtin import numbers as builtin
-from beholder.judges.builtin.analysed import AnalysedText
-from beholder.judges.builtin.entailed import premises
-from beholder.judges.builtin.reading import analysed
 from beholder.metrics.base import Bounds, Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.posh.metric import PoSh, PoShEvidence
@@ -25,6 +20,9 @@ from beholder.metrics.tools import Tools
 from beholder.metrics.wording import Reading, compare_words, peer_adjusted_recall, read_all
 from beholder.records import Item, ItemScore
 from beholder.text.word_order import in_order
+
+if TYPE_CHECKING:
+    from beholder.judges.builtin.analysed import AnalysedText
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,6 +123,9 @@ class Accord(Metric[AccordEvidence]):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """Those of judge and encoder; beside the encoder's that of what finds contradictions."""
+        from beholder.embed import entailment
+        from beholder.judges.builtin import numbers as builtin
+
         found = super().identities(tools)
         if self.caution:
             found["encoder"] += f"+{entailment.identity()}"
@@ -176,6 +177,8 @@ def excluded(candidate: str, references: Sequence[str]) -> float:
     Each sentence is compared with the nearest sentence of the other text. Probabilities of at most
     0.5 count as 0, so that a text that may be true loses nothing.
     """
+    from beholder.judges.builtin.reading import analysed
+
     own, others = analysed(candidate), [analysed(reference) for reference in references]
     if not own.words or not all(other.words for other in others):
         return 0.0
@@ -185,5 +188,8 @@ def excluded(candidate: str, references: Sequence[str]) -> float:
 
 
 def _chances(source: AnalysedText, target: AnalysedText) -> FloatArray:
+    from beholder.embed import entailment
+    from beholder.judges.builtin.entailed import premises
+
     asked = [(premises(said, target)[0], said) for said in source.sentence_texts]
     return entailment.entail(asked)[:, entailment.CONTRADICTION]
