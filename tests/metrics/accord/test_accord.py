@@ -183,9 +183,12 @@ def test_no_sentence_is_compared_where_a_unit_is_contradicted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(
-        "beholder.metrics.accord.metric.excluded", lambda *texts: asked.append(texts[0]) or 0.2
-    )
+
+    def excluded(candidate: str, references: tuple[str, ...]) -> float:
+        asked.append(candidate)
+        return 0.2
+
+    monkeypatch.setattr("beholder.metrics.accord.metric.excluded", excluded)
     for candidate, expected in ((OTHER, 1.0), (TEXT, 0.2)):
         item = Item("i", candidate, (TEXT,))
         assert asyncio.run(Accord().gather(item, Tools())).excluded == expected
