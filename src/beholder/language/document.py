@@ -24,6 +24,8 @@ class Word(NamedTuple):
         start: First character in the original text.
         end: One past the last character in the original text.
         sentence: Place of its sentence in the document.
+        margins: How far the parser's tag, head and relation are above the next best; empty if it
+            does not say.
     """
 
     index: int  # type: ignore[assignment]  # hides a method of tuples
@@ -36,6 +38,7 @@ class Word(NamedTuple):
     start: int
     end: int
     sentence: int
+    margins: tuple[float, ...] = ()
 
     @property
     def lower(self) -> str:

@@ -53,6 +53,7 @@ class Entity:
         member_of: The entity of which it is one ("one of the men"), or None.
         rule: The rule that made it; ``share``: what is said of it is said of the part of such
             things that ``quantity`` names ("most of the seats").
+        doubt: How likely it is misread, 0..1; 0 if the parser does not say how sure it is.
     """
 
     index: int
@@ -65,6 +66,7 @@ class Entity:
     polarity: bool = True
     member_of: int | None = None
     rule: str = "noun"
+    doubt: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ class Attribute:
         kind: See ``AttributeKind``.
         polarity: False if the text denies it.
         rule: The rule that made it.
+        doubt: As of ``Entity``.
     """
 
     entity: int
@@ -90,6 +93,7 @@ class Attribute:
     kind: AttributeKind = "quality"
     polarity: bool = True
     rule: str = ""
+    doubt: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,7 @@ class Relation:
         passive: Whether the subject undergoes the verb.
         polarity: False if the text denies it.
         rule: The rule that made it.
+        doubt: As of ``Entity``.
     """
 
     subject: int
@@ -120,6 +125,7 @@ class Relation:
     passive: bool = False
     polarity: bool = True
     rule: str = ""
+    doubt: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ FILE = Path(__file__).with_name("english.safetensors")
 COMPONENT = "beholder_parser"
 NEAR_VERBS = "near verbs"
 """Where documents keep the first characters of the nouns that are nearly verbs."""
+MARGINS = "margins"
+"""Where a document has the network's margins."""
 
 _RUN = 128
 """Signs in a row, without a space, from which they are cut; no text in a language has so many."""
@@ -95,6 +97,7 @@ class Annotator:
             rows[:, place] = [self._ids[name] for name in names]
         rows[:, 3] = (read.heads - np.arange(len(doc))).astype(np.uint64)
         doc.user_data[NEAR_VERBS] = {doc[int(i)].idx for i in read.near_verbs}
+        doc.user_data[MARGINS] = read.margins
         return doc.from_array(["TAG", "POS", "DEP", "HEAD"], cast("Ints2d", rows))
 
     def pipe(self, docs: Iterable[Doc], *, batch_size: int) -> Iterator[Doc]:

@@ -66,6 +66,8 @@ class Tagged:
         heads: (n,) place of the head of each word in the text, the own place for a root.
         relations: Relation of each word to its head.
         near_verbs: Places of the nouns that are nearly verbs of the present.
+        margins: (n, 3) how far the chosen tag, head and relation are above the next best; of a
+            head that is not the best by itself, negative.
     """
 
     tags: list[str]
@@ -73,6 +75,7 @@ class Tagged:
     heads: Ints
     relations: list[str]
     near_verbs: Ints
+    margins: FloatArray
 
 
 def shape(word: str) -> int:
@@ -200,7 +203,7 @@ class Network:
         """The words of one text, with everything that the network says of them."""
         if not words:
             nothing = np.zeros(0, dtype=np.int64)
-            return Tagged([], [], nothing, [], nothing)
+            return Tagged([], [], nothing, [], nothing, np.zeros((0, 3)))
         x = np.stack([self._vector(word) for word in words])
         for block in self._blocks:
             x = block(x)
@@ -208,15 +211,19 @@ class Network:
         n_tags, n_parts = len(self.tags), len(self.parts)
         told = self._tag(x)
         pairs = told[:, :n_tags, None] + told[:, None, n_tags : n_tags + n_parts] + self._together
-        best = pairs.max(axis=2)
-        verbs = best[:, self._verbs].max(axis=1) >= best[:, self._nouns].max(axis=1) - _NEARLY
-        tags, parts = np.divmod(pairs.reshape(len(words), -1).argmax(axis=1), n_parts)
+        likely = pairs.max(axis=2)
+        verbs = likely[:, self._verbs].max(axis=1) >= likely[:, self._nouns].max(axis=1) - _NEARLY
+        pairs = pairs.reshape(len(words), -1)
+        margins = np.empty((len(words), 3))
+        best = pairs.argmax(axis=1)
+        margins[:, 0] = _margins(pairs, best)
+        tags, parts = np.divmod(best, n_parts)
         bounds = sentence_bounds(told[:, -2])
-        heads = self._heads(x, told[:, -1], bounds)
-        relations = self._relations(x, heads)
+        heads, margins[:, 1] = self._heads(x, told[:, -1], bounds)
+        relations, margins[:, 2] = self._relations(x, heads)
         named = [self.tags[i] for i in tags], [self.parts[i] for i in parts]
-        told_near = np.flatnonzero(verbs & np.isin(tags, self._nouns))
-        return Tagged(*named, heads, [self.relations[i] for i in relations], told_near)
+        near = np.flatnonzero(verbs & np.isin(tags, self._nouns))
+        return Tagged(*named, heads, [self.relations[i] for i in relations], near, margins)
 
     def _vector(self, word: str) -> FloatArray:
         """What the first block gets of a word."""
@@ -228,25 +235,42 @@ class Network:
             self._known[word] = found = found.astype(np.float32)
         return found
 
-    def _heads(self, x: FloatArray, roots: FloatArray, bounds: Sequence[int]) -> Ints:
+    def _heads(
+        self, x: FloatArray, roots: FloatArray, bounds: Sequence[int]
+    ) -> tuple[Ints, FloatArray]:
         arcs = np.maximum(self._to_arc(x), 0)
         dependents = on_grid(self._arc(arcs[:, :WIDTH]), _PLACES)
         heads = on_grid(arcs[:, WIDTH:], _PLACES)
-        found = np.empty(len(x), dtype=np.int64)
+        found, margins = np.empty(len(x), dtype=np.int64), np.empty(len(x))
         for start, stop in pairwise(bounds):
             scores = dependents[start:stop] @ heads[start:stop].T
             np.fill_diagonal(scores, roots[start:stop])
-            found[start:stop] = best_tree(scores) + start
-        return found
+            heads_here = best_tree(scores)
+            found[start:stop] = heads_here + start
+            margins[start:stop] = _margins(scores, heads_here)
+        return found, margins
 
-    def _relations(self, x: FloatArray, heads: Ints) -> Ints:
+    def _relations(self, x: FloatArray, heads: Ints) -> tuple[Ints, FloatArray]:
         both = self._to_relation(x)
         scores = self._relation(np.maximum(both[:, :WIDTH] + both[heads, WIDTH:], 0))
         root = self.relations.index("root")
         scores[:, root] = -np.inf
         found: Ints = scores.argmax(axis=1)
+        margins = _margins(scores, found)
         found[heads == np.arange(len(heads))] = root
-        return found
+        return found, margins
+
+
+def _margins(scores: FloatArray, chosen: Ints) -> FloatArray:
+    """How far the chosen column of each row is above the best other one."""
+    rows = np.arange(len(scores))
+    others = scores.astype(np.float64)
+    taken = others[rows, chosen]
+    if others.shape[1] == 1:
+        return np.full(len(rows), np.inf)
+    others[rows, chosen] = -np.inf
+    margins: FloatArray = taken - others.max(axis=1)
+    return margins
 
 
 def sentence_bounds(starts: FloatArray) -> list[int]:

@@ -128,12 +128,13 @@ def _rows(doc: Doc) -> list[Word]:
         nodes = dialects.to_ud([dialects.Node(t.text, t.pos_, dep, head) for t, dep, head in drawn])
         deps, heads = [node.dep for node in nodes], [node.head for node in nodes]
     sentence = -1
-    rows = []
+    rows, margins = [], doc.user_data.get(model.MARGINS)
     for index, (token, dep, head) in enumerate(zip(doc, deps, heads, strict=True)):
         text, start = token.text, token.idx
         sentence += bool(token.is_sent_start) or index == 0
         place = (dep, head, start, start + len(text), sentence)
-        rows.append(Word(index, text, "", token.pos_, token.tag_, *place))
+        how = () if margins is None else tuple(margins[index].tolist())
+        rows.append(Word(index, text, "", token.pos_, token.tag_, *place, how))
     return rows
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 from beholder.errors import ConfigError
-from beholder.language import clauses, coreference, reference, unseen
+from beholder.language import certainty, clauses, coreference, reference, unseen
 from beholder.language.clauses import AFFIRMED
 from beholder.language.describe import attribute_facts
 from beholder.language.document import Document, Word
@@ -79,7 +79,8 @@ class Builder:
             name, head, member_of = whole.name, whole.head, whole.index
             quantity = phrase.word.lower
         self._of_word[index] = (len(self.entities),)
-        how = (quantity, phrase.plural, phrase.kind, phrase.polarity, member_of, phrase.rule)
+        doubt = certainty.doubt("entity", certainty.features(phrase.name))
+        how = (quantity, phrase.plural, phrase.kind, phrase.polarity, member_of, phrase.rule, doubt)
         self.entities.append(Entity(len(self.entities), name, head, (mention,), *how))
 
     def _add_mention(self, index: int, mention: Mention, phrase: Phrase) -> None:
@@ -115,7 +116,7 @@ class Builder:
             key = (entity, fact.value, fact.polarity)
             text = " ".join(word.lower for word in fact.words)
             said = (text, fact.value, spans(fact.words), fact.words[0].sentence)
-            made = Attribute(entity, *said, fact.kind, fact.polarity, fact.rule)
+            made = Attribute(entity, *said, fact.kind, fact.polarity, fact.rule, self._doubt(fact))
             self.attributes[key] = _merged(self.attributes.get(key), made)
 
     def _add_relation(self, fact: RelationFact) -> None:
@@ -132,9 +133,16 @@ class Builder:
         key = (subject, target, predicate, polarity)
         sentence = fact.words[0].sentence if fact.words else 0
         said = (text, predicate, spans(fact.words), sentence)
-        how = (fact.kind, fact.passive, polarity, fact.rule)
+        how = (fact.kind, fact.passive, polarity, fact.rule, self._doubt(fact))
         made = Relation(subject, target, *said, *how)
         self.relations[key] = _merged(self.relations.get(key), made)
+
+    def _doubt(self, fact: AttributeFact | RelationFact) -> float:
+        relation = isinstance(fact, RelationFact)
+        places = (fact.subject, fact.object) if isinstance(fact, RelationFact) else (fact.noun,)
+        ends = [self.document.words[place] for place in places]
+        found = certainty.features(fact.words, ends)
+        return certainty.doubt("relation" if relation else "attribute", found)
 
     def graph(self, rules: str) -> SceneGraph:
         """The finished graph; pronouns that name nothing and say nothing are left out."""
@@ -170,7 +178,8 @@ def _merged(known: P | None, made: P) -> P:
     """What a text says once, or again with the characters of both places."""
     if known is None:
         return made
-    return replace(known, spans=tuple(dict.fromkeys((*known.spans, *made.spans))))
+    spans = tuple(dict.fromkeys((*known.spans, *made.spans)))
+    return replace(known, spans=spans, doubt=min(known.doubt, made.doubt))
 
 
 def _base(fact: RelationFact) -> str:

@@ -50,6 +50,7 @@ class GraphUnit:
         asked: Whether it is looked for by itself. If not, it only helps to distinguish things:
             which thing has a part, by a pronoun ("its tail"); what makes an effect; a bare place
             ("the front"); a quality that says nothing ("visible").
+        doubt: How likely it is misread, 0..1.
     """
 
     kind: UnitKind
@@ -64,6 +65,7 @@ class GraphUnit:
     quantity: bool = False
     share: bool = False
     asked: bool = True
+    doubt: float = 0.0
 
     def place(self, graph: SceneGraph) -> tuple[int, ...]:
         """Where its words and its ends begin in the text: identifies it."""
@@ -120,7 +122,8 @@ def _entity_unit(graph: SceneGraph, entity: Entity) -> GraphUnit:
     spans = _with_denial(graph.text, spans, entity.polarity)
     asked = entity.kind == "thing" and entity.rule != "selector" and entity.name not in GENERIC
     said = (entity.name, entity.name, spans, entity.index)
-    return GraphUnit("entity", *said, polarity=entity.polarity, asked=asked)
+    polarity, doubt = entity.polarity, entity.doubt
+    return GraphUnit("entity", *said, polarity=polarity, asked=asked, doubt=doubt)
 
 
 def _attribute_unit(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
@@ -135,7 +138,8 @@ def _attribute_unit(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
     share = _is_of_share(owner, attribute)
     spans += _quantity_spans(graph, owner) if share else ()
     said = (attribute.text, attribute.value, spans, attribute.entity)
-    return GraphUnit("attribute", *said, polarity=attribute.polarity, share=share, asked=asked)
+    made = GraphUnit("attribute", *said, polarity=attribute.polarity, share=share, asked=asked)
+    return replace(made, doubt=attribute.doubt)
 
 
 def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
@@ -149,7 +153,7 @@ def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
     said = (relation.text, relation.predicate, spans, relation.subject, relation.object)
     how = (relation.polarity, relation.passive, relation.kind == "verb")
     asked = not (effect or placed or written & _OWNERS)
-    return GraphUnit("relation", *said, *how, share=share, asked=asked)
+    return GraphUnit("relation", *said, *how, share=share, asked=asked, doubt=relation.doubt)
 
 
 def _is_of_share(entity: Entity, fact: Attribute | Relation) -> bool:

@@ -17,11 +17,13 @@ from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.gather import gather
 from beholder.judges.builtin.numbers import PRESENT, Numbers, number, numbers
 from beholder.judges.builtin.rewritten import rewritten
+from beholder.language.certainty import MISREAD
 from beholder.records import Span
 
 _EVEN, _SLOPE = 0.5, 0.6
 """Probability that counts as half, and the range of probabilities that values spread over."""
 _SURELY = number("entail.surely")
+_REPEATED = number("entail.repeated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,9 @@ class Finding:
         contradiction: What the target says in its place, or empty where it is silent.
         where: Characters of the counterpart in the target.
         exchanged: Whether the target says it with who and whom exchanged.
-        excused: Whether it relates a thing that is wrong itself, and is right of what is in its
-            place: no further mistake, and nothing that is right.
+        excused: Whether it is left out: it relates a thing that is wrong itself, and is right of
+            what is in its place; or it is probably misread. Nearly the same words are read the same
+            way in both texts, so there nothing is left out as misread.
     """
 
     value: float
@@ -83,8 +86,10 @@ def find(
         if unit.kind == "entity" and finding.grade < PRESENT
     }
     for place, (unit, found) in enumerate(zip(source.units, evidence, strict=True)):
-        excused = found.spared and found.kind == "relation" and not contradicted(found, n)
-        if excused and not absent.isdisjoint((unit.subject, unit.object)):
+        wrong = not absent.isdisjoint((unit.subject, unit.object))
+        spared = found.spared and found.kind == "relation" and not contradicted(found, n)
+        misread = unit.doubt >= MISREAD and found.repeated < _REPEATED
+        if misread or (spared and wrong):
             made[place] = replace(made[place], excused=True)
     return tuple(made)
 

@@ -1,0 +1,59 @@
+"""How likely a part of a scene graph is misread, from the margins of the parser's decisions."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from beholder.language.document import Word
+
+Part: TypeAlias = Literal["entity", "attribute", "relation"]
+
+_LONG = 2
+"""Words beyond which a part is long."""
+_FAR = 15
+"""Distance in words beyond which all count alike."""
+_DIGITS = 3
+_WEIGHTS = json.loads(Path(__file__).with_name("certainty.json").read_text(encoding="utf-8"))
+MISREAD: float = _WEIGHTS["misread"]
+"""Doubt from which a part counts as misread."""
+
+
+def features(words: Sequence[Word], ends: Sequence[Word] = ()) -> tuple[float, ...]:
+    """What the doubt about a part is made of; empty without words or margins.
+
+    Args:
+        words: The words that say it.
+        ends: The nouns of which it is said.
+
+    Returns:
+        1; the least margins of tag, head and relation of the words; of the ends, those of tag, head
+        and relation; the distance to the farthest end; whether it has more than two words.
+    """
+    known = [word for word in words if word.margins]
+    if not known:
+        return ()
+    own = [min(_squashed(word.margins[i]) for word in known) for i in range(3)]
+    nouns = [word for word in ends if word.margins]
+    theirs = [min((_squashed(word.margins[i]) for word in nouns), default=0.0) for i in range(3)]
+    first = known[0].index
+    far = max((abs(word.index - first) for word in ends), default=0)
+    return (1.0, *own, *theirs, min(far, _FAR) / _FAR, float(len(words) > _LONG))
+
+
+def doubt(part: Part, found: Sequence[float]) -> float:
+    """How likely a part with these features is misread, 0..1; 0 without features."""
+    if not found:
+        return 0.0
+    total = sum(w * x for w, x in zip(_WEIGHTS[part], found, strict=True))
+    return round(1.0 / (1.0 + math.exp(-total)), _DIGITS)
+
+
+def _squashed(margin: float) -> float:
+    """A margin within -2 and 4: beyond some units, more hardly says more."""
+    if margin < 0:
+        return max(margin, -2.0)
+    return 4.0 * margin / (4.0 + margin) if margin < math.inf else 4.0
