@@ -4,8 +4,9 @@
 
 Data: the pairs of ``SHARED_DATA/nli`` and the statements of ``statements.jsonl`` and
 ``exchanged.jsonl`` that the model was not trained on; the tuning half (the first six of each
-kind) of the minimal pairs that come with beholder; units of two descriptions of 44 photographs,
-marked by blind readers (language models, ``training/readings/units.jsonl``); and descriptions of
+kind) of the minimal pairs that come with beholder; units of two descriptions of every fourth of 64
+photographs, marked by blind readers (language models, ``training/readings/units.jsonl``); and
+descriptions of
 different photographs, which say nothing of each other. If a premise entails a sentence, it says
 all units of the sentence; if not, at least one unit is not said. So the probability of a sentence
 is the product of its units'. Of a minimal pair, each unit is labelled: those of the paraphrase
@@ -42,6 +43,8 @@ from training.entailment.train import LABELS, SHARED, SIXTH, is_kept_back, writt
 from training.fact_weights import TABLE, write_table
 from training.studies.contradictions import read as read_reading
 from training.studies.minimal_pairs import TUNED
+from training.studies.photographs import NAMES as PHOTOGRAPHS
+from training.studies.photographs import SIDES, is_measured, texts_of_pairs
 
 Floats = npt.NDArray[np.float64]
 Spans: TypeAlias = tuple[Span, ...]
@@ -49,8 +52,6 @@ Labels: TypeAlias = Callable[[GraphUnit], bool | None]
 WEIGHTS = (1.0, 1.0, 0.25)
 """Of the minimal pairs, the readers' units, and the descriptions of different photographs; chosen
 from ten on the same data."""
-PHOTOGRAPHS = ("photographs", "photographs_2")
-SIDES = ("candidate", "reference")
 KINDS = {"entity": 0, "attribute": 1, "amount": 1, "relation": 2}
 NAMES = ("entity", "attribute", "relation")
 PARTS = {"rules": [0, 1, 4, 5, 6], "model": [0, 2, 3, 5, 6], "both": list(range(7))}
@@ -120,13 +121,10 @@ def _outside(start: int, end: int, unit: GraphUnit) -> bool:
 
 def readings() -> Iterator[tuple[str, str, Labels]]:
     """Units of two descriptions of a photograph, marked by readers."""
-    texts = {}
-    for name in PHOTOGRAPHS:
-        for row in read_reading(f"{name}.jsonl"):
-            texts[f"{name}/{row['id']}"] = {s: row[s] for s in SIDES}
+    texts = texts_of_pairs()
     marks: dict[tuple[str, str], dict[tuple[str, Spans], bool]] = {}
     for row in read_reading("units.jsonl"):
-        if row["mark"] != "ill":
+        if row["mark"] != "ill" and is_measured(row["pair"]):
             key = (row["kind"], tuple((a, b) for a, b in row["spans"]))
             marks.setdefault((row["pair"], row["side"]), {})[key] = row["mark"] == "said"
     for (pair, side), said in marks.items():

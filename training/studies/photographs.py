@@ -15,10 +15,28 @@ from scipy.stats import binomtest
 
 from training.studies.contradictions import read
 
+NAMES = ("photographs", "photographs_2", "photographs_3")
+SIDES = ("candidate", "reference")
+FOURTH = 4
+"""Which photographs are not trained on."""
 MARKS = ("right", "false", "ill")
 CLAIMS = {
     "unstated": "mistake", "contradicted": "mistake", "omission": "omission", "match": "match"
 }  # fmt: skip
+
+
+def texts_of_pairs() -> dict[str, dict[str, str]]:
+    """Candidate and reference of each pair of photographs."""
+    return {
+        f"{name}/{row['id']}": {side: row[side] for side in SIDES}
+        for name in NAMES
+        for row in read(f"{name}.jsonl")
+    }
+
+
+def is_measured(pair: str) -> bool:
+    """Whether the units of a pair are not trained on."""
+    return int(pair[-2:]) % FOURTH == 0
 
 
 def main() -> None:
