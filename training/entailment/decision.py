@@ -4,9 +4,8 @@
 
 Data: the pairs of ``SHARED_DATA/nli`` and the statements of ``statements.jsonl`` and
 ``exchanged.jsonl`` that the model was not trained on; the tuning half (the first six of each
-kind) of the minimal pairs that come with beholder; units of two descriptions of every fourth of 64
-photographs, marked by blind readers (language models, ``training/readings/units.jsonl``); and
-descriptions of
+kind) of the minimal pairs that come with beholder; units of two descriptions of 64 photographs,
+marked by blind readers (language models, ``training/readings/units.jsonl``); and descriptions of
 different photographs, which say nothing of each other. If a premise entails a sentence, it says
 all units of the sentence; if not, at least one unit is not said. So the probability of a sentence
 is the product of its units'. Of a minimal pair, each unit is labelled: those of the paraphrase
@@ -44,7 +43,7 @@ from training.fact_weights import TABLE, write_table
 from training.studies.contradictions import read as read_reading
 from training.studies.minimal_pairs import TUNED
 from training.studies.photographs import NAMES as PHOTOGRAPHS
-from training.studies.photographs import SIDES, is_measured, texts_of_pairs
+from training.studies.photographs import SIDES, texts_of_pairs
 
 Floats = npt.NDArray[np.float64]
 Spans: TypeAlias = tuple[Span, ...]
@@ -124,7 +123,7 @@ def readings() -> Iterator[tuple[str, str, Labels]]:
     texts = texts_of_pairs()
     marks: dict[tuple[str, str], dict[tuple[str, Spans], bool]] = {}
     for row in read_reading("units.jsonl"):
-        if row["mark"] != "ill" and is_measured(row["pair"]):
+        if row["mark"] != "ill":
             key = (row["kind"], tuple((a, b) for a, b in row["spans"]))
             marks.setdefault((row["pair"], row["side"]), {})[key] = row["mark"] == "said"
     for (pair, side), said in marks.items():

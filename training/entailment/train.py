@@ -16,14 +16,12 @@ exchanges, then 93,216 of all (``--start FILE --minutes 40``). Data:
   the sentences are paraphrases with and without one wrong fact;
 - ``exchanged.jsonl``: passages of two or more like things by four other such writers, and
   statements in which who does, has, wears or stands where is exchanged;
-- units of descriptions of photographs, marked by readers (``training/readings/units.jsonl``);
 - patterns: pairs of ``exchanges.py``, in which who does, has or wears what is exchanged;
 - premises beside themselves and beside others, and silver pairs of long descriptions, among them
   sentences with two things exchanged.
 
-Never trained on are premises whose SHA-256 begins below 10, every sixth passage, and the units of
-every fourth photograph, to which the decision is fitted; accuracy on them is printed and written to
-``entailment.json``.
+Never trained on are premises whose SHA-256 begins below 10 and every sixth passage; accuracy on
+them is printed and written to ``entailment.json``.
 """
 
 from __future__ import annotations
@@ -48,12 +46,8 @@ from torch.nn import functional
 from beholder.embed import minilm
 from beholder.embed.entailment import FILE
 from beholder.embed.minilm import Packed
-from beholder.judges.builtin.entailed import premises
-from beholder.judges.builtin.reading import analysed
 from training.entailment import exchanges
 from training.packing import pack
-from training.studies.contradictions import read
-from training.studies.photographs import SIDES, is_measured, texts_of_pairs
 
 SHARED = Path(__file__).parents[3] / "shared/data/nli"
 PEOPLE = {"snli": 1.0, "counterfactual": 1.0, "one_word": 0.8, "monotonicity": 0.4}
@@ -62,12 +56,9 @@ WRITTEN = {name: Path(__file__).with_name(f"{name}.jsonl") for name in ("stateme
 SIXTH = 6
 COPIES, STRANGERS, SILVER = 3000, 3000, {"statement": 12000, "crossed": 6000}
 PATTERNS = 6000
-UNITS = 12
-"""How often a marked unit counts."""
 SAID = {"statement": 0.3, "crossed": 0.4, "patterns": 0.5}
 """Weight of a pair that a program made."""
 LABELS = ("entailment", "neutral", "contradiction")
-MARKS = {"said": "entailment", "unsaid": "neutral", "excluded": "contradiction"}
 LEAST, WARM = 0.02, 200
 """Least share of the learning rate, and steps until it is full."""
 RATES = {"head": 5e-4, "body": 1.7e-4}
@@ -157,7 +148,7 @@ def unpacked(stored: dict[str, Any], name: str) -> Any:
 def load(silver: Path) -> tuple[list[Row], dict[str, list[Row]]]:
     """Rows to train on, and those kept back by set."""
     train: list[Row] = []
-    kept: dict[str, list[Row]] = {name: [] for name in (*PEOPLE, *WRITTEN, "units")}
+    kept: dict[str, list[Row]] = {name: [] for name in (*PEOPLE, *WRITTEN)}
     for name, weight in PEOPLE.items():
         text = gzip.decompress((SHARED / f"{name}.jsonl.gz").read_bytes()).decode()
         for given in map(json.loads, text.splitlines()):
@@ -175,12 +166,6 @@ def load(silver: Path) -> tuple[list[Row], dict[str, list[Row]]]:
             train += [*rows, *rows, _row(passage, passage, "entailment", 0.5)]
         else:
             kept[name] += rows
-    for pair, premise, text, label in marked():
-        row = _row(premise, text, label, 1.0)
-        if is_measured(pair):
-            kept["units"].append(row)
-        else:
-            train += [row] * UNITS
     return train + list(_made(silver)), kept
 
 
@@ -190,16 +175,6 @@ def written() -> Iterator[tuple[str, int, dict[str, Any]]]:
         lines = Path(__file__).with_name(f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
         for place, line in enumerate(lines):
             yield name, place, json.loads(line)
-
-
-def marked() -> Iterator[tuple[str, str, str, str]]:
-    """Pair, premise, unit as a sentence, and label, of marked units that are well-formed."""
-    texts = texts_of_pairs()
-    for row in read("units.jsonl"):
-        if row["mark"] in MARKS:
-            other = SIDES[row["side"] == SIDES[0]]
-            premise = premises(row["statement"], analysed(texts[row["pair"]][other]))[0]
-            yield row["pair"], premise, row["statement"], MARKS[row["mark"]]
 
 
 def _made(silver: Path) -> Iterator[Row]:
@@ -284,7 +259,6 @@ def main() -> None:
     parser.add_argument("silver", type=Path)
     parser.add_argument("--minutes", type=float, default=50, help="of processor time")
     parser.add_argument("--start", type=Path, help="weights of an earlier round to go on from")
-    parser.add_argument("--pace", type=float, default=1.0, help="factor of the learning rates")
     parser.add_argument("--output", type=Path, default=FILE)
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -304,7 +278,7 @@ def main() -> None:
                 break
             rate = min(1, (step + 1) / WARM) * max(LEAST, 1 - share)
             for group, full in zip(optimizer.param_groups, RATES.values(), strict=True):
-                group["lr"] = full * rate * args.pace
+                group["lr"] = full * rate
             wanted, weights = (torch.tensor([row[i] for row in part]) for i in (2, 3))
             losses = functional.cross_entropy(model(part), wanted, reduction="none")
             loss = (losses * weights).sum() / weights.sum()

@@ -17,8 +17,6 @@ from training.studies.contradictions import read
 
 NAMES = ("photographs", "photographs_2", "photographs_3")
 SIDES = ("candidate", "reference")
-FOURTH = 4
-"""Which photographs are not trained on."""
 MARKS = ("right", "false", "ill")
 CLAIMS = {
     "unstated": "mistake", "contradicted": "mistake", "omission": "omission", "match": "match"
@@ -32,11 +30,6 @@ def texts_of_pairs() -> dict[str, dict[str, str]]:
         for name in NAMES
         for row in read(f"{name}.jsonl")
     }
-
-
-def is_measured(pair: str) -> bool:
-    """Whether the units of a pair are not trained on."""
-    return int(pair[-2:]) % FOURTH == 0
 
 
 def main() -> None:
