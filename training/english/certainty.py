@@ -64,8 +64,8 @@ def marked() -> tuple[dict[str, Floats], dict[str, Bools], dict[str, npt.NDArray
         for unit in graph_units(graph):
             key = (unit.kind, unit.spans)
             if key in ill and not unit.quantity:
-                row = (features[int(unit.doubt)], ill[key], places[pair] % FOLDS)
-                rows[unit.kind].append(row)
+                found = features[int(unit.doubt)]
+                rows[unit.kind].append((found, ill[key], places[pair] % FOLDS))
     return (
         {kind: np.array([row[0] for row in some]) for kind, some in rows.items()},
         {kind: np.array([row[1] for row in some]) for kind, some in rows.items()},

@@ -80,8 +80,9 @@ class Builder:
             quantity = phrase.word.lower
         self._of_word[index] = (len(self.entities),)
         doubt = certainty.doubt("entity", certainty.features(phrase.name))
-        how = (quantity, phrase.plural, phrase.kind, phrase.polarity, member_of, phrase.rule, doubt)
-        self.entities.append(Entity(len(self.entities), name, head, (mention,), *how))
+        how = (quantity, phrase.plural, phrase.kind, phrase.polarity, member_of, phrase.rule)
+        entity = Entity(len(self.entities), name, head, (mention,), *how, doubt=doubt)
+        self.entities.append(entity)
 
     def _add_mention(self, index: int, mention: Mention, phrase: Phrase) -> None:
         entity = self.entities[index]
@@ -133,8 +134,8 @@ class Builder:
         key = (subject, target, predicate, polarity)
         sentence = fact.words[0].sentence if fact.words else 0
         said = (text, predicate, spans(fact.words), sentence)
-        how = (fact.kind, fact.passive, polarity, fact.rule, self._doubt(fact))
-        made = Relation(subject, target, *said, *how)
+        how = (fact.kind, fact.passive, polarity, fact.rule)
+        made = Relation(subject, target, *said, *how, doubt=self._doubt(fact))
         self.relations[key] = _merged(self.relations.get(key), made)
 
     def _doubt(self, fact: AttributeFact | RelationFact) -> float:

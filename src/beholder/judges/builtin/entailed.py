@@ -123,6 +123,10 @@ def features(found: Evidence, said: Chances, n: Numbers) -> tuple[float, ...]:
         float(contradicted(found, n)),
         found.repeated**_STEEP,
         found.shared,
+        found.coverage,
+        float(found.elsewhere),
+        found.ends,
+        float(found.vague),
     )
 
 
