@@ -27,7 +27,7 @@ from toy.world import make_world
 _LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
 MODEL = re.compile(r"\b(openai|anthropic|gemini|hf|vllm|st|clip|spacy):|\bclipscore\b")
 """A command that names one of these asks a model that tests do not have."""
-N_NOT_RUN = 10
+N_NOT_RUN = 11
 """Blocks with a comment that says what they need; a page that adds one says so here."""
 
 

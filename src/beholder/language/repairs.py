@@ -90,6 +90,8 @@ def _subject(
     if not before or before[-1].index < word.index - 1:
         return None
     subject = before[-1]
+    if subject.pos in ("CCONJ", "PUNCT"):
+        return None  # "cups and forks on a shelf"
     if subject.lower == "more" and len(before) > 1 and _counts(before[-2]):
         subject = before[-2]  # "three more stand"
     fits = subject.tag == "NN" or subject.lower in _ONE_MORE if singular else _is_several(subject)

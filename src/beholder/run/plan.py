@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -138,7 +139,8 @@ class _Counting:
                 if self._tally.n_calls:
                     others = [(self._asker, tools) for tools in self._bounds] + self._others
                     for other, tools in others:
-                        await other.evaluate(subject, tools)
+                        with suppress(ItemError):  # its calls count; few facts may give no score
+                            await other.evaluate(subject, tools)
         except ItemError as error:
             self.planned.lacking[str(error)] += 1
 

@@ -34,6 +34,7 @@ def test_the_manifest_names_what_answers_hang_on() -> None:
         "judges/builtin/inference.txt",
         "judges/builtin/numbers.json",
         "judges/builtin/predicates.txt",
+        "language/certainty.json",
         "language/english.safetensors",  # weights of the parser
         "language/lemmas.txt",
         "language/lexicon.txt",
