@@ -50,8 +50,8 @@ Spans: TypeAlias = tuple[Span, ...]
 Labels: TypeAlias = Callable[[GraphUnit], bool | None]
 WEIGHTS = (1.0, 4.0, 0.1)
 """Of the minimal pairs, the readers' units, and the descriptions of different photographs; chosen
-from seven on the same data. The readers' units count most: in them said and not said are as frequent
-as in descriptions."""
+from seven on the same data. The readers' units count most: in them, said and not said are as
+frequent as in descriptions."""
 KINDS = {"entity": 0, "attribute": 1, "amount": 1, "relation": 2}
 NAMES = ("entity", "attribute", "relation")
 OTHERS = [5, 6, 7, 8, 9, 10]
