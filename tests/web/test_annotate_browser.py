@@ -55,7 +55,10 @@ def enter(watched: Any, address: str, token: str) -> Any:
 
 
 def choose(page: Any, selector: str) -> None:
-    page.locator(selector).check(force=True)
+    from playwright.sync_api import expect
+
+    page.locator(selector).click(force=True)  # a busy page shows the state later
+    expect(page.locator(selector)).to_be_checked()
 
 
 def click_marks(page: Any) -> None:
