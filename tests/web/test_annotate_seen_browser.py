@@ -90,7 +90,8 @@ def test_a_iiif_picture_is_loaded_in_tiles_from_its_server_alone(
             n = len(asked)
             page.locator(".zoom").evaluate("view => { view.scrollLeft = 0; view.scrollTop = 0; }")
             page.wait_for_function(
-                "() => document.querySelector('.tiles img:last-child').style.left === '0%'"
+                "() => { const last = document.querySelector('.tiles img:last-child');"
+                " return last.style.left === '0%' && last.complete; }"
             )
             assert any(one.startswith("0,0,512,512/512,") for one in asked[n:])
             for _ in range(12):
