@@ -54,39 +54,40 @@ def enter(watched: Any, address: str, token: str) -> Any:
     return page
 
 
-def choose(page: Any, selector: str) -> None:
+def choose(box: Any) -> None:
+    """Click a box that is in its final place; a busy page shows its state later."""
     from playwright.sync_api import expect
 
-    page.locator(selector).click(force=True)  # a busy page shows the state later
-    expect(page.locator(selector)).to_be_checked()
+    box.click()
+    expect(box).to_be_checked()
 
 
 def click_marks(page: Any) -> None:
     page.locator(".words [data-start]").first.click()
-    choose(page, "[name=kind][value=relation]")
+    choose(page.locator("[name=kind][value=relation]"))
     page.get_by_role("button", name="Mark the selection").click()
 
 
 def click_pair(page: Any) -> None:
     one, two = (text[::-1] for text in page.locator(".two .read").all_inner_texts())
     for question in page.locator("fieldset[data-question]").all():
-        question.get_by_label("#1 much better" if one < two else "#2 much better").check(force=True)
+        choose(question.get_by_label("#1 much better" if one < two else "#2 much better"))
 
 
 def click_rating(page: Any) -> None:
     text = page.locator(".asked .read").inner_text()
-    choose(page, f'[data-part=rating][data-value="{1 + len(text) % 10}"]')
+    choose(page.locator(f'[data-part=rating][data-value="{1 + len(text) % 10}"]'))
 
 
 def click_sequence(page: Any) -> None:
     year = int(page.locator("figcaption").first.inner_text().split()[1][:4])
-    choose(page, f'[data-part=rating][data-value="{2 + 3 * (year - 1928)}"]')
+    choose(page.locator(f'[data-part=rating][data-value="{2 + 3 * (year - 1928)}"]'))
 
 
 def click_steps(page: Any) -> None:
     for step, rating in ((0, 4), (1, 8)):
-        choose(page, f'[data-part="{step}"][data-field=rating][data-value="{rating}"]')
-    page.locator('[data-part="1"][data-field=breaks]').nth(1).check(force=True)
+        choose(page.locator(f'[data-part="{step}"][data-field=rating][data-value="{rating}"]'))
+    choose(page.locator('[data-part="1"][data-field=breaks]').nth(1))
 
 
 def click_ranking(page: Any) -> None:
@@ -104,13 +105,13 @@ def click_ranking(page: Any) -> None:
 def click_facts(page: Any) -> None:
     for fact in page.locator("fieldset[data-question]").all():
         even = len(fact.locator("legend").inner_text()) % 2 == 0
-        fact.get_by_label("true" if even else "false").check(force=True)
+        choose(fact.get_by_label("true" if even else "false"))
 
 
 def click_revision(page: Any) -> None:
     even = len(page.locator("del").inner_text()) % 2 == 0
-    page.get_by_label("accept" if even else "refuse").check(force=True)
-    page.get_by_label("style").check(force=True)
+    choose(page.get_by_label("accept" if even else "refuse"))
+    choose(page.get_by_label("style"))
 
 
 CLICKS: dict[str, Callable[[Any], None]] = {

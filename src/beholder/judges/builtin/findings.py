@@ -24,6 +24,9 @@ _EVEN, _SLOPE = 0.5, 0.6
 """Probability that counts as half, and the range of probabilities that values spread over."""
 _SURELY = number("entail.surely")
 _REPEATED = number("entail.repeated")
+_RETOLD = number("entail.retold")
+_SURELY_NOT = number("entail.surely_not")
+_VERBATIM = number("entail.verbatim")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +80,9 @@ def find(
     ]
     for start, end in rewritten(source, target) if entail else ():
         for place, unit in enumerate(source.units):
-            silent = not made[place].contradiction
-            if silent and any(a < end and b > start for a, b in unit.spans):
+            said = made[place].value >= _VERBATIM and evidence[place].repeated < _RETOLD
+            unsure = not (said or made[place].contradiction)
+            if unsure and any(a < end and b > start for a, b in unit.spans):
                 made[place] = Finding(0.0, n.grade(0.0), True)
     absent = {
         unit.subject
@@ -111,5 +115,5 @@ def _both(found: Evidence, said: Chances, n: Numbers) -> Finding:
 
 
 def _unsaid(found: Evidence, chance: float, n: Numbers) -> bool:
-    plain = found.kind in ("entity", "attribute") and found.affirmed and not found.vague
-    return plain and chance <= 1.0 - _SURELY
+    plain = found.kind == "attribute" and found.affirmed and not found.vague
+    return plain and chance <= _SURELY_NOT

@@ -37,6 +37,7 @@ from beholder.language.unseen import VAGUE
 from beholder.text.kinds import is_abstract
 
 _EXCLUDED = number("evidence.excluded")
+_NEARLY = number("entail.repeated")
 _STATE = number("evidence.state")
 _CLOSER = number("evidence.closer")
 
@@ -97,6 +98,7 @@ class _Gathering:
                 )
                 if self._nearby.quoted(unit, against):
                     found[place] = replace(known, quoted=True)
+        repeated = _repeated(self._source, self._target)
         for place, owner in exchanged(
             self._source,
             self._target,
@@ -104,13 +106,14 @@ class _Gathering:
             self._agreement.places,
             self._agreement.similarity,
         ).items():
+            if repeated[_sentence(units[place], self._source)] < _NEARLY:
+                continue  # in other words, what is said of a whole moves to its part
             found[place] = replace(
                 found[place],
                 exchanged=True,
                 told=self._target.graph.entities[owner].mentions[0].text,
                 where=(self._target.graph.entities[owner].mentions[0].span,),
             )
-        repeated = _repeated(self._source, self._target)
         things = [value(one, self._numbers) for one in found.values() if one.kind == "entity"]
         shared = sum(things) / max(len(things), 1)
         return tuple(
