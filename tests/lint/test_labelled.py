@@ -23,6 +23,7 @@ from toy.alt_texts import CASES, is_read, rates
 
 pytestmark = pytest.mark.slow
 
+LATER = ("ALT205", "ALT206", "ALT207")
 DIGEST = "d24f2b37d044b733ac80fbaf1ddb28913288c80150ef434e6b62d6b48fddb801"
 
 
@@ -92,3 +93,14 @@ def test_later_cases_of_dates_contradictions_and_languages(tmp_path: Path) -> No
         counts[case["rule"], case["expected"], found(case, tmp_path)] += 1
     assert counts.total() == 60
     assert not {key for key in counts if key[1] != key[2]}
+
+
+def test_120_cases_that_are_judged_as_measured(tmp_path: Path) -> None:
+    """Of a third person; docs/lint.md has what the rules found of them before and after."""
+    counts: Counter[tuple[str, bool, bool]] = Counter()
+    lines = Path(__file__).with_name("labelled_3.jsonl").read_text(encoding="utf-8").splitlines()
+    for case in map(json.loads, lines):
+        counts[case["rule"], case["expected"], found(case, tmp_path)] += 1
+    assert counts.total() == 120
+    right = {rule: counts[rule, True, True] + counts[rule, False, False] for rule in LATER}
+    assert right == {"ALT205": 38, "ALT206": 38, "ALT207": 38}

@@ -183,8 +183,9 @@ def language(one: Occurrence, setting: LintSetting) -> Hit | None:
     if page is None or one.own_language:
         return None
     text = without_quotes(one.text)
-    plain = [one for one in words(text) if not one[0].isupper() and one not in LITTLE_WORDS]
-    if len(plain) < 2:
+    small = [one for one in words(text) if not one[0].isupper()]
+    plain = [one for one in small if one not in LITTLE_WORDS]
+    if len(plain) < 2 and not (plain and len(small) > 2):
         return None  # a name
     why = other_language(text, page)
     return (

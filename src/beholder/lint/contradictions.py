@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
 from beholder.judges.builtin.classes import Values, exclude, values
@@ -43,6 +44,8 @@ _PARTLY = listed("partly", "en")
 _JOINED = listed("joined", "en")
 _AGED = re.compile(r".+-(?:year|month|week|day)s?-old")
 _LOOKS = ("male", "female")
+_AGE = frozenset(("sex", "age", "years"))
+_CHILDREN = frozenset(("baby", "infant", "toddler", "child"))
 _OTHERS = frozenset(("another", "other", "others"))
 _JOINING = (",", "/", "and", "&", "or")
 _YOUNG = listed("young", "en")
@@ -188,11 +191,12 @@ def _is_no_value(words: Sequence[_Word], at: int, value: Values, is_title: bool)
 def _things(words: Sequence[_Word], at: int, value: Values) -> tuple[str, ...]:
     """Nouns that may name what has a value: behind it, or before it in "the door is red"."""
     before, names = words[at - 1].text if at else "", _names(value)
+    appended = not names.isdisjoint(("material", "colour")) and _is_appended(words, at)
     found: list[str] = []
     may_end = True
     for place in range(at + 1, min(at + 8, len(words))):
         word = words[place]
-        if word.text == "," and not found and _SIDE not in names:
+        if word.text == "," and not found and _SIDE not in names and not appended:
             continue
         if word.text in _STOP or not word.text[0].isalnum():
             break
@@ -209,10 +213,10 @@ def _things(words: Sequence[_Word], at: int, value: Values) -> tuple[str, ...]:
         may_end = _may_be_verb(words, place + 1)
     if found:
         return tuple(found)
-    if before == "," and "material" in names:  # "bust of an emperor, bronze"
-        return next(
-            ((one.base,) for one in words[:at] if one.text not in _STOP and "n" in _parts(one)), ()
-        )
+    if appended:  # to the first name
+        opened = dropwhile(lambda one: one.text in _STOP, words)
+        ahead = takewhile(lambda one: one.text[0].isalnum() and one.text not in _STOP, opened)
+        return tuple(one.base for one in ahead if "n" in (_parts(one) or "n"))
     if {_SIDE, "posture"}.isdisjoint(names) and before not in _STATED:
         return ()
     for place in range(at - 1, max(-1, at - 9), -1):
@@ -223,6 +227,13 @@ def _things(words: Sequence[_Word], at: int, value: Values) -> tuple[str, ...]:
         if is_noun and not of and word.text[0].isalpha():
             return (word.base,)
     return ()
+
+
+def _is_appended(words: Sequence[_Word], at: int) -> bool:
+    """Whether a value comes after a comma: "bust of an emperor, bronze", "bag, red leather"."""
+    while at and (_values(words[at - 1].text, words[at - 1].base) or "a" in _parts(words[at - 1])):
+        at -= 1
+    return at > 0 and words[at - 1].text == ","
 
 
 def _parts(word: _Word) -> frozenset[str]:
@@ -276,7 +287,7 @@ def _is_alone(
 
 def _is_same_person(names: set[str], own: _Said, a: _Reading, theirs: _Said, b: _Reading) -> bool:
     """Whether a man and a woman are one person: the first of both texts, in the same scene."""
-    if "sex" not in names and not _is_boy_or_man(own, a, theirs, b):
+    if "sex" not in names and not _is_child_or_adult(own, a, theirs, b):
         return False
     for said, text, other in ((own, a, theirs), (theirs, b, own)):
         first = next((at for at, word in enumerate(text.words) if _is_someone(word.base)), None)
@@ -286,7 +297,7 @@ def _is_same_person(names: set[str], own: _Said, a: _Reading, theirs: _Said, b: 
             return False
     scenes = [
         {w.base for w in text.words if w.text[0].isalpha() and w.text not in _STOP}
-        - {text.words[one.at].base for one in text.said}
+        - {text.words[one.at].base for one in text.said if _names(one.values) & _AGE}
         for text in (a, b)
     ]
     shared = {
@@ -299,10 +310,14 @@ def _is_same_person(names: set[str], own: _Said, a: _Reading, theirs: _Said, b: 
     return len(shared) >= max(0.6 * min(map(len, scenes)), 1)
 
 
-def _is_boy_or_man(own: _Said, a: _Reading, theirs: _Said, b: _Reading) -> bool:
-    """Whether one is a boy and one a man; a young man is called both, and so is a woman a girl."""
+def _is_child_or_adult(own: _Said, a: _Reading, theirs: _Said, b: _Reading) -> bool:
+    """Whether one is a child and one an adult; a young man may be called a boy, a woman a girl."""
     said = [
         (text.words[one.at].base, text.words[one.at - 1].text)
         for one, text in ((own, a), (theirs, b))
     ]
-    return {base for base, _ in said} == {"boy", "man"} and all(w not in _YOUNG for _, w in said)
+    bases = {base for base, _ in said}
+    apart = bases == {"boy", "man"} or (
+        len(bases & {"man", "woman"}) == 1 and not bases.isdisjoint(_CHILDREN)
+    )
+    return apart and all(word not in _YOUNG for _, word in said)

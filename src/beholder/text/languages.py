@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import Any
 
 from beholder.text import frequency
 from beholder.text.tokenize import folded_words
@@ -22,7 +22,8 @@ _NAMES = {
     "is": "Icelandic", "it": "Italian", "ja": "Japanese", "ka": "Georgian", "kk": "Kazakh",
     "km": "Khmer", "kn": "Kannada", "ko": "Korean", "kok": "Konkani", "lo": "Lao",
     "lt": "Lithuanian", "lv": "Latvian", "mai": "Maithili", "ml": "Malayalam", "mn": "Mongolian",
-    "mr": "Marathi", "ms": "Malay", "my": "Burmese", "ne": "Nepali", "nl": "Dutch",
+    "mr": "Marathi", "ms": "Malay", "my": "Burmese", "nb": "Norwegian",
+    "ne": "Nepali", "nl": "Dutch", "nn": "Norwegian",
     "no": "Norwegian", "or": "Odia", "pa": "Punjabi", "pl": "Polish", "pt": "Portuguese",
     "ro": "Romanian", "ru": "Russian", "sa": "Sanskrit", "sd": "Sindhi", "si": "Sinhala",
     "sk": "Slovak", "sl": "Slovenian", "so": "Somali", "sq": "Albanian", "sr": "Serbian",
@@ -119,12 +120,9 @@ def _looked_at(text: str) -> str | None:
 _remembered = lru_cache(maxsize=4096)(_looked_at)
 
 
-def _other_language(found: Sequence[str], expected: str = ENGLISH) -> str | None:
-    """The language whose little words a text is full of, in words; None if it is of none.
-
-    It has more of them than of those of the language expected, of English far more.
-    """
-    own = sum(word in _SIGN_SETS.get(expected, _ENGLISH_SIGN_SET) for word in found)
+def _other_language(found: Sequence[str]) -> str | None:
+    """The language whose little words a text is full of, far fuller than of those of English."""
+    own = sum(word in _ENGLISH_SIGN_SET for word in found)
     signs = {
         language: [word for word in found if word in known]
         for language, known in _SIGN_SETS.items()
@@ -134,75 +132,57 @@ def _other_language(found: Sequence[str], expected: str = ENGLISH) -> str | None
     if (
         len(set(most)) > 1
         and len(most) >= _SIGN_SHARE * len(found)
-        and len(most) > own * (_SIGNS_PER_ENGLISH if expected == ENGLISH else 1)
+        and len(most) > own * _SIGNS_PER_ENGLISH
     ):
         return f"it looks {likeliest} ({', '.join(map(repr, dict.fromkeys(most[:3])))})"
     return None
 
 
-_SCRIPTS = {
-    "CYRILLIC": "Russian Ukrainian Belarusian Bulgarian Serbian Kazakh Mongolian",
-    "GREEK": "Greek", "ARABIC": "Arabic Persian Urdu Sindhi", "HEBREW": "Hebrew",
-    "DEVANAGARI": "Hindi Marathi Nepali Sanskrit Bhojpuri Maithili Konkani Angika Awadhi",
-    "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean",
-    "CJK": "Chinese Japanese Korean",
-    "THAI": "Thai", "GEORGIAN": "Georgian", "ARMENIAN": "Armenian", "BENGALI": "Bengali Assamese",
-    "TAMIL": "Tamil", "TELUGU": "Telugu", "KANNADA": "Kannada", "MALAYALAM": "Malayalam",
-    "GUJARATI": "Gujarati", "GURMUKHI": "Punjabi",
+_AKIN = {
+    "en": ("pcm",), "de": ("lb",), "no": ("nb", "nn", "da"), "da": ("nb", "no", "nn"),
+    "sr": ("hr", "bs"), "hr": ("sr", "bs"), "id": ("ms",), "ms": ("id",), "nl": ("af",),
 }  # fmt: skip
-"""Languages of scripts other than Latin, by the first word of a letter's Unicode name."""
-_ENGLISH_SHARE = 0.8
+"""Languages that a short text cannot be distinguished from, by code."""
+_NOT_LATIN = re.compile(
+    r"am|ar|as|be|bg|bho|bn|el|fa|gu|he|hi|hy|ja|ka|km|kn|ko|lo|mai|ml|mr|my|ne|or|pa|ru|sa|sd|si"
+    r"|ta|te|th|uk|ur|zh"
+)
+"""Languages that are never written in Latin letters, by code."""
+_FITS, _LEAST = 0.03, 0.5
+"""Most of the language expected, and least of the likeliest one, in a text of another."""
+_FITS_FEW, _LEAST_FEW, _FEW = 0.005, 0.9, 4
+"""The same in a text of fewer than four words."""
+
+
+@cache
+def _identifier() -> Any:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # takes a second to load
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def other_language(text: str, expected: str) -> str | None:
     """Why a text is in another language than expected; None if it fits or is undecided.
 
+    Scripts decide, then py3langid, a classifier of byte sequences of 139 languages. Of a language
+    that it does not know, only English is another one.
+
     Args:
-        text: Any text; fewer than five words are compared by script alone.
+        text: Any text.
         expected: A language, named as ``language_named`` does.
     """
-    letters = _LETTER.findall(text)
-    scripts = {unicodedata.name(one, "").partition(" ")[0] for one in set(letters)}
-    foreign = next((name for name, of in _SCRIPTS.items() if expected in of.split()), None)
-    latin = scripts == {"LATIN"} and foreign is not None and expected != "Serbian"
-    known = all(script in _SCRIPTS for script in scripts)
-    fits = any(expected in _SCRIPTS[script].split() for script in scripts if known)
-    if len(letters) >= 3 and (latin or (known and not fits)):
-        return f"all its letters are {' or '.join(sorted(map(str.title, scripts)))}"
-    found = folded_words(text)
-    if len(found) < _ENOUGH_FOR_SIGNS or foreign is not None:
+    if not _LETTER.search(text):
         return None
-    if expected not in (ENGLISH, *_SIGN_SETS):
-        n = sum(frequency.weight(word) < 1.0 for word in found)
-        return "it looks English" if n >= _ENGLISH_SHARE * len(found) else None
-    if why := _other_language(found, expected):
-        return why
-    own = _LETTERS[expected]
-    small = [one for one in re.findall(r"\b[^\W\d_]+", text) if one.islower()]
-    strange = {one for one in small if not own.issuperset(one)}
-    if len(strange) > 1 and len(strange) >= _SIGN_SHARE * len(found):
-        return (
-            f"it has letters that are not {expected} ({', '.join(map(repr, sorted(strange)[:3]))})"
-        )
-    if expected == ENGLISH:
-        n = sum(frequency.weight(word) < 1.0 for word in small)
-        few = len(small) > 3 and n <= _UNKNOWN_SHARE * len(small)
-        few = few and _ENGLISH_SIGN_SET.isdisjoint(found)
-        return f"only {n} of its {len(small)} small words are English" if few else None
-    if _SIGN_SETS[expected].isdisjoint(found):
-        n = sum(frequency.weight(word) < 1.0 for word in found)
-        return "it looks English" if n >= _ENGLISH_SHARE * len(found) else None
-    return None
-
-
-_UNKNOWN_SHARE = 0.25
-"""Of small words that English knows; with fewer, a text is in another language."""
-_LETTERS = {
-    language: frozenset("abcdefghijklmnopqrstuvwxyz" + more)
-    for language, more in (
-        (ENGLISH, "éï"), ("German", "äöüßé"), ("French", "àâæçéèêëîïôœùûüÿ"),
-        ("Spanish", "áéíñóúü"), ("Italian", "àèéìòù"), ("Portuguese", "áâãàçéêíóôõú"),
-        ("Dutch", "éèëïóöü"), ("Swedish", "åäöé"), ("Polish", "ąćęłńóśźż"),
-    )
-}  # fmt: skip
-"""Small letters of the languages with little words, with those of usual loan words."""
+    chances = {code: round(chance, 3) for code, chance in _identifier().rank(text)}
+    likeliest = next(iter(chances))
+    own = next(code for code, name in _NAMES.items() if name == expected)
+    if _NOT_LATIN.fullmatch(own) and all(map(_LATIN.match, _LETTER.findall(text))):
+        return "all its letters are Latin"
+    if own not in chances and likeliest != "en":
+        return None
+    fits = sum(chances.get(code, 0.0) for code in (own, *_AKIN.get(own, ())))
+    few = len(folded_words(text)) < _FEW
+    most, least = (_FITS_FEW, _LEAST_FEW) if few else (_FITS, _LEAST)
+    if fits > most or chances[likeliest] < least:
+        return None
+    return f"it looks {_NAMES.get(likeliest, likeliest)}"
