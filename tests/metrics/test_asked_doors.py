@@ -154,6 +154,24 @@ def test_a_dry_run_counts_events_of_several_texts_about_one_reference(
     assert len(asked_once) == high + 2 * 3  # quotes that are no word of the text: asked again
 
 
+@pytest.mark.parametrize("kind", ["facts", "events", "objects"])
+def test_a_dry_run_counts_the_calls_that_write_criteria(
+    kind: str, cli: Cli, tmp_path: Path
+) -> None:
+    rows = [{"id": f"t{n}", "candidate": "A.", "references": [f"Source {n}."]} for n in range(5)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    written = completion(json.dumps({"criteria": [{"text": "A dog.", "dimension": "event"}]}))
+    with serving(FaultServer(lambda body: probe_answer(body) or written)) as server:
+        given = ["criteria", str(path), "--kind", kind, "--source", "references"]
+        given += ["--judge", "openai:m", "--base-url", server.url, "-o", str(tmp_path / "made")]
+        low, high = planned(cli(*given, "--dry-run"))
+        assert not server.bodies
+        assert cli(*given).code == 0
+        made = sum("Source " in body["messages"][-1]["content"] for body in server.bodies)
+    assert low == high == made == 5
+
+
 def test_a_dry_run_counts_the_blind_questions_of_each_row(cli: Cli, tmp_path: Path) -> None:
     rows = [
         {"id": f"t{n}", "candidate": "A.", "references": [f"Source {n}."], "images": []}

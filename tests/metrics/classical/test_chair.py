@@ -103,6 +103,14 @@ CASES: Mapping[str, tuple[str, Sequence[str], object, list[str], int, Fraction]]
     "references support what the list does not have; recall is of the list": (
         "A dog chases a ball.", ["A ball and a fence."], ["dog", "tree"], [], 2, Fraction(1, 2),
     ),
+    "food is no animal": (
+        "A hot dog lies on a plate.", ["A dog sits beside a plate."], None, ["dog"], 2,
+        Fraction(1, 2),
+    ),
+    "a toy is no animal": (
+        "Bears stand in a river.", ["A teddy bear floats in a river."], None, ["Bears"], 2,
+        Fraction(1, 2),
+    ),
     "spaces and hyphens do not matter": (
         "A cell phone and a t-shirt lie on a bed.", [], ["cellphone", "T shirt", "bed"], [], 3,
         Fraction(1),
@@ -189,6 +197,9 @@ class TestNames:
             ("skier", "snowboarder", ""),
             ("skier", "woman", "less"),
             ("baseball umpire", "umpire", "same"),
+            ("hot dog", "dog", ""),
+            ("hot dog", "sausage", "same"),
+            ("teddy bear", "stuffed animal", "same"),
         ],
     )
     def test_how_names_stand_to_each_other(self, asked: str, said: str, expected: str) -> None:

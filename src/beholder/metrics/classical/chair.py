@@ -27,6 +27,12 @@ from beholder.text.synonyms import are_synonyms
 Names: TypeAlias = tuple[str, ...]
 """One object under all its names."""
 
+_OWN_KINDS = {
+    "hot dog": "sausage", "teddy bear": "toy", "stuffed animal": "toy", "stuffed bear": "toy",
+    "sea lion": "seal", "prairie dog": "marmot", "guinea pig": "hamster",
+}  # fmt: skip
+"""Names that are no kind of their last word, with one that compares as they do."""
+
 
 @dataclass(frozen=True, slots=True)
 class NamedObject:
@@ -177,7 +183,9 @@ def named_objects(graph: SceneGraph) -> list[NamedObject]:
             mentions = graph.entities[unit.subject].mentions
             nouns = tuple(m for m in mentions if m.text.lower() not in PERSONAL | SELECTORS)
             if nouns:
-                found.append(NamedObject(unit.value, nouns))
+                before = graph.text[: nouns[0].span[0]].split()[-1:]
+                name = " ".join((*before, noun(nouns[0].text))).lower()
+                found.append(NamedObject(name if name in _OWN_KINDS else unit.value, nouns))
     return found
 
 
@@ -189,7 +197,7 @@ def object_tie(asked: str, said: str) -> Tie:
         asked: One or more words, the last names the kind.
         said: Likewise.
     """
-    first, second = _words(asked), _words(said)
+    first, second = (_words(_OWN_KINDS.get(name, name)) for name in (asked, said))
     if "".join(first) == "".join(second):
         return "same"
     if named_apart(" ".join(first), " ".join(second)):
