@@ -44,6 +44,7 @@ READERS: dict[str, Callable[[str, str], Iterator[Occurrence]]] = {
 """Readers of pages and Markdown, by ending."""
 
 _SAVED = (".mhtml", ".mht")
+_CRAWLED = (".warc", ".warc.gz")
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
 
@@ -73,10 +74,14 @@ def read(
             yield ReadFile(name, file.parent, path if inside else file.parent, found, notes)
 
 
+def _form(file: Path) -> str:
+    return "".join(file.suffixes[-1 - (file.suffix.lower() == ".gz") :]).lower()
+
+
 def _files(path: Path) -> list[Path]:
-    known = (*READERS, *_TABLES, *packed.FORMS, *_SAVED)
+    known = (*READERS, *_TABLES, *packed.FORMS, *_SAVED, *_CRAWLED)
     if path.is_file():
-        if path.suffix.lower() in known:
+        if _form(path) in known:
             return [path]
         raise DataError(str(path), f"has no known form; these are read: {', '.join(known)}")
     if not path.is_dir():
@@ -86,9 +91,7 @@ def _files(path: Path) -> list[Path]:
         inner[:] = sorted(one for one in inner if one[0] != "." and one != "node_modules")
         files = [Path(folder, name) for name in sorted(names) if name[0] != "."]
         found += [
-            one
-            for one in files
-            if one.suffix.lower() in known and one.is_file() and not one.is_symlink()
+            one for one in files if _form(one) in known and one.is_file() and not one.is_symlink()
         ]
     if not found:
         raise DataError(str(path), f"has no file of these forms: {', '.join(known)}")
@@ -100,9 +103,9 @@ def _read(
 ) -> tuple[list[Occurrence | DataError], list[str]]:
     notes: list[str] = []
     found: list[Occurrence | DataError] = []
-    form = file.suffix.lower()
+    form = _form(file)
     try:
-        if form not in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", *packed.FORMS):
+        if form not in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", *packed.FORMS, *_CRAWLED):
             size = file.stat().st_size
             if size > MOST_BYTES:
                 raise DataError(name, f"has {size:,} bytes; at most {MOST_BYTES:,} are read")
@@ -110,6 +113,8 @@ def _read(
             found += packed.pictures(file, name, layouts=layouts)
         elif form in _SAVED:
             found += packed.saved_pages(file, name)
+        elif form in _CRAWLED:
+            found += packed.crawled_pages(file, name)
         elif form in READERS:
             found += READERS[form](decoded(file.read_bytes(), name), name)
         else:
