@@ -307,7 +307,7 @@ def _is_same_person(names: set[str], own: _Said, a: _Reading, theirs: _Said, b: 
             _is_alike(one, other, kind=False) or kinds.derived(one, other) for other in scenes[1]
         )
     }
-    return len(shared) >= max(0.6 * min(map(len, scenes)), 1)
+    return len(shared) >= max(0.4 * min(map(len, scenes)), 1)
 
 
 def _is_child_or_adult(own: _Said, a: _Reading, theirs: _Said, b: _Reading) -> bool:

@@ -133,6 +133,8 @@ def _spans(record: str) -> Iterator[tuple[int, int]]:
     for match in re.finditer(rf"(?<!\d){_YEAR}(?!\d)", record):
         year = int(match[0])
         yield _widened(year, year, record[: match.start()])
+    for match in re.finditer(r"(?<![\w])(?:1\d|20)(?:\dX|XX)(?![\w])", record):  # of EDTF
+        yield int(match[0].replace("X", "0")), int(match[0].replace("X", "9"))
     for match in _DATES.finditer(record):
         for first, last in _ranges(match, ()):
             yield _widened(first, last, record[: match.start()])
