@@ -26,9 +26,10 @@ test test-slow test-web test-ray test-harness test-hf test-models: export OPENBL
 test: .venv/.ready
 	$(PYTESTS) -m "not slow"
 
-# Kills, whole studies, statistics over many draws: what takes minutes for a good reason.
+# Kills, whole studies, statistics over many draws: what takes minutes for a good reason. Browsers and clusters that
+# are tested beside them get the processor first.
 test-slow: .venv/.ready
-	$(PYTESTS) -m slow
+	nice -n 10 $(PYTESTS) -m slow
 
 # Models on torch, in an environment of their own; everything else stays free of it. One thread: on a busy machine
 # several wait for each other most of the time.
