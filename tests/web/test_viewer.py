@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib.util
 import io
 import json
 import re
@@ -457,6 +458,7 @@ def test_a_pasted_text_is_scored_and_not_kept(
     assert "<b>boat" not in data
     assert '"length"' in data
     assert list((tmp_path / "t").iterdir()) == []
+    assert "Steps of VCS" not in done.text
     for wrong in (
         {"metric": "accord(judge='openai:x')"},
         {"judge": "openai(model='x', base_url='http://elsewhere')"},
@@ -467,6 +469,21 @@ def test_a_pasted_text_is_scored_and_not_kept(
         said = client.post("/try", data={**form, **wrong})
         assert said.status_code == 400, wrong
         assert 'role="alert"' in said.text
+
+
+def test_the_steps_of_a_pasted_text_are_drawn(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = opened(trying=())
+    mark = client.get("/try").text.split('name="csrf" value="')[1].split('"')[0]
+    form = {"csrf": mark, "text": "A dog runs. It barks.", "references": "A dog barks. It runs."}
+    drawn = client.post("/try", data={**form, "metric": ["bleu", "vcs"]}).text
+    named = re.findall(r'<img class="step" alt="([^"]+)" src="data:image/', drawn)
+    assert [named[0], named[-1]] == ["alignment", "regularizer"]
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    without = client.post("/try", data={**form, "metric": ["vcs"]}).text
+    assert 'class="step"' not in without
+    assert "pip install" in without
 
 
 def test_pasted_texts_need_the_option(opened: Open, tmp_path: Path) -> None:

@@ -58,6 +58,21 @@ def write_steps(
     return target
 
 
+def step_pictures(store: Store, position: int) -> Mapping[str, str]:
+    """The steps of an item's score by VCS or VCS-short, each a ``data:`` address, by name.
+
+    Empty if the run has no such metric, or the item no score by it.
+    """
+    try:
+        name, built = drawn_metric(store)
+    except ConfigError:
+        return {}
+    score = store.score(name, position)
+    if not isinstance(score, ItemScore):
+        return {}
+    return {key: data_uri(figure) for key, figure in built.steps(score).items()}
+
+
 def drawn_metric(store: Store, asked: str | None = None) -> tuple[str, VCS | VCSShort]:
     """Name of a VCS or VCS-short of a run, and the metric as it scored there.
 

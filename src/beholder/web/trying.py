@@ -14,7 +14,9 @@ from starlette.responses import Response
 
 from beholder.errors import BeholderError, ConfigError
 from beholder.metrics import METRICS, metric
+from beholder.optional import missing
 from beholder.records import Item
+from beholder.report.steps import step_pictures
 from beholder.run.scores import ScoreConfig, run_scores
 from beholder.run.session import Quiet
 from beholder.web.items import RunView
@@ -76,4 +78,7 @@ class TryPage:
             view = RunView(out)
             view.refresh()
             with view.store() as store:
-                return subject_page(SeenSubject(view, store, "item", 0, item, ()))
+                template, parts = subject_page(SeenSubject(view, store, "item", 0, item, ()))
+                lacking = missing("matplotlib", extra="plots", purpose="drawing the steps of VCS")
+                steps = {} if lacking else step_pictures(store, 0)
+        return template, {**parts, "steps": steps, "lacking": "vcs" in chosen and lacking}
