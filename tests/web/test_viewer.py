@@ -379,6 +379,25 @@ def test_a_list_shows_chosen_columns_and_marks(opened: Open, tmp_path: Path) -> 
     assert client.get("/runs/0/items", params={"col": '["a"]'}).status_code == 400
 
 
+def test_a_list_is_sorted_and_filtered_by_judgments(opened: Open, tmp_path: Path) -> None:
+    given = [{"overall": 2, "by": "anna"}, {}, {"overall": 4.5}, {"overall": 3, "kind": True}]
+    items = [replace(item, judgments=one) for item, one in zip(lemons(4), given, strict=True)]
+    scores = [sentence_score(item, n / 4) for n, item in enumerate(items)]
+    client = opened(write_run(tmp_path / "run", items, {"vcs": scores}))
+    by = pair("judgments", "overall")
+    assert by in html.unescape(client.get("/runs/0/items").text)
+    ids = [item.id for item in items]
+    down = client.get("/runs/0/items", params={"by": by, "sort": "value", "down": "1"}).text
+    assert listed(down) == [ids[2], ids[3], ids[0], ids[1]]  # who has none comes last
+    some = client.get("/runs/0/items", params={"by": by, "low": "2.5"}).text
+    assert listed(some) == [ids[2], ids[3]]
+    beside = client.get("/runs/0/items", params={"col": by}).text
+    assert ">4.50<" in beside or ">4.500<" in beside
+    marks = {"by": by, "col": pair("text", "marks")}
+    assert client.get("/runs/0/items", params=marks).status_code == 200
+    assert pair("judgments", "by") not in html.unescape(down)
+
+
 def test_a_selection_is_a_data_file(opened: Open, tmp_path: Path) -> None:
     items = lemons(4)
     scores = [sentence_score(item, n / 4) for n, item in enumerate(items)]

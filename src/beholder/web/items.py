@@ -44,6 +44,8 @@ _FIRST = ("item", "reviews", "storyline", "picture")
 
 STATES = ("open", "scored", "failed")
 NO_VERDICT = ""
+JUDGED = "judgments"
+"""What people judged, among the names of askers."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +98,14 @@ class SubjectColumns:
         groups: Per group column, its values and (n,) the place of each subject's value in them, -1
             where it has none.
         texts: Their words.
+        judged: The numbers that people gave, as an asker ``judgments`` would; None without any.
     """
 
     kind: SubjectKind[Any]
     ids: Sequence[str]
     groups: Mapping[str, tuple[Sequence[str], NDArray[np.int32]]]
     texts: Texts
+    judged: AskedColumns | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,11 @@ class Snapshot:
     def of_kind(self, kind: str) -> tuple[AskedColumns, ...]:
         """What was asked of a kind of subject."""
         return tuple(one for one in self.asked if one.kind == kind)
+
+    def listed(self, kind: str) -> tuple[AskedColumns, ...]:
+        """The same, and what people judged."""
+        judged = self.subjects[kind].judged
+        return (*self.of_kind(kind), *([judged] if judged else ()))
 
     @property
     def main_kind(self) -> str:
@@ -237,6 +246,7 @@ class RunView:
             return known
         ids: list[str] = []
         columns: dict[str, tuple[dict[str, int], NDArray[np.int32]]] = {}
+        judged: dict[str, NDArray[np.float64]] = {}
 
         def words() -> Iterator[str]:
             for place, subject in store.subjects(kind):
@@ -248,11 +258,24 @@ class RunView:
                         columns[name] = ({}, np.full(n, -1, dtype=np.int32))
                     codes, column = columns[name]
                     column[place] = codes.setdefault(value, len(codes))
+                for name, said in getattr(subject, "judgments", {}).items():
+                    if isinstance(said, int | float):
+                        judged.setdefault(name, np.full(n, np.nan))[place] = said
                 yield "\n".join(_strings(kind.to_row(subject)))
 
         texts = Texts(words())
         groups = {name: (tuple(codes), column) for name, (codes, column) in columns.items()}
-        return SubjectColumns(kind, ids, groups, texts)
+        return SubjectColumns(kind, ids, groups, texts, _judged(kind.name, judged))
+
+
+def _judged(kind: str, numbers: Mapping[str, NDArray[np.float64]]) -> AskedColumns | None:
+    """What people judged, as columns of an asker."""
+    if not numbers:
+        return None
+    known = ~np.isnan(np.array(list(numbers.values()))).all(axis=0)
+    values = tuple(ValueLog(name, higher_is_better=None) for name in numbers)
+    state = np.where(known, SCORED, OPEN).astype(np.int8)
+    return AskedColumns(JUDGED, kind, "", values, state, numbers, {}, None)
 
 
 def _grouped(

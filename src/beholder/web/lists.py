@@ -65,7 +65,8 @@ def find(snapshot: Snapshot, wanted: Query) -> NDArray[np.int64]:
     """Positions of the subjects that are wanted, in order; equal ones in the order of the data."""
     subjects = snapshot.subjects[wanted.kind]
     keep = np.ones(len(subjects.ids), dtype=bool)
-    columns = next((one for one in snapshot.asked if one.name == wanted.asked), None)
+    asked = snapshot.listed(wanted.kind)
+    columns = next((one for one in asked if one.name == wanted.asked), None)
     for name in dict.fromkeys(name for name, _ in wanted.groups):
         values, codes = subjects.groups.get(name, ((), np.full(len(keep), -1)))
         keep &= np.isin(
@@ -208,7 +209,7 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
     kind = query.get("kind") or snapshot.main_kind
     if kind not in snapshot.subjects:
         raise ConfigError(f"kind: the run has no {kind!r}; it has {', '.join(snapshot.subjects)}")
-    asked = snapshot.of_kind(kind)
+    asked = snapshot.listed(kind)
     by = read_pair(query, "by")
     name, value = by or (asked[0].name if asked else "", "")
     columns = next((one for one in asked if one.name == name), None)
@@ -322,7 +323,8 @@ def cell(
     if name == "text":
         known = value in OF_ITEMS and isinstance(subject, Item)
         return (OF_ITEMS[value](subject) if known else ""), position
-    asked = next((one for one in snapshot.asked if one.name == name), None)
+    every = [one for kind in snapshot.subjects for one in snapshot.listed(kind)]
+    asked = next((one for one in every if one.name == name), None)
     if asked is None or value not in asked.numbers:
         return None, None
     number = float(asked.numbers[value][position])

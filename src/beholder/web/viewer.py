@@ -150,7 +150,8 @@ class Viewer:
         }
         notes = self._notes[number].all(wanted.kind)
         subjects = snapshot.subjects[wanted.kind]
-        columns = next((one for one in snapshot.asked if one.name == wanted.asked), None)
+        asked = snapshot.listed(wanted.kind)
+        columns = next((one for one in asked if one.name == wanted.asked), None)
         with view.store() as store:
             rows = [
                 {
@@ -188,7 +189,7 @@ class Viewer:
             "columns": columns,
             "by": [
                 (pair(one.name, value.name), f"{one.name} · {value.name}")
-                for one in snapshot.of_kind(wanted.kind)
+                for one in asked
                 for value in one.values
             ],
             "chosen_by": pair(wanted.asked, wanted.value),
