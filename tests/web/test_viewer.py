@@ -380,7 +380,8 @@ def test_a_list_shows_chosen_columns_and_marks(opened: Open, tmp_path: Path) -> 
 
 
 def test_a_list_is_sorted_and_filtered_by_judgments(opened: Open, tmp_path: Path) -> None:
-    given = [{"overall": 2, "by": "anna"}, {}, {"overall": 4.5}, {"overall": 3, "kind": True}]
+    given: list[dict[str, Any]] = [{"overall": 2, "by": "anna"}, {}, {"overall": 4.5}]
+    given.append({"overall": 3, "kind": True})
     items = [replace(item, judgments=one) for item, one in zip(lemons(4), given, strict=True)]
     scores = [sentence_score(item, n / 4) for n, item in enumerate(items)]
     client = opened(write_run(tmp_path / "run", items, {"vcs": scores}))
