@@ -29,7 +29,7 @@ test: .venv/.ready
 # Kills, whole studies, statistics over many draws: what takes minutes for a good reason. Browsers and clusters that
 # are tested beside them get the processor first.
 test-slow: .venv/.ready
-	nice -n 10 $(PYTESTS) -m slow
+	nice -n 10 env $(PYTESTS) -m slow
 
 # Models on torch, in an environment of their own; everything else stays free of it. One thread: on a busy machine
 # several wait for each other most of the time.

@@ -379,6 +379,25 @@ def test_a_list_shows_chosen_columns_and_marks(opened: Open, tmp_path: Path) -> 
     assert client.get("/runs/0/items", params={"col": '["a"]'}).status_code == 400
 
 
+def test_a_list_shows_the_systems_of_a_run_beside_each_other(opened: Open, tmp_path: Path) -> None:
+    told = [("a", 0), ("b", 0), ("b", 1), ("a", 1), ("a", 2)]
+    items = [
+        Item(f"{system}{n}", f"Text {system}{n}.", ("R.",), (f"{n}.png",), group={"system": system})
+        for system, n in told
+    ]
+    scores = [sentence_score(item, n / 4) for n, item in enumerate(items)]
+    client = opened(write_run(tmp_path / "run", items, {"vcs": scores}))
+    only_a = {"group": pair("system", "a")}
+    assert "b · vcs" in client.get("/runs/0/items").text
+    columns = [pair("=b", "value"), pair("=b", "text")]
+    page = client.get("/runs/0/items", params={**only_a, "col": columns}).text
+    assert listed(page) == ["a0", "a1", "a2"]
+    beside = re.findall(r'class="num"><a href="/runs/0/item/(\d)[^"]*">([\d.]+)</a>', page)
+    assert beside == [("1", "0.250"), ("2", "0.500")]  # the third picture has no text by b
+    assert re.findall(r'class="snippet" dir="auto">(Text b\d\.)<', page) == ["Text b0.", "Text b1."]
+    assert client.get("/runs/0/items", params={"col": pair("=c", "value")}).status_code == 200
+
+
 def test_a_list_is_sorted_and_filtered_by_judgments(opened: Open, tmp_path: Path) -> None:
     given: list[dict[str, Any]] = [{"overall": 2, "by": "anna"}, {}, {"overall": 4.5}]
     given.append({"overall": 3, "kind": True})

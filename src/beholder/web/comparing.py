@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -149,12 +149,24 @@ class Comparisons:
     ) -> dict[int, tuple[int, float, str]]:
         """Of subjects of ``a`` that ``b`` has, too: place, value (or NaN) and text in ``b``."""
         pairs = np.stack(self._pairing(a, b, wanted.kind), axis=1)
-        shown = pairs[np.isin(pairs[:, 0], positions)].tolist()
-        texts = _texts(b, wanted.kind, [there for _, there in shown])
-        asked = {one.name: one.numbers for one in b.snapshot.of_kind(wanted.kind)}
-        none = np.full(len(b.snapshot.subjects[wanted.kind].ids), np.nan)
-        numbers = asked.get(wanted.asked, {}).get(wanted.value, none)
-        return {here: (there, float(numbers[there]), texts[there]) for here, there in shown}
+        return _shown(b, wanted, pairs[np.isin(pairs[:, 0], positions)].tolist())
+
+    def by_system(
+        self, view: RunView, wanted: Query, system: str, positions: list[int]
+    ) -> dict[int, tuple[int, float, str]]:
+        """Of items of a run, the first item of a system about the same picture, as ``beside``."""
+        subjects = view.snapshot.subjects[wanted.kind]
+
+        def read() -> list[bytes]:
+            with view.store() as store:
+                return store.sources(len(subjects.ids))
+
+        sources = self._made.of("sources", (view,), read)
+        systems, codes = subjects.groups["system"]
+        own = np.flatnonzero(codes == systems.index(system))[::-1].tolist()
+        there = {sources[at]: at for at in own}
+        pairs = [(at, there[sources[at]]) for at in positions if sources[at] in there]
+        return _shown(view, wanted, pairs)
 
     def _pairing(self, a: RunView, b: RunView, kind: str) -> PairedPlaces:
         def make() -> PairedPlaces:
@@ -170,6 +182,17 @@ class Comparisons:
             return places[:, 0], places[:, 1]
 
         return self._made.of(f"pairing of {kind}", (a, b), make)
+
+
+def _shown(
+    view: RunView, wanted: Query, pairs: Sequence[tuple[int, int]]
+) -> dict[int, tuple[int, float, str]]:
+    """Place, value (or NaN) and text of the second of each pair, by the first."""
+    texts = _texts(view, wanted.kind, sorted({there for _, there in pairs}))
+    asked = {one.name: one.numbers for one in view.snapshot.of_kind(wanted.kind)}
+    none = np.full(len(view.snapshot.subjects[wanted.kind].ids), np.nan)
+    numbers = asked.get(wanted.asked, {}).get(wanted.value, none)
+    return {here: (there, float(numbers[there]), texts[there]) for here, there in pairs}
 
 
 def _tested(a: RunView, b: RunView) -> _Tests:

@@ -150,6 +150,13 @@ class Viewer:
         }
         notes = self._notes[number].all(wanted.kind)
         subjects = snapshot.subjects[wanted.kind]
+        known = subjects.groups.get("system", ((), None))[0] if wanted.kind == ITEM.name else ()
+        systems = known[:_MOST_GROUPS] if len(known) > 1 else ()
+        beside |= {
+            f"={one}": self._comparisons.by_system(view, wanted, one, found.shown)
+            for one in systems
+            if any(name == f"={one}" for name, _ in shown)
+        }
         asked = snapshot.listed(wanted.kind)
         columns = next((one for one in asked if one.name == wanted.asked), None)
         with view.store() as store:
@@ -171,12 +178,11 @@ class Viewer:
                 for position, subject in store.subjects(subjects.kind, found.shown)
             ]
         further = [(one, one[1]) for one in _FURTHER if wanted.kind == ITEM.name]
+        beyond = [(f"={one}", one) for one in systems]
+        beyond += [(f"@{other}", self.names[other]) for other in others]
         further += [
-            (
-                (f"@{other}", what),
-                f"{self.names[other]} · {wanted.value if what == 'value' else what}",
-            )
-            for other in others
+            ((key, what), f"{name} · {wanted.value if what == 'value' else what}")
+            for key, name in beyond
             for what in ("value", "text")
         ]
         context |= {
