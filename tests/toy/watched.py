@@ -24,6 +24,7 @@ class Watched:
         """Serious faults for people with disabilities, as axe-core finds them."""
         from axe_playwright_python.sync_playwright import Axe
 
+        self.page.wait_for_load_state("load")  # styles, too
         found = Axe().run(self.page).response["violations"]
         return [
             f"{fault['id']}: {fault['nodes'][0]['html']} {fault['nodes'][0]['failureSummary']}"

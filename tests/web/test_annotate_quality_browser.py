@@ -175,6 +175,7 @@ def test_marks_with_gold_and_a_third_person(
         page.get_by_text("You decide where the judgments of others differ").wait_for()
         start(page)
         page.get_by_text("2 annotators judged this differently").wait_for()
+        page.locator(".given").first.wait_for()
         assert page.locator(".given").all_inner_texts() == ["A: blue boat (attribute, major)"]
         assert watched.axe() == []
         marks_blue_boat(page)
@@ -301,6 +302,7 @@ def test_each_task_with_training_checks_codes_and_a_third_person(
         enter(page, address, f"token={study.annotators()['carl']}")
         start(page)
         page.get_by_text("2 annotators judged this differently").wait_for()
+        page.locator(".given").first.wait_for()
         assert {words[0] for words in page.locator(".given").all_inner_texts()} <= {"A", "B"}
         assert watched.axe() == []
         judge(page, task, right=True)
