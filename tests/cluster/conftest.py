@@ -17,7 +17,7 @@ collect_ignore_glob = [] if find_spec("ray") else ["test_*.py"]  # `make test-ra
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ["RAY_AUTH_MODE"] = "disabled"
-os.environ["RAY_worker_niceness"] = "0"  # Ray gives way to all else by default
+os.environ.update(RAY_worker_niceness="0")  # by default, Ray gives way to all else
 # Ray starts its workers itself: they find `toy` as this process does.
 TESTS = str(Path(__file__).parents[1])
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [TESTS, os.environ.get("PYTHONPATH")]))
