@@ -98,5 +98,6 @@ def watch(chromium: Any) -> Iterator[Callable[[], Watched]]:
 def page(chromium: Any) -> Iterator[Watched]:
     """A fresh page, wide as a desk's screen."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(60_000)
     yield Watched(context.new_page())
     context.close()

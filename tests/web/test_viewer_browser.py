@@ -144,7 +144,7 @@ def test_a_running_run_is_followed_without_a_click(
         tab.wait_for_selector("text=1 of 3")
         with Store.open(run) as store:
             store.put("vcs", 1, scores[1])
-        tab.wait_for_selector("text=2 of 3", timeout=20_000)
+        tab.wait_for_selector("text=2 of 3", timeout=120_000)  # read at most a tenth of the time
         assert page.problems == []
     viewer.watcher.stop()
 
