@@ -181,8 +181,10 @@ def _is_no_value(words: Sequence[_Word], at: int, value: Values, is_title: bool)
         digit = word.text[0].isdigit()
         labelled = digit and before and (before.text in LABELS or before.text in "#$£€№+-")
         unsure = before and before.text in _ABOUT
-        many = sum(one.text == word.text == "one" for one in words) > 1
-        return bool(labelled or unsure or many or (after and after.text in _PARTLY))
+        pronoun = word.text == "one" and (
+            sum(one.text == "one" for one in words) > 1 or not after or after.text in _STOP
+        )
+        return bool(labelled or unsure or pronoun or (after and after.text in _PARTLY))
     if "posture" in _names(value) and not word.text.endswith(("ing", "ed")):
         return before is None or before.text in _STOP or not word.text.endswith("s")
     return False

@@ -59,6 +59,13 @@ _ELSEWHEN = re.compile(
     re.I,
 )
 """Words before the year of another event, or of an inscription."""
+_MADE = re.compile(
+    r"\b(?:\w+ing|with|from|at|in|on|by|beside|near|behind|before|under|over|and)\b.*"
+    r"\b(?:printed|published|issued|woven|minted|made|manufactured|produced|designed|painted|drawn"
+    r"|written|composed|patented)(?: (?:in|on|around|about))* $",
+    re.I,
+)
+"""Words before the year of a thing that the picture shows: "reads a Bible printed in 1850"."""
 _STYLE = re.compile(
     r"[ -](?:-?styled?|-?inspired|-?themed?|look|fashion|revival|costumes?)\b|['’]? BCE?\b", re.I
 )
@@ -158,7 +165,7 @@ def _mentions(text: str, record: Sequence[int]) -> Iterator[_Mention]:
     for match in _DATES.finditer(text):
         before = text[max(0, match.start() - _NEAR) : match.start()]
         after = text[match.end() : match.end() + _NEAR]
-        if _ELSEWHEN.search(before) or _STYLE.match(after):
+        if _ELSEWHEN.search(before) or _MADE.search(before) or _STYLE.match(after):
             continue
         if match["year"] and not match["decade"] and not _is_year(match, before, after):
             continue

@@ -148,9 +148,9 @@ _NOT_LATIN = re.compile(
     r"|ta|te|th|uk|ur|zh"
 )
 """Languages that are never written in Latin letters, by code."""
-_FITS, _LEAST = 0.03, 0.5
+_FITS, _LEAST = 0.03, 0.3
 """Most of the language expected, and least of the likeliest one, in a text of another."""
-_FITS_FEW, _LEAST_FEW, _FEW = 0.005, 0.9, 4
+_FITS_FEW, _LEAST_FEW, _FEW = 0.01, 0.5, 4
 """The same in a text of fewer than four words."""
 
 
