@@ -34,6 +34,8 @@ _LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 def replacing(path: Path) -> Iterator[Path]:
     """A path beside ``path`` to write to; it takes its place when the block ends without error.
 
+    Folders above that are missing are made.
+
     What was written is on the disk before it takes its place, so that a power cut leaves the old
     file or the new one.
 
@@ -41,6 +43,7 @@ def replacing(path: Path) -> Iterator[Path]:
         RunError: The file cannot be written: no permission, no room, a folder of that name.
     """
     unfinished = path.with_name(f".{path.name}.part")
+    make_folder(path.parent)
     try:
         with told(path):
             yield unfinished
@@ -119,14 +122,13 @@ def _sync(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text; its folder is made if it is not there."""
-    make_folder(path.parent)
+    """Write a text."""
     with replacing(path) as unfinished:
         unfinished.write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write bytes; the folder is there."""
+    """Write bytes."""
     with replacing(path) as unfinished:
         unfinished.write_bytes(data)
 

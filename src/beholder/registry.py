@@ -287,9 +287,9 @@ class Registry(Generic[T]):
         names = self.names()
         close = [one for one in names if one.lower() == name.lower()]
         close = close or get_close_matches(name.lower(), names, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]!r}? " if close else ""
+        hint = f"; did you mean {close[0]!r}?" if close else "."
         raise UnknownNameError(
-            f"no {self.kind} is called {name!r}; {hint}There are: {', '.join(names)}"
+            f"no {self.kind} is called {name!r}{hint} There are: {', '.join(names)}"
         )
 
     def _check(self, name: str, cls: object) -> None:

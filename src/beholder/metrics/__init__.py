@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from beholder.errors import ConfigError
+from beholder.errors import ConfigError, UnknownNameError
 from beholder.metrics.base import Bounds, Metric, ValueInfo
 from beholder.metrics.params import REQUIRED, param, params
 from beholder.metrics.tools import Tools
@@ -75,7 +75,25 @@ def metric(given: str | Spec, **defaults: object) -> Metric[Any]:
         ConfigError: An unknown metric or parameter, or a bad value; names what there is.
     """
     parsed = parse(given) if isinstance(given, str) else given
-    return from_spec(METRICS.get(parsed.name), parsed, defaults)
+    try:
+        cls = METRICS.get(parsed.name)
+    except UnknownNameError as error:
+        if not (having := _having(parsed.name)):
+            raise
+        raise UnknownNameError(
+            f"no metric is called {parsed.name!r}; it is a value of {', '.join(having)}"
+        ) from error
+    return from_spec(cls, parsed, defaults)
+
+
+def _having(value: str) -> list[str]:
+    """The built-in metrics that have a value of that name."""
+    found = {name: getattr(METRICS.get(name), "values", ()) for name in METRICS.builtin()}
+    return [
+        name
+        for name, values in found.items()
+        if isinstance(values, tuple) and any(one.name == value for one in values)
+    ]
 
 
 def from_spec(cls: type[T], parsed: Spec, defaults: Mapping[str, object]) -> T:

@@ -150,8 +150,8 @@ _NOT_LATIN = re.compile(
 """Languages that are never written in Latin letters, by code."""
 _FITS, _LEAST = 0.03, 0.3
 """Most of the language expected, and least of the likeliest one, in a text of another."""
-_FITS_FEW, _LEAST_FEW, _FEW = 0.01, 0.5, 4
-"""The same in a text of fewer than four words."""
+_FITS_FEW, _LEAST_FEW, _FEW = 0.01, 0.5, 5
+"""The same in a text of fewer than five words."""
 
 
 @cache

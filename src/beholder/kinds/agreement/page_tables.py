@@ -82,7 +82,7 @@ def matrix_of(measure: MeasureResult) -> Table | None:
     found = {(one.a, one.b): one for one in measure.differences}
     return Table(
         name=f"differences-{safe_name(measure.name)}",
-        title="row minus column",
+        title="differences of agreement",
         columns=(
             Column("metric", "row minus column", "text"),
             *(Column(f"c{place}", label, "cell") for place, label in enumerate(labels) if place),
