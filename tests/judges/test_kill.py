@@ -19,6 +19,8 @@ from servers.vendors import VendorServer
 pytestmark = pytest.mark.slow  # 20 kills
 
 N_KILLS = 20
+_SDKS = {"anthropic": ["anthropic"], "gemini": ["google.genai"]}
+"""What takes seconds to import and is imported late."""
 
 
 def reply(body: dict[str, Any]) -> dict[str, Any]:
@@ -47,7 +49,9 @@ def test_sigkill_at_20_moments_repeats_at_most_the_calls_in_flight(
 ) -> None:
     # A fork server that has imported everything starts a run in milliseconds.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["servers.killed_run", f"beholder.backends.{kind}"])
+    context.set_forkserver_preload(
+        ["servers.killed_run", f"beholder.backends.{kind}", *_SDKS.get(kind, ())]
+    )
     rng = random.Random(0)
     path = tmp_path / "run.sqlite"
     killer = Killer(reply) if kind == "openai" else VendorKiller(kind, reply)

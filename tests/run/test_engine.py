@@ -232,7 +232,7 @@ def test_an_interrupted_run_keeps_what_was_finished(
 def test_killed_at_random_moments_the_end_is_the_same(tmp_path: Path) -> None:
     rng = random.Random(7)
     words = ["lemon", "boat", "red", "child", "runs", "over", "the", "bridge", "."]
-    texts = [" ".join(rng.choices(words, k=40)) + "." for _ in range(600)]
+    texts = [" ".join(rng.choices(words, k=40)) + "." for _ in range(240)]
     rows = [
         {"id": str(i), "candidate": t, "references": [texts[i - 1]]} for i, t in enumerate(texts)
     ]
