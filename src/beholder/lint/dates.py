@@ -60,7 +60,7 @@ _ELSEWHEN = re.compile(
 )
 """Words before the year of another event, or of an inscription."""
 _MADE = re.compile(
-    r"\b(?:\w+ing|with|from|at|in|on|by|beside|near|behind|before|under|over|and)\b.*"
+    r"\b(?:\w+ing|with|from|at|in|on|by|beside|near|behind|before|under|over|and|that|which)\b.*"
     r"\b(?:printed|published|issued|woven|minted|made|manufactured|produced|designed|painted|drawn"
     r"|written|composed|patented)(?: (?:in|on|around|about))* $",
     re.I,
@@ -140,8 +140,9 @@ def _spans(record: str) -> Iterator[tuple[int, int]]:
     for match in re.finditer(rf"(?<!\d){_YEAR}(?!\d)", record):
         year = int(match[0])
         yield _widened(year, year, record[: match.start()])
-    for match in re.finditer(r"(?<![\w])(?:1\d|20)(?:\dX|XX)(?![\w])", record):  # of EDTF
-        yield int(match[0].replace("X", "0")), int(match[0].replace("X", "9"))
+    for match in re.finditer(r"(?<![\w])(?:1\d|20)(?:\dX|XX|\d-|--)(?![\w])", record):  # of EDTF
+        digits = match[0].replace("-", "X")
+        yield int(digits.replace("X", "0")), int(digits.replace("X", "9"))
     for match in _DATES.finditer(record):
         for first, last in _ranges(match, ()):
             yield _widened(first, last, record[: match.start()])

@@ -148,6 +148,8 @@ _NOT_LATIN = re.compile(
     r"|ta|te|th|uk|ur|zh"
 )
 """Languages that are never written in Latin letters, by code."""
+_BOTH = ("az", "ha", "kk", "mn", "ms", "sq", "sr", "so", "tr", "uz")
+"""Languages that are or were written in Latin and in other letters, by code."""
 _FITS, _LEAST = 0.03, 0.3
 """Most of the language expected, and least of the likeliest one, in a text of another."""
 _FITS_FEW, _LEAST_FEW, _FEW = 0.01, 0.5, 5
@@ -178,6 +180,8 @@ def other_language(text: str, expected: str) -> str | None:
     own = next(code for code, name in _NAMES.items() if name == expected)
     if _NOT_LATIN.fullmatch(own) and all(map(_LATIN.match, _LETTER.findall(text))):
         return "all its letters are Latin"
+    if not (_NOT_LATIN.fullmatch(own) or own in _BOTH or _LATIN.search(text)):
+        return "none of its letters is Latin"
     if own not in chances and likeliest != "en":
         return None
     fits = sum(chances.get(code, 0.0) for code in (own, *_AKIN.get(own, ())))
