@@ -9,7 +9,7 @@ from pathlib import Path
 from beholder.cli.tools import describe
 from beholder.metrics import METRICS
 
-_HEADING = re.compile(r"^(?=#)", re.MULTILINE)
+_PART = re.compile(r"^## (.*)$", re.MULTILINE)
 PAGE = Path(__file__).with_name("metrics.md")
 
 
@@ -40,7 +40,7 @@ def page() -> str:
         "<!-- Made by `make docs` from the registry; change the metric, not this page. -->",
         "# All metrics",
         overview(),
-        *(_HEADING.sub("#", text) for text in described),
+        *("#" + _PART.sub(r"**\1**", text) for text in described),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 

@@ -177,10 +177,10 @@ def describe(cls: type[Metric[Any]]) -> str:
 
     lines = [f"# {full_name(cls.registered_name, cls)}", "", inspect.getdoc(cls) or "", ""]
     lines += [
-        f"Needs of each item: {', '.join(['candidate', *sorted(cls.required_fields)])}.",
+        f"Each item needs: {', '.join(['candidate', *sorted(cls.required_fields)])}.",
         "",
     ]
-    lines += [f"Takes of each item: {cls.bounds}.", ""]
+    lines += [f"Limit per item: {cls.bounds}.", ""]
     if cls.operations:
         named = ", ".join(f"`{name}`" for name in cls.operations)
         lines += [f"Asks a judge: {named} (`beholder show OPERATION` prints the prompt).", ""]
@@ -188,7 +188,7 @@ def describe(cls: type[Metric[Any]]) -> str:
     lines += ["| name | what | range | better |", "|---|---|---|---|"]
     lines += [_value_row(value) for value in cls.values]
     if cls.corpus_values:
-        lines += ["", "Of the whole data set, from summed counts:", ""]
+        lines += ["", "For the whole data set, from summed counts:", ""]
         lines += [f"- `{v.name}`: {v.help}" for v in cls.corpus_values]
     lines += ["", "## Parameters", "", "| name | default | what |", "|---|---|---|"]
     known = choices(cls)

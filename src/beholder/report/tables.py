@@ -146,7 +146,7 @@ FEW_ITEMS = 20
 def reliability_table(reliability: Reliability) -> Table:
     """Coefficients of agreement between raters."""
     n, n_left_out = reliability.n_items, reliability.n_left_out
-    left_out = f", {n_left_out:,} left out for a missing score" * bool(n_left_out)
+    left_out = f", {n_left_out:,} left out because a score is missing" * bool(n_left_out)
     return Table(
         name=f"reliability-{safe_name(reliability.what)}",
         title=f"{reliability.what}: {len(reliability.raters)} raters, {n:,} items{left_out}",

@@ -137,7 +137,9 @@ def _coherence(rows: Sequence[compared.SourceCoherence], theta: results.ThetaMat
         for name, of in (("minimum", row.minimum), ("mean", row.mean), ("dtw", row.dtw)):
             cells |= {name: of.mean, f"{name}_sd": of.sd}
         found.append(cells)
-    notes = (f"{theta.signature} by {theta.embedder}. Compare only numbers of one signature.",)
+    notes = (
+        f"{theta.signature} by {theta.embedder}. Only compare numbers with the same signature.",
+    )
     return Table("coherence", "coherence by source", tuple(columns), tuple(found), notes)
 
 

@@ -63,7 +63,7 @@ _POOLED: Mapping[str, tuple[ValueInfo, ...]] = {
 
 @dataclass(frozen=True)
 class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
-    """Questions of a row, answered by a judge that reads the candidate and sees nothing.
+    """Questions of a row, answered by a judge that reads only the candidate.
 
     The row's field ``questions`` holds multiple-choice, yes/no or open questions with answers. An
     answer is right, wrong or "not said"; the judge quotes its evidence. Open answers are compared

@@ -86,7 +86,7 @@ class Rarity:
 
 @dataclass(frozen=True)
 class BERTScore(Metric[EncodedTexts]):
-    """BERTScore: each token finds its most similar token of the other text, by context vectors.
+    """BERTScore: each token is matched to the most similar token by contextual embeddings.
 
     Precision is the mean over the candidate's tokens of the best cosine with a token of the
     reference, recall the same the other way round, F1 their harmonic mean (0 unless both are above

@@ -263,7 +263,7 @@ class CIDEr(WordMetric):
 
 @dataclass(frozen=True)
 class CIDErD(CIDEr):
-    """CIDEr-D, which leaderboards and caption evaluation code call CIDEr: it is harder to game.
+    """CIDEr-D, which leaderboards and evaluation code call CIDEr; harder to game.
 
     As ``cider``, but a run of words counts at most as often as in the reference, and a reference of
     another length counts less: a Gaussian of the difference in length, sigma 6. Range 0..10, higher

@@ -97,7 +97,7 @@ class Cosine(Metric[FloatArray]):
 
 @dataclass(frozen=True)
 class TokenF1(Metric[Vectors]):
-    """Soft word overlap: each word finds its most similar word on the other side.
+    """Soft word overlap: each word is matched to the most similar word of the other text.
 
     Precision is the weighted mean, over the candidate's words, of the best cosine with a word of
     the reference, recall the same the other way round, F1 their harmonic mean. As BERTScore, but

@@ -109,7 +109,7 @@ Grams: TypeAlias = tuple[Counter[str], ...]
 
 @dataclass(frozen=True)
 class ChrF(Metric[list[list[int]]]):
-    """chrF: characters runs of length 1..6 that candidate and reference share, as an F-score.
+    """chrF: character runs of length 1..6 that candidate and reference share, as an F-score.
 
     Precision and recall per length, means of both over the lengths that both texts have, then F
     with recall weighted by beta = 2; of several references the best counts. White space is left

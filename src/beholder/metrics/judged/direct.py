@@ -90,7 +90,7 @@ class AssessingMetric(ShowingMetric[Assessment]):
 
 @dataclass(frozen=True)
 class DirectAssessment(AssessingMetric):
-    """A judge's own numbers for a description: as a whole, for mistakes, for omissions.
+    """A judge's scores for a description: overall, for mistakes and for omissions.
 
     One question per item. The judge sees the picture (``setting='image'``), the references
     (``'reference'``), both, or the picture and the row's field ``context`` (``'page'``: how good
@@ -159,7 +159,7 @@ class DirectAssessment(AssessingMetric):
 
 @dataclass(frozen=True)
 class CLAIR(AssessingMetric):
-    """After CLAIR: a judge says from 0 to 100 how likely both sides describe the same picture.
+    """After CLAIR: a judge rates from 0 to 100 how likely both sides describe the same picture.
 
     All references are shown together, the picture is not; the number comes with a reason in one
     JSON answer and is divided by 100. Range 0..1, higher is better. Needs a judge that is a model.
@@ -178,7 +178,7 @@ class CLAIR(AssessingMetric):
 
 @dataclass(frozen=True)
 class Prometheus(AssessingMetric):
-    """After Prometheus: a judge grades from 1 to 5 by a rubric and the references, and says why.
+    """After Prometheus: a judge grades from 1 to 5 by rubric and references, with a reason.
 
     The rubric says what the ends and the middle of the scale mean; the reason comes before the
     grade. The grade is brought to 0..1; higher is better. The judge does not see the picture. Needs
@@ -200,7 +200,7 @@ class Prometheus(AssessingMetric):
 
 @dataclass(frozen=True)
 class LLaVACritic(AssessingMetric):
-    """After LLaVA-Critic: a vision model the picture gives 0 to 100, and says why.
+    """After LLaVA-Critic: a vision model gives a score from 0 to 100 and a reason.
 
     The reason comes before the number, which is divided by 100. Range 0..1, higher is better. No
     reference is needed; ``references=True`` shows them beside the picture. Needs a judge that is a
@@ -230,7 +230,7 @@ class LLaVACritic(AssessingMetric):
 
 @dataclass(frozen=True)
 class FLEUR(ShowingMetric[Grade]):
-    """After FLEUR: a seeing judge grades by one digit; the score is what it expects, not says.
+    """After FLEUR: a vision model grades with one digit; the score is the expected digit.
 
     The digits 0 to 9 are weighted by the probability the judge gives each as its answer, and the
     expectation is divided by 9. Range 0..1, higher is better. Needs no reference;

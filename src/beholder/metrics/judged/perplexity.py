@@ -26,7 +26,7 @@ _MOST = 1e300  # a model that rules a text out entirely would give infinity, whi
 
 @dataclass(frozen=True)
 class Perplexity(Metric[Surprisal]):
-    """Perplexity of the text under a vision model the image and an instruction.
+    """Perplexity of the text under a vision model, given the image and an instruction.
 
     ``exp(NLL / T)`` with NLL the negative log-likelihood of the text's T tokens in nats, given
     image, instruction and the tokens before; those carry no loss themselves. Range 1 to infinity,

@@ -33,7 +33,7 @@ _HELP = {
 
 @dataclass(frozen=True)
 class VCSShort(AlignedMetric):
-    """VCS-short: VCS with words for chunks, for captions of a sentence or two.
+    """VCS-short: VCS with words as chunks, for captions of one or two sentences.
 
     Stop words and punctuation are left out; each other word, in lower case, is embedded by itself
     and matched to the words of the reference as the chunks of VCS are.
