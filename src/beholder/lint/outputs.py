@@ -36,7 +36,12 @@ def page(report: LintReport) -> str:
     """
     uris: dict[Path, str] = {}
     new = [
-        (one, _marked(one), _picture(report, report.occurrences[place], uris))
+        (
+            one,
+            _marked(one),
+            _picture(report, shown := report.occurrences[place], uris),
+            _name(shown),
+        )
         for one, place in zip(report.findings, report.places, strict=True)
         if one.state == "new"
     ]
@@ -51,7 +56,7 @@ def page(report: LintReport) -> str:
     filters = [
         (name, name.capitalize(), values)
         for name in _FILTERS
-        if len(values := sorted({getattr(one, name) for one, _, _ in new})) > 1
+        if len(values := sorted({getattr(one, name) for one, *_ in new})) > 1
     ]
     template = environment(_HERE, percent=_percent, interval=_interval).get_template("lint.html.j2")
     return template.render(
@@ -64,6 +69,13 @@ def page(report: LintReport) -> str:
         groups=groups,
         rates=[rate for rate in rates(report) if not rate.rule],
     )
+
+
+def _name(one: Occurrence) -> str:
+    """The last part of a picture's address, which is shown if the picture is not there."""
+    if one.picture.startswith("data:"):
+        return ""
+    return unquote(one.picture.partition("?")[0].partition("#")[0]).rpartition("/")[2][:80]
 
 
 def _picture(report: LintReport, one: Occurrence, known: dict[Path, str]) -> str:

@@ -25,6 +25,7 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "picture": (
         "image",
+        "img",
         "src",
         "file",
         "filename",
