@@ -39,6 +39,11 @@ _SILENT_E = re.compile(
     r"(?:[aeiouy](?:[cvzu]|[^aeiou]l)|[aeiou]nc|rc|dg|[aeiou]g|rg|ns|ls|rs|us|is|as|os|th|qu|u"
     r"|[bcdfgkpt]l|iz|at|ut|[^aeiou]ur|ir|rv|lv|nv)$"
 )
+_PREFIXED = re.compile(
+    r"(?:over|under|out|re|un|fore|mis)(?=(?:[^\W\daeiou]|[bcfgp]l|[bcdfgpt]r|s[chklmnptw]|[cst]h|wr|wh)"
+    r"[aeiouy][bdgklmnprtz]$)"
+)
+"""What comes before a verb of one syllable: overtaking, rewriting."""
 _NO_E = re.compile(
     r"(?:ck|ll|ss|ff|zz|sh|ch|ng|nk|nd|nt|ct|pt|ft|st|ld|lk|lt|lm|mp|rd|rk|rm|rn|rt|rl|sk|w|x|y|ght)$"
 )
@@ -120,7 +125,8 @@ def _stem(stem: str) -> str:
     if len(stem) > 2 and stem[-1] == stem[-2] and stem[-1] not in "aeiou":
         single = stem[:-1]
         return stem if stem[-1] in "sz" or (stem[-1] in "lf" and len(single) < 5) else single
-    if re.search(r"(?:^|[^aeiou])[aeiouy][bdgklmnprtz]$", stem) and _syllables(stem) == 1:
+    bare = _PREFIXED.sub("", stem, count=1) if _PREFIXED.match(stem) else stem
+    if re.search(r"(?:^|[^aeiou])[aeiouy][bdgklmnprtz]$", bare) and _syllables(bare) == 1:
         return stem + "e"  # a doubled consonant would show a short vowel: hop, hopping
     if _SILENT_E.search(stem) and not _NO_E.search(stem):
         return stem + "e"

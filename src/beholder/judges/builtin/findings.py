@@ -78,11 +78,10 @@ def find(
         _both(found, answers[place], n) if place in answers else _by_rules(found, n)
         for place, found in enumerate(evidence)
     ]
-    for start, end in rewritten(source, target) if entail else ():
-        for place, unit in enumerate(source.units):
+    for change in rewritten(source, target) if entail else ():
+        for place in change.units(source):
             said = made[place].value >= _VERBATIM and evidence[place].repeated < _RETOLD
-            unsure = not (said or made[place].contradiction)
-            if unsure and any(a < end and b > start for a, b in unit.spans):
+            if not (said or made[place].contradiction):
                 made[place] = Finding(0.0, n.grade(0.0), True)
     absent = {
         unit.subject
