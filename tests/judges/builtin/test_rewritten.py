@@ -29,7 +29,7 @@ def entails(pairs: Sequence[tuple[str, str]]) -> FloatArray:
         ("A cat sleeps on the chair. The arrow on the sign points down.", ["down"]),
         ("A dog sleeps on the chair.", ["dog"]),
         ("A cat sleeps under the chair, the arrow on the sign points up.", []),  # three fifths no
-        ("The chair sleeps on a cat.", ["The chair sleeps on a cat"]),  # moved
+        ("The chair sleeps on a cat.", []),  # all words are there
         ("A cat sleeps on the big chair near the chair.", ["big", "near"]),
         ("A cat sleeps on the chair.", []),  # repeated
         ("Two boys play football.", []),
@@ -60,12 +60,11 @@ def test_a_wrong_word_is_not_said() -> None:
     assert max(wrong) < 3
 
 
-def test_moved_words_are_wrong_of_what_is_said_and_not_of_the_things() -> None:
-    text = "The chair sleeps on a cat."
-    source = analysed(text)
-    (change,) = rewritten(source, analysed(REFERENCE), excludes)
-    assert change.moved
-    assert {source.units[place].kind for place in change.units(source)} == {"relation"}
+def test_the_word_behind_a_word_that_is_left_out() -> None:
+    reference = "A boat lies on the shore, and there are no oars in it."
+    text = "A boat lies on the shore, and there are oars in it."
+    (change,) = rewritten(analysed(text), analysed(reference), excludes)
+    assert text[slice(*change.span)] == "oars"
 
 
 @pytest.mark.parametrize(

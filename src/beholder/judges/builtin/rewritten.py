@@ -24,25 +24,22 @@ class Change:
     Attributes:
         span: Characters of the words.
         sentence: Characters of the words' sentence.
-        moved: Whether the sentence of the other text has all words, at other places.
     """
 
     span: Span
     sentence: Span
-    moved: bool = False
 
     def units(self, source: AnalysedText) -> list[int]:
-        """Places of the units that the words are in; of moved words, what is said of things.
+        """Places of the units that the words are in, or of the nearest unit of the sentence.
 
-        If there is none, the nearest unit of the sentence, rather behind them.
+        Of two that are equally near, the one behind the words.
         """
         near: list[tuple[int, bool, int]] = []
         found: list[int] = []
         for place, unit in enumerate(source.units):
             for start, end in unit.spans if unit.asked else ():
                 if start < self.span[1] and end > self.span[0]:
-                    if not (self.moved and unit.kind == "entity"):
-                        found.append(place)
+                    found.append(place)
                 elif start < self.sentence[1] and end > self.sentence[0]:
                     gap = max(start - self.span[1], self.span[0] - end)
                     near.append((gap, start < self.span[0], place))
@@ -54,9 +51,10 @@ def rewritten(
 ) -> list[Change]:
     """What makes a wrong fact of a sentence of the target.
 
-    A sentence counts if one sentence of the target has most of its words in the same order, or
-    exactly its words in another order, and the entailment model is sure that this sentence
-    excludes it.
+    A sentence counts if one sentence of the target has most of its words in the same order, and
+    the entailment model takes it that this sentence excludes it. Words that only stand in another
+    order do not count: the model takes "the grass is green and the sky is blue" for a contradiction
+    of the same clauses in the other order.
     """
     own, others = _sentences(source), _sentences(target)
     there = {words: {target.words[i] for i in words} for words in others}
@@ -65,9 +63,7 @@ def rewritten(
         said, least = [source.words[i] for i in words], _ALIKE * len(words)
         like = [o for o in others if sum(w in there[o] for w in said) >= least]
         best = max(like, key=lambda o: _shared(said, o, target), default=range(0))
-        shared = _shared(said, best, target)
-        permuted = sorted(said) == sorted(target.words[i] for i in best)
-        if words and (shared >= least or permuted) and shared < len(words):
+        if words and least <= _shared(said, best, target) < max(len(words), len(best)):
             near.append((place, words, best))
     texts = [
         (target.sentence_texts[target.sentences[best[0]]], source.sentence_texts[place])
@@ -98,16 +94,19 @@ def _differences(
     said = [source.words[i] for i in words]
     there = [target.words[i] for i in best]
     codes = SequenceMatcher(None, said, there, False).get_opcodes()
-    ends = [(first, max(first + 1, last)) for kind, first, last, _, _ in codes if kind != "equal"]
-    new = [
-        places
-        for first, last in ends
-        if (places := [i for i in range(first, min(last, len(said))) if said[i] not in there])
-    ]
-    changes = new or [[min(ends[0][0], len(said) - 1), min(ends[-1][1], len(said)) - 1]]
 
     def span(first: int, last: int) -> Span:
         return source.spans[words[first]][0], source.spans[words[last]][1]
 
     sentence = span(0, len(said) - 1)
-    return [Change(span(places[0], places[-1]), sentence, not new) for places in changes]
+    found = []
+    for kind, first, last, other, end in codes:
+        if kind == "equal":
+            continue
+        new = [i for i in range(first, last) if said[i] not in there]
+        if new:
+            found.append(Change(span(new[0], new[-1]), sentence))
+        elif any(word not in said for word in there[other:end]):  # left out, such as "no"
+            place = min(first, len(said) - 1)
+            found.append(Change(span(place, place), sentence))
+    return found
