@@ -79,11 +79,11 @@ def test_pairs_are_those_with_all_references_together(monkeypatch: pytest.Monkey
 
 def test_the_page_of_a_metric_tells_its_bounds() -> None:
     assert (
-        "Takes of each item: 1,000,000 characters in all texts together, 200,000 of them outside"
+        "Limit per item: 1,000,000 characters in all texts together, 200,000 of them outside"
         " words, 50,000,000 pairs of words." in describe(METRICS.get("vcs_short"))
     )
     assert (
-        "Takes of each item: 100,000 characters in all texts together, 20,000 of them outside"
+        "Limit per item: 100,000 characters in all texts together, 20,000 of them outside"
         " words." in describe(METRICS.get("dcscore"))
     )
 

@@ -130,8 +130,9 @@ def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
     whole = "_".join([*(w.lower for w in phrase.name[:-1]), lemma])
     if not _PHRASES.isdisjoint({whole, *(f"{w.lower}_{lemma}" for w in described)}):
         return True
-    if lemma in _NOTHING or _is_quality(lemma) or is_colour(document, word):
-        return True
+    weather = document.child(word, "cop") and any(w.lower in lex.WEATHER for w in described)
+    if (lemma in _NOTHING and not weather) or _is_quality(lemma) or is_colour(document, word):
+        return True  # but "it is a sunny day" says the weather
     near = document.words[max(0, word.index - 2) : word.index + 3]
     if {"by", "in", "to"} & {w.lower for w in near} and [w.lower for w in near].count(
         word.lower
