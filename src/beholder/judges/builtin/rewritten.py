@@ -11,10 +11,14 @@ from beholder.embed.entailment import CONTRADICTION, entail
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.entailed import Entailment
 from beholder.judges.builtin.numbers import number
+from beholder.language.numerals import is_numeral
 from beholder.records import Span
+from beholder.text.kinds import parts_of_speech
 
 _ALIKE = number("entail.alike")
 _EXCLUDED = number("entail.excluded")
+_FEW = 2
+"""Words of one text that may stand for as many of the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +28,13 @@ class Change:
     Attributes:
         span: Characters of the words.
         sentence: Characters of the words' sentence.
+        instead: Characters of one or two words of the other text, of the same part of speech, in
+            their place; None if it has none.
     """
 
     span: Span
     sentence: Span
+    instead: Span | None = None
 
     def units(self, source: AnalysedText) -> list[int]:
         """Places of the units that the words are in, or of the nearest unit of the sentence.
@@ -95,18 +102,28 @@ def _differences(
     there = [target.words[i] for i in best]
     codes = SequenceMatcher(None, said, there, False).get_opcodes()
 
-    def span(first: int, last: int) -> Span:
-        return source.spans[words[first]][0], source.spans[words[last]][1]
+    def span(text: AnalysedText, places: range, first: int, last: int) -> Span:
+        return text.spans[places[first]][0], text.spans[places[last]][1]
 
-    sentence = span(0, len(said) - 1)
+    sentence = span(source, words, 0, -1)
     found = []
     for kind, first, last, other, end in codes:
         if kind == "equal":
             continue
         new = [i for i in range(first, last) if said[i] not in there]
         if new:
-            found.append(Change(span(new[0], new[-1]), sentence))
+            alike = last - first == end - other <= _FEW and _is_alike(
+                said[last - 1], there[end - 1]
+            )
+            instead = span(target, best, other, end - 1) if alike else None
+            found.append(Change(span(source, words, new[0], new[-1]), sentence, instead))
         elif any(word not in said for word in there[other:end]):  # left out, such as "no"
             place = min(first, len(said) - 1)
-            found.append(Change(span(place, place), sentence))
+            found.append(Change(span(source, words, place, place), sentence))
     return found
+
+
+def _is_alike(a: str, b: str) -> bool:
+    """Whether two words may be of one part of speech."""
+    numbers = is_numeral(a) + is_numeral(b)
+    return numbers == 2 or bool(parts_of_speech(a) & parts_of_speech(b))
