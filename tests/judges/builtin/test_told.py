@@ -59,7 +59,6 @@ CASES = [
 """Written by somebody who knew the rule's text alone."""
 MISSED = {
     "A wooden bench stands under a tree.": "what a thing is made of, in a clause of its own",
-    "A woman is sitting near the window.": "posture and place in one verb",
 }
 
 

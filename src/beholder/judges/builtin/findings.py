@@ -83,8 +83,8 @@ def find(
             said = made[place].value >= _VERBATIM and evidence[place].repeated < _RETOLD
             if not (said or made[place].contradiction):
                 where = (change.instead,) if change.instead else ()
-                told = " ".join(target.graph.text[slice(*span)] for span in where)
-                made[place] = Finding(0.0, n.grade(0.0), True, told, where)
+                words = " ".join(target.graph.text[slice(*span)] for span in where)
+                made[place] = Finding(0.0, n.grade(0.0), True, words, where)
     absent = {
         unit.subject
         for unit, finding in zip(source.units, made, strict=True)

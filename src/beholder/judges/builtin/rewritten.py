@@ -28,8 +28,9 @@ class Change:
     Attributes:
         span: Characters of the words.
         sentence: Characters of the words' sentence.
-        instead: Characters of one or two words of the other text, of the same part of speech, in
-            their place; None if it has none.
+        instead: Characters of what the other text has in their place: where the sentences differ
+            in one or two words at a time, of the same part of speech, that neither text has
+            elsewhere. Otherwise None.
     """
 
     span: Span
@@ -59,9 +60,8 @@ def rewritten(
     """What makes a wrong fact of a sentence of the target.
 
     A sentence counts if one sentence of the target has most of its words in the same order, and
-    the entailment model takes it that this sentence excludes it. Words that only stand in another
-    order do not count: the model takes "the grass is green and the sky is blue" for a contradiction
-    of the same clauses in the other order.
+    the model says that this sentence excludes it. Words in another order alone do not count: for
+    the model, "the grass is green and the sky is blue" contradicts the same clauses reordered.
     """
     own, others = _sentences(source), _sentences(target)
     there = {words: {target.words[i] for i in words} for words in others}
@@ -106,16 +106,19 @@ def _differences(
         return text.spans[places[first]][0], text.spans[places[last]][1]
 
     sentence = span(source, words, 0, -1)
+    differing = [code for code in codes if code[0] != "equal"]
+    exchanged = all(
+        last - first == end - other <= _FEW and _is_alike(said[last - 1], there[end - 1])
+        for _, first, last, other, end in differing
+    )
     found = []
-    for kind, first, last, other, end in codes:
-        if kind == "equal":
-            continue
+    for _, first, last, other, end in differing:
         new = [i for i in range(first, last) if said[i] not in there]
         if new:
-            alike = last - first == end - other <= _FEW and _is_alike(
-                said[last - 1], there[end - 1]
-            )
-            instead = span(target, best, other, end - 1) if alike else None
+            alone = set(said[first:last]).isdisjoint(target.words) and set(
+                there[other:end]
+            ).isdisjoint(source.words)
+            instead = span(target, best, other, end - 1) if exchanged and alone else None
             found.append(Change(span(source, words, new[0], new[-1]), sentence, instead))
         elif any(word not in said for word in there[other:end]):  # left out, such as "no"
             place = min(first, len(said) - 1)

@@ -168,7 +168,8 @@ def _unit(
     contradicted = bool(grade.contradiction) and grade.sure and not present
     if contradicted:
         detail["contradiction"] = grade.contradiction
-        detail["weight"] *= CONTRADICTED
+        if "weight" in detail:  # the published rules count every unit alike
+            detail["weight"] *= CONTRADICTED
     score = (grade.value - LOWEST) / (HIGHEST - LOWEST)
     verdict = "match" if present else "omission" if side == "reference" else "unstated"
     if verdict == "unstated" and contradicted:
