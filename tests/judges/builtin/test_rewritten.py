@@ -85,3 +85,28 @@ def test_words_of_no_unit_count_at_the_nearest(text: str, reference: str, thing:
     assert [thing in [text[a:b] for a, b in source.units[place].spans] for place in places] == [
         True
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "words"),
+    [
+        (
+            "A white rose lies in a black bowl.",
+            "A black rose lies in a white bowl.",
+            "white rose lies in a black",
+        ),
+        ("The cup stands on the book.", "The book stands on the cup.", "cup stands on the book"),
+        ("A cup and a book lie there.", "A book and a cup lie there.", ""),
+        ("A cup is next to the book.", "A book is next to the cup.", ""),
+        ("The sky is blue and the sea is green.", "The sea is green and the sky is blue.", ""),
+        ("In the park a man walks.", "A man walks in the park.", ""),
+    ],
+)
+def test_exchanged_phrases_are_a_change_without_a_model(
+    text: str, reference: str, words: str
+) -> None:
+    found = rewritten(analysed(text), analysed(reference), entails)
+    assert [text[slice(*one.span)] for one in found] == [words] * bool(words)
+    source = analysed(text)
+    kinds = {source.units[place].kind for one in found for place in one.units(source)}
+    assert "entity" not in kinds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -17,6 +18,11 @@ from beholder.text.kinds import parts_of_speech
 
 _ALIKE = number("entail.alike")
 _EXCLUDED = number("entail.excluded")
+_VERBS = frozenset(("is", "are", "was", "were", "has", "have", "had", "wears", "holds"))
+_JOINING = frozenset(("a", "an", "the", "and", "or", "with", "while", "is", "are"))
+_BESIDE = frozenset(("next", "to", "beside", "near", "by", "alongside", "opposite", "facing"))
+_SYMMETRIC = _JOINING | _BESIDE | frozenset(("stands", "stand", "sits", "sit", "lies", "lie"))
+"""Words between two phrases that mean the same in either order."""
 _FEW = 2
 """Words of one text that may stand for as many of the other."""
 
@@ -28,6 +34,7 @@ class Change:
     Attributes:
         span: Characters of the words.
         sentence: Characters of the words' sentence.
+        moved: Whether the words are exchanged, so that the things themselves are there.
         instead: Characters of what the other text has in their place: where the sentences differ
             in one or two words at a time, of the same part of speech, that neither text has
             elsewhere. Otherwise None.
@@ -35,19 +42,22 @@ class Change:
 
     span: Span
     sentence: Span
+    moved: bool = False
     instead: Span | None = None
 
     def units(self, source: AnalysedText) -> list[int]:
         """Places of the units that the words are in, or of the nearest unit of the sentence.
 
-        Of two that are equally near, the one behind the words.
+        Of two that are equally near, the one behind the words. Of moved words, what is said of the
+        things and not the things.
         """
         near: list[tuple[int, bool, int]] = []
         found: list[int] = []
         for place, unit in enumerate(source.units):
             for start, end in unit.spans if unit.asked else ():
                 if start < self.span[1] and end > self.span[0]:
-                    found.append(place)
+                    if not (self.moved and unit.kind == "entity"):
+                        found.append(place)
                 elif start < self.sentence[1] and end > self.sentence[0]:
                     gap = max(start - self.span[1], self.span[0] - end)
                     near.append((gap, start < self.span[0], place))
@@ -60,23 +70,26 @@ def rewritten(
     """What makes a wrong fact of a sentence of the target.
 
     A sentence counts if one sentence of the target has most of its words in the same order, and
-    the model says that this sentence excludes it. Words in another order alone do not count: for
-    the model, "the grass is green and the sky is blue" contradicts the same clauses reordered.
+    the model says that this sentence excludes it; or if two phrases are exchanged. Other orders of
+    the same words do not count: for the model, "the grass is green and the sky is blue" contradicts
+    the same clauses reordered.
     """
     own, others = _sentences(source), _sentences(target)
     there = {words: {target.words[i] for i in words} for words in others}
     near = []
+    found: list[Change] = []
     for place, words in enumerate(own):
         said, least = [source.words[i] for i in words], _ALIKE * len(words)
         like = [o for o in others if sum(w in there[o] for w in said) >= least]
         best = max(like, key=lambda o: _shared(said, o, target), default=range(0))
-        if words and least <= _shared(said, best, target) < max(len(words), len(best)):
+        if words and (moved := _exchanged(said, [target.words[i] for i in best])):
+            found.append(Change(_span(source, words, *moved), _span(source, words, 0, -1), True))
+        elif words and least <= _shared(said, best, target) < max(len(words), len(best)):
             near.append((place, words, best))
     texts = [
         (target.sentence_texts[target.sentences[best[0]]], source.sentence_texts[place])
         for place, _, best in near
     ]
-    found: list[Change] = []
     for (_, words, best), chances in zip(near, model(texts), strict=True):
         if chances[CONTRADICTION] >= _EXCLUDED:
             found += _differences(source, words, target, best)
@@ -95,17 +108,35 @@ def _shared(said: list[str], other: range, target: AnalysedText) -> int:
     return sum(b.size for b in SequenceMatcher(None, said, there, False).get_matching_blocks())
 
 
+def _span(text: AnalysedText, places: range, first: int, last: int) -> Span:
+    return text.spans[places[first]][0], text.spans[places[last]][1]
+
+
+def _exchanged(said: Sequence[str], there: Sequence[str]) -> tuple[int, int] | None:
+    """The first and the last word of two phrases that are exchanged; None if none are.
+
+    Phrases with a verb are clauses, and those joined by "and" or "beside" mean the same in
+    either order.
+    """
+    codes = SequenceMatcher(None, said, there, False).get_opcodes()
+    parts = [(said[a:b], there[c:d], a, b) for kind, a, b, c, d in codes if kind != "equal"]
+    if len(parts) != 2 or parts[0][:2] != parts[1][1::-1]:
+        return None
+    (first, _, start, left), (second, _, right, end) = parts
+    words = (*first, *second)
+    clauses = any(parts_of_speech(word) == {"v"} or word in _VERBS for word in words)
+    if not (first and second) or clauses or _SYMMETRIC.issuperset(said[left:right]):
+        return None
+    return start, end - 1
+
+
 def _differences(
     source: AnalysedText, words: range, target: AnalysedText, best: range
 ) -> list[Change]:
     said = [source.words[i] for i in words]
     there = [target.words[i] for i in best]
     codes = SequenceMatcher(None, said, there, False).get_opcodes()
-
-    def span(text: AnalysedText, places: range, first: int, last: int) -> Span:
-        return text.spans[places[first]][0], text.spans[places[last]][1]
-
-    sentence = span(source, words, 0, -1)
+    sentence = _span(source, words, 0, -1)
     differing = [code for code in codes if code[0] != "equal"]
     exchanged = all(
         last - first == end - other <= _FEW and _is_alike(said[last - 1], there[end - 1])
@@ -118,11 +149,11 @@ def _differences(
             alone = set(said[first:last]).isdisjoint(target.words) and set(
                 there[other:end]
             ).isdisjoint(source.words)
-            instead = span(target, best, other, end - 1) if exchanged and alone else None
-            found.append(Change(span(source, words, new[0], new[-1]), sentence, instead))
+            instead = _span(target, best, other, end - 1) if exchanged and alone else None
+            found.append(Change(_span(source, words, new[0], new[-1]), sentence, instead=instead))
         elif any(word not in said for word in there[other:end]):  # left out, such as "no"
             place = min(first, len(said) - 1)
-            found.append(Change(span(source, words, place, place), sentence))
+            found.append(Change(_span(source, words, place, place), sentence))
     return found
 
 
