@@ -17,7 +17,9 @@ from beholder.records import Span
 from beholder.text.kinds import parts_of_speech
 
 _ALIKE = number("entail.alike")
+_CLOSE = number("entail.close")
 _EXCLUDED = number("entail.excluded")
+_SURELY_EXCLUDED = number("entail.surely_excluded")
 _VERBS = frozenset(("is", "are", "was", "were", "has", "have", "had", "wears", "holds"))
 _JOINING = frozenset(("a", "an", "the", "and", "or", "with", "while", "is", "are"))
 _BESIDE = frozenset(("next", "to", "beside", "near", "by", "alongside", "opposite", "facing"))
@@ -35,6 +37,7 @@ class Change:
         span: Characters of the words.
         sentence: Characters of the words' sentence.
         moved: Whether the words are exchanged, so that the things themselves are there.
+        close: Whether hardly anything else differs.
         instead: Characters of what the other text has in their place: where the sentences differ
             in one or two words at a time, of the same part of speech, that neither text has
             elsewhere. Otherwise None.
@@ -43,13 +46,14 @@ class Change:
     span: Span
     sentence: Span
     moved: bool = False
+    close: bool = True
     instead: Span | None = None
 
     def units(self, source: AnalysedText) -> list[int]:
-        """Places of the units that the words are in, or of the nearest unit of the sentence.
+        """Places of the units that the words are in.
 
-        Of two that are equally near, the one behind the words. Of moved words, what is said of the
-        things and not the things.
+        Of moved words, these are not the things. If no unit has the words, and hardly anything else
+        differs, it is the nearest of the sentence; of two equally near, the one behind the words.
         """
         near: list[tuple[int, bool, int]] = []
         found: list[int] = []
@@ -61,7 +65,7 @@ class Change:
                 elif start < self.sentence[1] and end > self.sentence[0]:
                     gap = max(start - self.span[1], self.span[0] - end)
                     near.append((gap, start < self.span[0], place))
-        return found or [place for *_, place in sorted(near)[:1]]
+        return found or [place for *_, place in sorted(near)[: self.close]]
 
 
 def rewritten(
@@ -70,7 +74,8 @@ def rewritten(
     """What makes a wrong fact of a sentence of the target.
 
     A sentence counts if one sentence of the target has most of its words in the same order, and
-    the model says that this sentence excludes it; or if two phrases are exchanged. Other orders of
+    the model says that this sentence excludes it; or if two phrases are exchanged. If hardly a word
+    differs, the model need not be sure, and words that are left out count, too. Other orders of
     the same words do not count: for the model, "the grass is green and the sky is blue" contradicts
     the same clauses reordered.
     """
@@ -83,16 +88,20 @@ def rewritten(
         like = [o for o in others if sum(w in there[o] for w in said) >= least]
         best = max(like, key=lambda o: _shared(said, o, target), default=range(0))
         if words and (moved := _exchanged(said, [target.words[i] for i in best])):
-            found.append(Change(_span(source, words, *moved), _span(source, words, 0, -1), True))
-        elif words and least <= _shared(said, best, target) < max(len(words), len(best)):
-            near.append((place, words, best))
+            found.append(
+                Change(_span(source, words, *moved), _span(source, words, 0, -1), moved=True)
+            )
+        elif words and least <= (shared := _shared(said, best, target)):
+            close = shared >= _CLOSE * max(len(words), len(best))
+            if shared < (max(len(words), len(best)) if close else len(words)):
+                near.append((place, words, best, close))
     texts = [
         (target.sentence_texts[target.sentences[best[0]]], source.sentence_texts[place])
-        for place, _, best in near
+        for place, _, best, _ in near
     ]
-    for (_, words, best), chances in zip(near, model(texts), strict=True):
-        if chances[CONTRADICTION] >= _EXCLUDED:
-            found += _differences(source, words, target, best)
+    for (_, words, best, close), chances in zip(near, model(texts), strict=True):
+        if chances[CONTRADICTION] >= (_EXCLUDED if close else _SURELY_EXCLUDED):
+            found += _differences(source, words, target, best, close)
     return found
 
 
@@ -131,7 +140,7 @@ def _exchanged(said: Sequence[str], there: Sequence[str]) -> tuple[int, int] | N
 
 
 def _differences(
-    source: AnalysedText, words: range, target: AnalysedText, best: range
+    source: AnalysedText, words: range, target: AnalysedText, best: range, close: bool
 ) -> list[Change]:
     said = [source.words[i] for i in words]
     there = [target.words[i] for i in best]
@@ -149,9 +158,13 @@ def _differences(
             alone = set(said[first:last]).isdisjoint(target.words) and set(
                 there[other:end]
             ).isdisjoint(source.words)
-            instead = _span(target, best, other, end - 1) if exchanged and alone else None
-            found.append(Change(_span(source, words, new[0], new[-1]), sentence, instead=instead))
-        elif any(word not in said for word in there[other:end]):  # left out, such as "no"
+            instead = _span(target, best, other, end - 1) if close and exchanged and alone else None
+            found.append(
+                Change(
+                    _span(source, words, new[0], new[-1]), sentence, close=close, instead=instead
+                )
+            )
+        elif close and any(word not in said for word in there[other:end]):  # left out, such as "no"
             place = min(first, len(said) - 1)
             found.append(Change(_span(source, words, place, place), sentence))
     return found
