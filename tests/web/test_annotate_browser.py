@@ -96,7 +96,10 @@ def click_ranking(page: Any) -> None:
         lengths = [len(text) for text in page.locator("#ranking .read").all_inner_texts()]
         wrong = [at for at in range(len(lengths) - 1) if lengths[at] < lengths[at + 1]]
         if wrong:
-            page.locator("#ranking li").nth(wrong[0]).locator('[data-move="1"]').click()
+            card = page.locator("#ranking li").nth(wrong[0])
+            place = card.get_attribute("data-place")
+            card.locator('[data-move="1"]').click()
+            page.locator(f'#ranking li:nth-child({wrong[0] + 2})[data-place="{place}"]').wait_for()
     right = page.get_by_role("button", name="This order is right")
     if right.get_attribute("aria-pressed") == "false":
         right.click()
