@@ -189,6 +189,25 @@ def test_a_narrow_and_dark_screen_shows_all(
     study.close()
 
 
+def test_a_page_is_ready_only_when_the_script_of_its_task_has_run(
+    tmp_path: Path, watch: Callable[[], Any], server: Server
+) -> None:
+    study = study_of(tmp_path, "ranking", ("anna",))
+    held: list[Any] = []
+    with server(app_of(study)) as address:
+        page = enter(watch(), address, study.annotators()["anna"])
+        page.route("**/annotate_ranking.js", lambda route: held.append(route))
+        page.goto(f"{address}/units/1", wait_until="commit")
+        page.get_by_role("button", name="Done").wait_for()
+        page.wait_for_timeout(500)
+        assert page.locator("[data-ready]").count() == 0
+        held[0].continue_()
+        page.locator("[data-ready]").wait_for()
+        click_ranking(page)
+        saved(page)
+    study.close()
+
+
 def test_pairs_by_keys_alone(tmp_path: Path, watch: Callable[[], Any], server: Server) -> None:
     study = study_of(tmp_path, "pairs", ("anna",))
     with server(app_of(study)) as address:

@@ -373,5 +373,6 @@ export function badge(place, words) {
 
 onChange(show);
 onShown(reveal);
-root.dataset.ready = task;
+// The scripts of a task are modules, too: they have run when this event comes.
+document.addEventListener("DOMContentLoaded", () => { root.dataset.ready = task; });
 send();
