@@ -122,7 +122,7 @@ def with_original_weights(ids: list[list[int]]) -> list[FloatArray]:
     shipped = minilm._load
 
     def linear(name: str) -> minilm.Linear:
-        return minilm.Linear(np.ascontiguousarray(matrices[name].T), others[f"{name}.bias"])
+        return lambda rows: rows @ matrices[name].T + others[f"{name}.bias"]
 
     def norm(name: str) -> Norm:
         return Norm(others[f"{name}.weight"], others[f"{name}.bias"], minilm._EPSILON)

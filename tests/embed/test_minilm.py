@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.special
 from training.packing import pack
 
 from beholder.embed import FloatArray, embedder, minilm
@@ -49,8 +50,8 @@ def test_vectors_are_near_those_of_the_original_model() -> None:
     with gzip.open(RECORDED, "rt", encoding="utf-8") as file:
         recorded = json.load(file)
     found = cosines(embed(*recorded["texts"]), np.array(recorded["sentences"]))
-    assert found.min() >= 0.994
-    assert found.mean() >= 0.996
+    assert found.min() >= 0.992
+    assert found.mean() >= 0.994
     for case in recorded["tokens"]:
         ours = states(case["text"], case["layer"])
         assert minilm.read_tokens(case["text"]).ids == case["ids"]
@@ -162,7 +163,7 @@ def test_identity_is_the_hash_of_the_shipped_files() -> None:
     digest = hashlib.sha256()
     for name in ("minilm.safetensors", "minilm_tokenizer.json"):
         digest.update((FOLDER / name).read_bytes())
-    assert embedder("minilm").identity == f"minilm@{digest.hexdigest()[:12]}"
+    assert embedder("minilm").identity == f"minilm@{digest.hexdigest()[:12]}-u8s7"
     assert token_encoder("minilm").identity == embedder("minilm").identity
 
 
@@ -203,39 +204,8 @@ def test_each_group_of_a_row_is_rounded_at_its_own_scale() -> None:
         assert error[:, part].max() <= 1.2 * np.abs(matrix[:, part]).max() / 2**6
 
 
-@pytest.mark.parametrize("period", [0, 1, 12])
-def test_texts_start_where_rows_of_products_repeat(
-    period: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    laid = [np.full((n, 2), n, np.float32) for n in (5, 30, 300, 12)]
-    rows, spans, blocks = minilm._laid(laid, period)
-    for text, span in zip(laid, spans, strict=True):
-        np.testing.assert_array_equal(rows[span], text)
-        assert span.start % (period or 1) == 0
-    if period:
-        # 347 rows, or 12 + 36 + 300 + 12 = 360 with a period of 12: both fill 384.
-        assert blocks == [slice(0, 384)]
-    else:
-        assert blocks == spans
-    found = states("A man in a red coat.")
-    monkeypatch.setattr(minilm, "_period", lambda layer: period)
-    np.testing.assert_allclose(states("A man in a red coat."), found, atol=1e-4)
-
-
-def test_the_period_of_products_is_found() -> None:
-    # Haswell's kernel of OpenBLAS: 6 rows of 12 are summed in another order. 720 rows in all.
-    twelve = np.tile(np.repeat([1.0, 2.0], 6), 60)[:, None]
-    same = np.ones((720, 3))
-    assert minilm.period_of([same, same]) == 1
-    assert minilm.period_of([same, twelve]) == 12
-    assert minilm.period_of([np.arange(720.0)[:, None]]) == 0
-
-
-def test_blocks_are_few_and_of_the_heights_that_were_tried() -> None:
-    assert minilm._blocks(48) == [slice(0, 48)]
-    assert minilm._blocks(912) == [
-        slice(0, 384),
-        slice(384, 768),
-        slice(768, 864),
-        slice(864, 912),
-    ]
+def test_curves_are_those_of_scipy() -> None:
+    x = np.linspace(-12, 12, 4001, dtype=np.float32)[None]
+    np.testing.assert_allclose(minilm.gelu(x), x * scipy.special.ndtr(x), atol=2e-3)
+    ends = minilm.gelu(np.array([[0.0, 20.0, -20.0]], dtype=np.float32))
+    np.testing.assert_allclose(ends, [[0.0, 20.0, 0.0]], atol=1e-12)

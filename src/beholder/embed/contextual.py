@@ -70,7 +70,7 @@ class MiniLMTokens:
 
     @property
     def identity(self) -> str:
-        """``minilm@REVISION``: a hash of the model's files."""
+        """See ``minilm.identity``."""
         return minilm.identity()
 
     def tokens(self, text: str) -> Tokens:

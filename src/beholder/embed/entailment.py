@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from safetensors.numpy import load_file
 
 from beholder.backends.calls import too_long
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
+from beholder.embed.exact import exp, on_grid
 from beholder.errors import ConfigError
 from beholder.optional import require
 
@@ -29,6 +31,8 @@ ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 _AT_ONCE = 64
 """Pairs in memory at a time."""
 _KEPT = 1 << 14
+_PLACES = 16
+"""Binary places of what the last product gets."""
 _SAME = np.array([1, 0, 0], dtype=np.float32)
 
 
@@ -36,7 +40,8 @@ _SAME = np.array([1, 0, 0], dtype=np.float32)
 class _Model:
     layers: tuple[minilm.Layer, ...]
     sides: FloatArray  # (2, D), added to the tokens of the premise and of the hypothesis
-    head: minilm.Linear  # (3 D, 3)
+    head: npt.NDArray[np.float64]  # (3 D, 3)
+    bias: FloatArray  # (3,)
 
 
 def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
@@ -63,6 +68,7 @@ def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
     return np.array([found[pair] for pair in pairs], dtype=np.float32).reshape(-1, 3)
 
 
+@cache
 def identity() -> str:
     """``entailment@REVISION``: a hash of the model's weights and of the encoder's."""
     digest = hashlib.sha256(minilm.identity().encode())
@@ -94,12 +100,10 @@ def _probabilities(pairs: Sequence[tuple[str, str]]) -> FloatArray:
     ]
     x = minilm.embedded(texts) + np.concatenate(sides)
     made = np.stack(list(map(_pooled, minilm.through(model.layers, texts, x, [*map(len, own)]))))
-    # One pair at a time: a row of a product may depend on the others.
-    scores = np.concatenate([row[None] @ model.head.weight for row in made]) + model.head.bias
-    scores -= scores.max(axis=1, keepdims=True)
-    chances: FloatArray = np.exp(scores)
+    scores = on_grid(made, _PLACES) @ model.head + model.bias
+    chances = exp(scores - scores.max(axis=1, keepdims=True))
     chances /= chances.sum(axis=1, keepdims=True)
-    return chances
+    return chances.astype(np.float32)
 
 
 def _pooled(states: FloatArray) -> FloatArray:
@@ -110,8 +114,8 @@ def _pooled(states: FloatArray) -> FloatArray:
 @cache
 def _load() -> _Model:
     stored = load_file(FILE)
-    head = minilm.Linear(np.ascontiguousarray(stored["head.weight"].T), stored["head.bias"])
-    return _Model(minilm.layers(stored), stored["sides"], head)
+    head = on_grid(stored["head.weight"].T, _PLACES)
+    return _Model(minilm.layers(stored), stored["sides"], head, stored["head.bias"])
 
 
 _CLASSES = {

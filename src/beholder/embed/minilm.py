@@ -1,22 +1,21 @@
-"""The built-in encoder of words in context: all-MiniLM-L6-v2 with few bits a weight, in numpy.
+"""The built-in encoder of words in context: all-MiniLM-L6-v2 with few bits a weight.
 
-The arithmetic is that of BERT. Texts are laid end to end and multiplied together, in matrices of
-few heights. In a BLAS, the result of a row may depend on the height of the matrix and on its place
-in it; which places give the same result is tried once (``_period``), and each text starts at such
-a place. All else goes row by row. So a text has the same vectors, to the bit, whatever it is
-encoded with.
+The arithmetic is that of BERT. All products are exact (``whole``, ``exact``), and the curves of
+BERT come from tables. So a text has the same vectors, to the bit, on every processor and whatever
+it is encoded with.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +24,8 @@ from safetensors.numpy import load_file
 from tokenizers import Encoding, Tokenizer
 
 from beholder.embed.base import Embedder, FloatArray
+from beholder.embed.exact import on_grid
+from beholder.embed.whole import ARITHMETIC, WholeLinear
 
 GROUP = 64
 
@@ -87,28 +88,22 @@ _OVERLAP = 64
 _HEADS = 12
 _TILE = 64
 """Rows of an activation that fit the processor's cache."""
-_HEIGHTS = (384, 192, 96, 48)
-"""Rows that are multiplied at a time, the most first: few rows take twice the time a row."""
+_STEPS = 1024
+"""Steps of a table from 0 to 1."""
+_HIGH = 8
+"""From here on the normal distribution function is 1 in a float32, and 0 below the negative."""
+_DEEP = 16
+"""Shares of attention below exp(-16) count as that."""
+_PLACES, _SHARES = 12, 14
+"""Binary places of what is attended to, and of its shares."""
 _AT_ONCE = 1024
 """Tokens in memory at a time; a window more at most."""
 _EPSILON = 1e-12
 _LOADING = threading.Lock()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Linear:
-    """A matrix and a shift."""
-
-    weight: FloatArray  # (in, out), contiguous
-    bias: FloatArray  # (out,)
-
-    def __call__(self, rows: FloatArray, blocks: Sequence[slice]) -> FloatArray:
-        """(n, in) to (n, out), the rows of each block by themselves."""
-        found = np.empty((len(rows), self.weight.shape[1]), dtype=np.float32)
-        for block in blocks:
-            np.matmul(rows[block], self.weight, out=found[block])
-        found += self.bias
-        return found
+Linear: TypeAlias = Callable[[FloatArray], FloatArray]
+"""Multiplies by a matrix and adds a shift: (n, in) to (n, out), each row by itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,9 +169,9 @@ def token_states(texts: Sequence[Sequence[int]], layer: int = N_LAYERS) -> list[
 
 @cache
 def identity() -> str:
-    """``minilm@REVISION``: a hash of the model's files."""
+    """``minilm@REVISION-ARITHMETIC``: a hash of the model's files, and how they are multiplied."""
     config = json.loads((FOLDER / "minilm.json").read_text(encoding="utf-8"))
-    return f"minilm@{config['revision']}"
+    return f"minilm@{config['revision']}-{ARITHMETIC}"
 
 
 class MiniLMEmbedder(Embedder):
@@ -263,107 +258,61 @@ def through(
         x: What the first layer gets, (tokens, D).
         first: Of each text, how many tokens are asked for, from the first on; None asks for all.
     """
-    period = _period(layers[0]) if layers else 1
-    x, asked, blocks = _laid(np.split(x, np.cumsum([*map(len, texts)])[:-1]), period)
+    bounds = [0, *np.cumsum([*map(len, texts)]).tolist()]
     for step in layers:
-        spans, qkv = asked, step.qkv(x, blocks)
+        spans, qkv = [slice(*pair) for pair in pairwise(bounds)], step.qkv(x)
         if first and step is layers[-1]:
-            parts = [x[span][:n] for span, n in zip(spans, first, strict=True)]
-            x, asked, blocks = _laid(parts, period)
-        mixed = np.zeros_like(x)
-        for span, own in zip(spans, asked, strict=True):
-            mixed[own] = _attend(qkv[span], own.stop - own.start)
-        x = step.attended_norm(x + step.attended(mixed, blocks))
-        x = step.norm(x + step.down(_gelu(step.up(x, blocks)), blocks))
-    return [x[span] for span in asked]
-
-
-def _laid(texts: Sequence[FloatArray], period: int) -> tuple[FloatArray, list[slice], list[slice]]:
-    """Texts in one matrix; where each is; and the blocks of rows that are multiplied by themselves.
-
-    Each text starts at a multiple of the period. Without one, each text is a block.
-    """
-    room = [-(-len(rows) // (period or 1)) * (period or 1) for rows in texts]
-    spans = [
-        slice(start, start + len(rows))
-        for start, rows in zip(accumulate(room, initial=0), texts, strict=False)
-    ]
-    step = _HEIGHTS[-1] if period else 1
-    x = np.zeros((-(-sum(room) // step) * step, texts[0].shape[1]), np.float32)
-    for rows, span in zip(texts, spans, strict=True):
-        x[span] = rows
-    return x, spans, _blocks(len(x)) if period else spans
-
-
-def _blocks(n: int) -> list[slice]:
-    """So many rows in as few blocks as their heights allow."""
-    cuts = [0]
-    for height in _HEIGHTS:
-        cuts += range(cuts[-1] + height, n + 1, height)
-    return [slice(a, b) for a, b in pairwise(cuts)]
-
-
-@cache
-def _period(layer: Layer) -> int:
-    """After how many places rows of a product are the same, to the bit, in blocks of all heights.
-
-    0 if they never are. It depends on the processor, and is tried with equal rows.
-    """
-    n = sum(_HEIGHTS)
-    return period_of(
-        [
-            part(np.tile(np.sin(np.arange(len(part.weight), dtype=np.float32)), (n, 1)), _blocks(n))
-            for part in (layer.qkv, layer.attended, layer.up, layer.down)
-        ]
-    )
-
-
-def period_of(products: Sequence[FloatArray]) -> int:
-    """The smallest part of the lowest height after which the rows of all products repeat, or 0."""
-    for n in range(1, _HEIGHTS[-1] + 1):
-        if _HEIGHTS[-1] % n == 0 and all(
-            (rows.reshape(-1, n, rows.shape[1]) == rows[:n]).all() for rows in products
-        ):
-            return n
-    return 0
+            x = np.concatenate([x[span][:n] for span, n in zip(spans, first, strict=True)])
+            bounds = [0, *np.cumsum(first).tolist()]
+        mixed = np.empty_like(x)
+        for span, (start, stop) in zip(spans, pairwise(bounds), strict=True):
+            mixed[start:stop] = _attend(qkv[span], stop - start)
+        x = step.attended_norm(x + step.attended(mixed))
+        x = step.norm(x + step.down(gelu(step.up(x))))
+    return [x[start:stop] for start, stop in pairwise(bounds)]
 
 
 def _attend(qkv: FloatArray, n_asked: int) -> FloatArray:
     """Attention of the first tokens of a text to all of it: (T, 3 D) to (n, D)."""
     n, width = len(qkv), qkv.shape[1] // 3
-    heads = qkv.reshape(n, 3, _HEADS, width // _HEADS).transpose(1, 2, 0, 3)
+    heads = on_grid(qkv, _PLACES).reshape(n, 3, _HEADS, width // _HEADS).transpose(1, 2, 0, 3)
     scores = heads[0, :, :n_asked] @ heads[1].transpose(0, 2, 1)
-    scores *= np.float32((width // _HEADS) ** -0.5)
+    scores *= (width // _HEADS) ** -0.5
     scores -= scores.max(axis=2, keepdims=True)
-    np.exp(scores, out=scores)
-    scores /= scores.sum(axis=2, keepdims=True)
-    mixed: FloatArray = (scores @ heads[2]).transpose(1, 0, 2).reshape(n_asked, width)
-    return mixed
+    shares = _table(math.exp, -_DEEP, 0)[_places(scores, -_DEEP, 0)]
+    shares /= shares.sum(axis=2, keepdims=True)
+    mixed = (on_grid(shares, _SHARES) @ heads[2]).transpose(1, 0, 2).reshape(n_asked, width)
+    attended: FloatArray = mixed.astype(np.float32)
+    return attended
 
 
-def _gelu(x: FloatArray) -> FloatArray:
-    """Product of a number and its normal distribution function.
-
-    For x that is max(x, 0) - |x| erfc(|x| / sqrt(2)) / 2. The error function is that of Abramowitz
-    and Stegun, 7.1.26: within 1.5e-7, and without scipy, which takes longer to import.
-    """
-    gelu = np.empty_like(x)
+def gelu(x: FloatArray) -> FloatArray:
+    """Product of a number and its normal distribution function, which is within 0.0002."""
+    table, found = _table(_normal, -_HIGH, _HIGH), np.empty_like(x)
     for start in range(0, len(x), _TILE):  # a tile stays in the processor's cache
-        rows, out = x[start : start + _TILE], gelu[start : start + _TILE]
-        size = np.abs(rows)
-        t = size * np.float32(0.3275911 * 0.5**0.5)
-        t += np.float32(1)
-        np.reciprocal(t, out=t)
-        np.multiply(t, np.float32(1.061405429 / 2), out=out)
-        for term in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
-            out += np.float32(term / 2)
-            out *= t
-        np.multiply(rows, rows, out=t)
-        t *= np.float32(-0.5)
-        out *= np.exp(t, out=t)
-        out *= size
-        np.subtract(np.maximum(rows, 0, out=size), out, out=out)
-    return gelu
+        rows = x[start : start + _TILE]
+        np.multiply(rows, table[_places(rows, -_HIGH, _HIGH)], out=found[start : start + _TILE])
+    return found
+
+
+def _normal(x: float) -> float:
+    return 0.5 * math.erfc(-x * 0.5**0.5)
+
+
+@cache
+def _table(curve: Callable[[float], float], low: int, high: int) -> FloatArray:
+    """Values from low to high: the curves of libraries differ with the processor."""
+    steps = range(low * _STEPS, high * _STEPS + 1)
+    return np.array([curve(step / _STEPS) for step in steps], dtype=np.float32)
+
+
+def _places(x: npt.NDArray[np.floating[Any]], low: int, high: int) -> npt.NDArray[np.int32]:
+    """Where a table has the values at some numbers."""
+    found = x * x.dtype.type(_STEPS)
+    np.rint(found, out=found)
+    np.clip(found, low * _STEPS, high * _STEPS, out=found)
+    found -= low * _STEPS
+    return found.astype(np.int32)
 
 
 def _load() -> _EncoderModel:
@@ -404,7 +353,7 @@ def layers(stored: Mapping[str, npt.NDArray[Any]]) -> tuple[Layer, ...]:
 
     def linear(name: str) -> Linear:
         rows = Packed(stored[f"{name}.planes"], stored[f"{name}.scales"]).rows(slice(None))
-        return Linear(np.ascontiguousarray(rows.T), stored[f"{name}.bias"])
+        return WholeLinear(rows.T, stored[f"{name}.bias"])
 
     def norm(name: str) -> Norm:
         return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)
