@@ -126,12 +126,12 @@ def load_prices(path: Path | None = None) -> Mapping[str, Price]:
 
 def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
     """Today's price of a model; a dated snapshot (``name-2025-04-14``) costs as its family."""
-    fitting = [
-        name for name in prices if model == name or model.startswith((f"{name}-20", f"{name}@"))
-    ]
-    if not fitting:
+    found = prices.get(model)
+    if found is None and ("-20" in model or "@" in model):
+        fitting = [name for name in prices if model.startswith((f"{name}-20", f"{name}@"))]
+        found = prices[max(fitting, key=len)] if fitting else None
+    if found is None:
         return None
-    found = prices[max(fitting, key=len)]
     ended = found.until and found.until < date.today().isoformat()
     return found.then if ended else found
 

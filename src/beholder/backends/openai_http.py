@@ -8,30 +8,38 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 import os
 import re
 import ssl
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx2
+from cachetools import LRUCache
 
+from beholder._version import __version__
 from beholder.aio import PerLoop
 from beholder.backends.calls import SURELY_TOO_LONG, CallFailed, Forbidden, Refused
 from beholder.backends.rate_headers import answered, retry_after
 from beholder.errors import ConfigError, RunError, TransientError
 
+_LOGGER = logging.getLogger("beholder.requests")
 HOSTED = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
 JSON = {"content-type": "application/json"}
+AGENT = f"beholder/{__version__}"
 
 MOST_BYTES = 8_000_000
 """Of one answer; some hundred times the longest that is asked for."""
 
 _MOST_OF_ERROR = 64_000
+_KNOWN_URLS = 64
 _STATUS = {
     "authentication_error": 401,
     "billing_error": 402,
@@ -92,7 +100,7 @@ class Connection:
         self._user = unquote(parts.username or ""), unquote(parts.password or "")
         self.base_url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
         self._reached = False
-        self._clients = PerLoop(self._open)
+        self._lines = PerLoop(self._open)
 
     async def post(self, path: str, body: Mapping[str, Any], *, most: int = MOST_BYTES) -> Any:
         """The JSON answer, of ``most`` bytes, to a JSON body; errors as in ``request``."""
@@ -143,9 +151,9 @@ class Connection:
             ConfigError: No request can succeed: wrong address, key or model.
             RunError: The account has no quota left.
         """
-        client = await self._clients.get()
+        lines = await self._lines.get()
         try:
-            async with client.stream(method, self.base_url + path, **parts) as response:
+            async with lines.stream(method, self.base_url + path, **parts) as response:
                 answered.set(response.headers)
                 body = await _read(response, most if response.is_success else _MOST_OF_ERROR)
         except httpx2.TimeoutException as error:
@@ -173,6 +181,10 @@ class Connection:
     def _redirected(self, response: httpx2.Response) -> Exception:
         """No redirect is followed: it would carry the texts to an address that you did not name."""
         where = self._redacted(response.headers["location"].rpartition("@")[2])
+        try:
+            httpx2.URL(response.headers["location"])
+        except httpx2.InvalidURL:
+            return CallFailed(f"a redirect to {where}, which is no address", charged=True)
         if self._reached:
             return TransientError(  # not tried again at once: a redirect does not pass by itself
                 f"{self.name}: HTTP {response.status_code}: a redirect to {where}, where no text"
@@ -246,7 +258,7 @@ class Connection:
     def _key_headers(self, key: str) -> dict[str, str]:
         return {"authorization": f"Bearer {key}"} if key else {}
 
-    async def _open(self) -> AsyncGenerator[httpx2.AsyncClient, None]:
+    async def _open(self) -> AsyncGenerator[_Lines, None]:
         key = self._key()
         if key and not _KEY.fullmatch(key):
             raise ConfigError(
@@ -257,22 +269,78 @@ class Connection:
             raise ConfigError(
                 f"{self.name} needs a key: set the environment variable {self.key_env}"
             )
-        client = httpx2.AsyncClient(
-            auth=self._user if any(self._user) else None,
-            # What other encodings unpack to has no bound that is worth the name.
-            headers={
-                "accept-encoding": "gzip, deflate",
-                **self._key_headers(key),
-            },
-            timeout=self.timeout,
-            verify=_certificates(),
-            limits=httpx2.Limits(),  # how many calls run at once is the adaptive limit's business
-            follow_redirects=False,
-        )
+        headers = self._key_headers(key)
+        if any(self._user):
+            packed = base64.b64encode(":".join(self._user).encode()).decode()
+            headers = {"authorization": f"Basic {packed}"}
+        lines = _Lines(self.base_url, headers, self.timeout)
         try:
-            yield client
+            yield lines
         finally:
-            await client.aclose()
+            await lines.close()
+
+
+class _Lines:
+    """Connections to one address. A request has one to itself, and leaves it to the next.
+
+    A pool of many would look at all of them for every request. How many there are is the adaptive
+    limit's business.
+
+    Args:
+        base_url: The address; a proxy of the environment is used as Python's own library does.
+        headers: Of every request.
+        timeout: Seconds to connect, to read and to write.
+    """
+
+    def __init__(self, base_url: str, headers: Mapping[str, str], timeout: float) -> None:
+        # What other encodings unpack to has no bound that is worth the name.
+        self._headers = {"accept-encoding": "gzip, deflate", "user-agent": AGENT, **headers}
+        self._times = {"timeout": httpx2.Timeout(timeout).as_dict()}
+        self._proxy = _proxy(base_url)
+        self._urls = LRUCache[str, httpx2.URL](_KNOWN_URLS)
+        self._free: list[httpx2.AsyncHTTPTransport] = []
+        self._all: list[httpx2.AsyncHTTPTransport] = []
+
+    @asynccontextmanager
+    async def stream(
+        self, method: str, url: str, *, headers: Mapping[str, str] | None = None, **parts: Any
+    ) -> AsyncIterator[httpx2.Response]:
+        """The response to a request, whose body is still to be read."""
+        where = self._urls.get(url)
+        if where is None:
+            where = self._urls[url] = httpx2.URL(url)
+        own = {**self._headers, **(headers or {})}
+        request = httpx2.Request(method, where, headers=own, extensions=self._times, **parts)
+        line = self._free.pop() if self._free else self._connected()
+        try:
+            response = await line.handle_async_request(request)
+            _LOGGER.debug("%s %s: HTTP %d", method, url, response.status_code)
+            try:
+                yield response
+            finally:
+                await response.aclose()
+        finally:
+            self._free.append(line)
+
+    def _connected(self) -> httpx2.AsyncHTTPTransport:
+        made = httpx2.AsyncHTTPTransport(verify=_certificates(), proxy=self._proxy)
+        self._all.append(made)
+        return made
+
+    async def close(self) -> None:
+        """Close all of them."""
+        for line in self._all:
+            await line.aclose()
+
+
+def _proxy(url: str) -> str | None:
+    """The proxy that the environment names for an address."""
+    parts = urlsplit(url)
+    if proxy_bypass(parts.hostname or ""):
+        return None
+    known = getproxies()
+    found = known.get(parts.scheme) or known.get("all")
+    return f"http://{found}" if found and "://" not in found else found
 
 
 @cache

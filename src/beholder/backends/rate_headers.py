@@ -15,6 +15,7 @@ answered: ContextVar[Mapping[str, str]] = ContextVar("answered")
 """Headers of the last answer that came in a task; whoever asks in it reads them."""
 
 _FORMS = ("x-ratelimit-{field}-{what}", "anthropic-ratelimit-{what}-{field}")
+_SAYS = "-ratelimit-"
 _COUNTED = ("requests", "tokens", "input-tokens", "output-tokens")
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|[dhms]?)")
 _UNITS = {"ms": 0.001, "": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -38,7 +39,9 @@ def room_left(headers: Mapping[str, str], tokens: int) -> RoomLeft | None:
         headers: Of an answer.
         tokens: Of a call, about.
     """
-    found = []
+    found: list[RoomLeft] = []
+    if not any(_SAYS in name for name in headers):
+        return None
     for form in _FORMS:
         for what in _COUNTED:
             told = (headers.get(form.format(what=what, field=f)) for f in ("limit", "remaining"))

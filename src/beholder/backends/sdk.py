@@ -63,7 +63,7 @@ class SDKConnection(Connection):
         return {}  # the SDK writes them
 
     async def _open_sdk(self) -> AsyncGenerator[Any, None]:
-        await self._clients.get()  # refuses a wrong key in our words
+        await self._lines.get()  # refuses a wrong key in our words
         client = httpx2.AsyncClient(transport=_Through(self), follow_redirects=False)
         yield self._make_sdk(self._key() or "none", client)
 
