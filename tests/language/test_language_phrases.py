@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from beholder.language.phrases import find_phrases
-from beholder.language.repairs import subjects_read_as_objects, verbs_read_as_nouns
+from beholder.language.repairs import (
+    clothes_of_verbs,
+    subjects_read_as_objects,
+    verbs_read_as_nouns,
+)
 from toy.graphs import document
 
 PHRASES = {
@@ -230,3 +234,27 @@ def test_the_subject_of_a_joined_clause_is_no_object_of_the_first() -> None:
 def test_objects_stay_objects(tree: str) -> None:
     words = document(tree).words
     assert subjects_read_as_objects(words) == list(words)
+
+
+WORN = (
+    "He/PRON/PRP/nsubj/2 waves/VERB/VBZ/ROOT/0 to/ADP/IN/case/4 {person}/NOUN/NN/obl/2"
+    " {word}/ADP/IN/case/6 {clothes}/NOUN/NN/obl/2"
+)
+
+
+@pytest.mark.parametrize(
+    ("person", "word", "clothes", "owner"),
+    [
+        ("girls", "in", "hats", 3),
+        ("girls", "with", "hats", 1),
+        ("girls", "in", "tears", 1),
+        ("walls", "in", "hats", 1),
+    ],
+)
+def test_clothes_are_of_the_person_before_them(
+    person: str, word: str, clothes: str, owner: int
+) -> None:
+    words = document(WORN.format(person=person, word=word, clothes=clothes)).words
+    found = clothes_of_verbs(words)
+    assert (found[5].dep, found[5].head) == (("nmod" if owner == 3 else "obl"), owner)
+    assert found[:5] == list(words[:5])

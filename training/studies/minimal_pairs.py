@@ -33,7 +33,7 @@ def absent(text: str, other: str, start: int = 0, end: int | None = None) -> lis
     return [
         finding.grade < PRESENT
         for unit, finding in zip(source.units, findings, strict=True)
-        if unit.asked and any(a < last and b > start for a, b in unit.spans)
+        if unit.asked and any(a < last and b > start for a, b in unit.spans + finding.further)
     ]
 
 

@@ -44,6 +44,7 @@ class Grade:
         where: Characters of the unit's counterpart in the target, if the judge reports them.
         sure: False if the judge reports that it is not sure that the unit is there, or not.
         excused: Whether the judge leaves the unit out: it relates a thing that is wrong itself.
+        further: Characters of wrong words beside the unit's own, if the judge reports them.
     """
 
     value: float
@@ -54,6 +55,7 @@ class Grade:
     where: tuple[Span, ...] = ()
     sure: bool = True
     excused: bool = False
+    further: tuple[Span, ...] = ()
 
 
 def from_first_token(first: Sequence[tuple[str, float]], low: int, high: int) -> Grade:

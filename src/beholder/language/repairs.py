@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from beholder.language.document import Word
 from beholder.language.lexicon import ANIMALS, NUMBER_WORDS, RELATIVE_PRONOUNS, word_set
-from beholder.text.kinds import parts_of_speech
+from beholder.text.kinds import is_kind, parts_of_speech
 
 _FINITE = frozenset({"VBZ", "VBP", "VBD"})
 _DEPTH = 12
@@ -32,7 +32,8 @@ def repaired(words: Sequence[Word], likely: Collection[int] = ()) -> list[Word]:
         words: All words of the text.
         likely: First characters of the nouns that the parser nearly took for verbs.
     """
-    return numbers_of_clauses(subjects_read_as_objects(verbs_read_as_nouns(words, likely)))
+    words = subjects_read_as_objects(verbs_read_as_nouns(words, likely))
+    return clothes_of_verbs(numbers_of_clauses(words))
 
 
 def verbs_read_as_nouns(words: Sequence[Word], likely: Collection[int] = ()) -> list[Word]:
@@ -210,4 +211,17 @@ def numbers_of_clauses(words: Sequence[Word]) -> list[Word]:
         counts = word.dep == "nummod" and noun.is_noun and noun.head == word.head
         if counts and noun.dep.split(":")[0] in _ENDS:
             found[word.index] = word._replace(head=noun.index)
+    return found
+
+
+def clothes_of_verbs(words: Sequence[Word]) -> list[Word]:
+    """Give back clothes attached to a verb to the person before: "talks to a girl in a hat"."""
+    found = list(words)
+    for before, word in pairwise(words):
+        worn = words[word.head]
+        dressed = word.dep == "case" and word.lower == "in" and worn.dep.startswith("obl")
+        if not (dressed and before.is_noun and is_kind(worn.lower, "clothing")):
+            continue
+        if before.head == worn.head != before.index and is_kind(before.lower, "person"):
+            found[worn.index] = worn._replace(dep="nmod", head=before.index)
     return found

@@ -43,6 +43,7 @@ class Finding:
         excused: Whether it is left out: it relates a thing that is wrong itself, and is right of
             what is in its place; or it is probably misread. Nearly the same words are read the same
             way in both texts, so there nothing is left out as misread.
+        further: Characters of wrong words of the source that are in no unit, but nearest to this.
     """
 
     value: float
@@ -52,6 +53,7 @@ class Finding:
     where: tuple[Span, ...] = ()
     exchanged: bool = False
     excused: bool = False
+    further: tuple[Span, ...] = ()
 
 
 def find(
@@ -84,7 +86,12 @@ def find(
             if not (said or made[place].contradiction):
                 where = (change.instead,) if change.instead else ()
                 words = " ".join(target.graph.text[slice(*span)] for span in where)
-                made[place] = Finding(0.0, n.grade(0.0), True, words, where)
+                inside = any(
+                    a < change.span[1] and b > change.span[0] for a, b in source.units[place].spans
+                )
+                made[place] = Finding(
+                    0.0, n.grade(0.0), True, words, where, further=() if inside else (change.span,)
+                )
     absent = {
         unit.subject
         for unit, finding in zip(source.units, made, strict=True)

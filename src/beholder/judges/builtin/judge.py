@@ -108,7 +108,7 @@ def _presence(asked: Presence, entail: bool) -> list[Grade]:
     for question in asked.questions:
         found = known.get((question.kind, question.place)) or _phrase(question, there, entail)
         made = rule_grade(found.grade, found.contradiction, found.where, sure=found.sure)
-        answers.append(replace(made, excused=found.excused))
+        answers.append(replace(made, excused=found.excused, further=found.further))
     return answers
 
 

@@ -38,9 +38,9 @@ class Change:
         sentence: Characters of the words' sentence.
         moved: Whether the words are exchanged, so that the things themselves are there.
         close: Whether hardly anything else differs.
-        instead: Characters of what the other text has in their place: where the sentences differ
-            in one or two words at a time, of the same part of speech, that neither text has
-            elsewhere. Otherwise None.
+        instead: Characters of what the other text has in their place, where neither text has the
+            words elsewhere: any words if the model is sure, and otherwise one or two of the same
+            part of speech. Otherwise None.
     """
 
     span: Span
@@ -101,7 +101,8 @@ def rewritten(
     ]
     for (_, words, best, close), chances in zip(near, model(texts), strict=True):
         if chances[CONTRADICTION] >= (_EXCLUDED if close else _SURELY_EXCLUDED):
-            found += _differences(source, words, target, best, close)
+            sure = bool(chances[CONTRADICTION] >= _SURELY_EXCLUDED)
+            found += _differences(source, words, target, best, close, sure)
     return found
 
 
@@ -140,14 +141,14 @@ def _exchanged(said: Sequence[str], there: Sequence[str]) -> tuple[int, int] | N
 
 
 def _differences(
-    source: AnalysedText, words: range, target: AnalysedText, best: range, close: bool
+    source: AnalysedText, words: range, target: AnalysedText, best: range, close: bool, sure: bool
 ) -> list[Change]:
     said = [source.words[i] for i in words]
     there = [target.words[i] for i in best]
     codes = SequenceMatcher(None, said, there, False).get_opcodes()
     sentence = _span(source, words, 0, -1)
     differing = [code for code in codes if code[0] != "equal"]
-    exchanged = all(
+    exchanged = sure or all(
         last - first == end - other <= _FEW and _is_alike(said[last - 1], there[end - 1])
         for _, first, last, other, end in differing
     )
@@ -158,7 +159,8 @@ def _differences(
             alone = set(said[first:last]).isdisjoint(target.words) and set(
                 there[other:end]
             ).isdisjoint(source.words)
-            instead = _span(target, best, other, end - 1) if close and exchanged and alone else None
+            named = close and exchanged and alone and end > other
+            instead = _span(target, best, other, end - 1) if named else None
             found.append(
                 Change(
                     _span(source, words, new[0], new[-1]), sentence, close=close, instead=instead

@@ -40,7 +40,7 @@ RATES = (
 """The values that ``rates`` gives."""
 
 
-CONTRADICTED = 3.0
+CONTRADICTED = 5.0
 """What a unit counts that the other text excludes, against one that it does not state: a wrong fact
 is worse than a paraphrase that was not recognised. Chosen on half of ``suite minimal-pairs``."""
 
@@ -174,7 +174,8 @@ def _unit(
     verdict = "match" if present else "omission" if side == "reference" else "unstated"
     if verdict == "unstated" and contradicted:
         verdict = "contradicted"
-    return Unit(part.kind, part.text, side, part.spans, score, verdict, None, detail)
+    spans = part.spans + grade.further
+    return Unit(part.kind, part.text, side, spans, score, verdict, None, detail)
 
 
 def rates(candidate: Sequence[Unit], reference: Sequence[Unit]) -> dict[str, float]:
