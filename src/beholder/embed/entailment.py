@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from safetensors.numpy import load_file
+from safetensors import safe_open
 
 from beholder.backends.calls import too_long
 from beholder.embed import minilm
@@ -113,9 +113,9 @@ def _pooled(states: FloatArray) -> FloatArray:
 
 @cache
 def _load() -> _Model:
-    stored = load_file(FILE)
-    head = on_grid(stored["head.weight"].T, _PLACES)
-    return _Model(minilm.layers(stored), stored["sides"], head, stored["head.bias"])
+    with safe_open(str(FILE), framework="np") as file:
+        sides, weight, bias = map(file.get_tensor, ("sides", "head.weight", "head.bias"))
+        return _Model(minilm.layers(file), sides, on_grid(weight.T, _PLACES), bias)
 
 
 _CLASSES = {

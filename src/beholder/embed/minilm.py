@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -20,7 +20,6 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from safetensors import safe_open
-from safetensors.numpy import load_file
 from tokenizers import Encoding, Tokenizer
 
 from beholder.embed.base import Embedder, FloatArray
@@ -345,18 +344,20 @@ def _read() -> _EncoderModel:
 
 @cache
 def _own_layers() -> tuple[Layer, ...]:
-    return layers(load_file(FOLDER / "minilm.safetensors"))
+    with safe_open(str(FOLDER / "minilm.safetensors"), framework="np") as file:
+        return layers(file)
 
 
-def layers(stored: Mapping[str, npt.NDArray[Any]]) -> tuple[Layer, ...]:
-    """The layers of a stored model, whose matrices are packed."""
+def layers(file: Any) -> tuple[Layer, ...]:
+    """The layers of an open file of ``safetensors``, whose matrices are packed."""
+    stored = file.get_tensor
 
     def linear(name: str) -> Linear:
-        rows = Packed(stored[f"{name}.planes"], stored[f"{name}.scales"]).rows(slice(None))
-        return WholeLinear(rows.T, stored[f"{name}.bias"])
+        rows = Packed(stored(f"{name}.planes"), stored(f"{name}.scales")).rows(slice(None))
+        return WholeLinear(rows.T, stored(f"{name}.bias"))
 
     def norm(name: str) -> Norm:
-        return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)
+        return Norm(stored(f"{name}.weight"), stored(f"{name}.bias"), _EPSILON)
 
     return tuple(
         Layer(
@@ -367,5 +368,5 @@ def layers(stored: Mapping[str, npt.NDArray[Any]]) -> tuple[Layer, ...]:
             down=linear(f"{i}.down"),
             norm=norm(f"{i}.norm"),
         )
-        for i in range(sum(name.endswith(".qkv.bias") for name in stored))
+        for i in range(sum(name.endswith(".qkv.bias") for name in file.keys()))  # noqa: SIM118
     )

@@ -103,6 +103,7 @@ def with_onnxruntime(codes: npt.NDArray[np.int8]) -> Product:
     session: Any = onnxruntime.InferenceSession(
         _graph(codes), options, providers=["CPUExecutionProvider"]
     )
+    session._model_bytes = b""  # kept to begin again with other providers, of which there are none
 
     def multiply(rows: Bytes) -> npt.NDArray[np.int32]:
         found: npt.NDArray[np.int32] = session.run(None, {"rows": rows})[0]
