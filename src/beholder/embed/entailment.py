@@ -28,7 +28,7 @@ from beholder.optional import require
 
 FILE = Path(__file__).parent / "minilm_model" / "entailment.safetensors"
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
-_AT_ONCE = 64
+_AT_ONCE = 32
 """Pairs in memory at a time."""
 _KEPT = 1 << 14
 _PLACES = 16

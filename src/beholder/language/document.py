@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from beholder.records import Span
@@ -59,6 +59,18 @@ class Word(NamedTuple):
     def is_plural(self) -> bool:
         """Whether it is a plural noun."""
         return self.tag in ("NNS", "NNPS")
+
+
+class Read(NamedTuple):
+    """What a parser says of a paragraph.
+
+    Attributes:
+        words: Its tokens, with places in the paragraph and no lemmas yet.
+        likely: First characters of the nouns that are nearly verbs.
+    """
+
+    words: list[Word]
+    likely: Collection[int] = ()
 
 
 class Document:

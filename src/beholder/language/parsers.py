@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 from beholder.errors import ConfigError, ItemError
 from beholder.language import dialects, model, normalise
-from beholder.language.document import Document, Word, tree_depths
+from beholder.language.document import Document, Read, Word, tree_depths
 from beholder.language.lemmas import lemma
 from beholder.language.numerals import is_numeral
 from beholder.language.repairs import repaired
+from beholder.optional import require
 from beholder.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -26,9 +27,9 @@ Parser: TypeAlias = "str | Language"
 WINDOW = 64
 """How many texts are parsed before the first document is given out."""
 _BATCH = 16
-"""Texts that pass through the network at once; more leave the processor's cache."""
+"""Texts that pass through a spaCy pipeline at once."""
 WORDS_KEPT = 10_000
-"""Words that a parser's vocabulary keeps, and a window's more; some 10 MB."""
+"""Words that the vocabulary of a spaCy pipeline keeps, and a window's more; some 10 MB."""
 
 
 @overload
@@ -58,31 +59,29 @@ def parse(text: str | Iterable[str], parser: Parser = "builtin") -> Document | l
 
 def parse_many(texts: Iterable[str], parser: Parser = "builtin") -> Iterator[Document]:
     """Like ``parse`` for many texts, one by one as they are ready, in bounded memory."""
-    nlp, name = _language(parser)
+    if isinstance(parser, str):
+        reader, name = _named(parser), parser
+    else:
+        name = f"spacy:{parser.meta.get('name', 'unnamed')}"
+        reader = SpacyParser(parser, name)
     waiting = iter(texts)
     while window := list(islice(waiting, WINDOW)):
-        yield from _parse_window(nlp, name, window)
+        yield from _parse_window(reader, name, window)
 
 
-def _parse_window(nlp: Language, name: str, texts: Sequence[str]) -> list[Document]:
+def _parse_window(
+    reader: model.EnglishParser | SpacyParser, name: str, texts: Sequence[str]
+) -> list[Document]:
     for text in texts:
         check_script(text)
     paragraphs = [normalise.paragraphs(text) for text in texts]
     flat = (paragraph.text for some in paragraphs for paragraph in some)
-    with _vocabulary_bounded(nlp), one_blas_thread():
-        docs = nlp.pipe(flat, batch_size=_BATCH)
+    with one_blas_thread():
+        read = reader.read(flat)
         return [
-            _document(text, [(p, next(docs)) for p in some], name)
+            _document(text, [(p, next(read)) for p in some], name)
             for text, some in zip(texts, paragraphs, strict=True)
         ]
-
-
-def _vocabulary_bounded(nlp: Language) -> AbstractContextManager[Any]:
-    """While the vocabulary is small its words are kept; later ones are given back at the end.
-
-    Words that are kept need no reading again, and the first ones are the most frequent.
-    """
-    return nullcontext() if len(nlp.vocab) < WORDS_KEPT else nlp.memory_zone()
 
 
 def check_script(text: str) -> None:
@@ -103,13 +102,12 @@ def check_script(text: str) -> None:
         )
 
 
-def _document(text: str, parts: list[tuple[normalise.Paragraph, Doc]], name: str) -> Document:
+def _document(text: str, parts: list[tuple[normalise.Paragraph, Read]], name: str) -> Document:
     words: list[Word] = []
     sentences: list[tuple[int, int]] = []
-    for paragraph, doc in parts:
+    for paragraph, read in parts:
         offset, first_sentence = len(words), len(sentences)
-        likely = doc.user_data.get(model.NEAR_VERBS, ())
-        for row in repaired(join_hyphens(_rows(doc)), likely):
+        for row in repaired(join_hyphens(read.words), read.likely):
             start, end = paragraph.original(row.start, row.end)
             base, sentence = lemma(row.text, row.pos, row.tag), first_sentence + row.sentence
             row = row._replace(index=offset + row.index, lemma=base, head=offset + row.head)
@@ -120,55 +118,68 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Doc]], name: str
     return Document(text, bound_depth(words), sentences, name)
 
 
-def _rows(doc: Doc) -> list[Word]:
-    """The tokens of a spaCy document as words, with places in the paragraph and no lemmas yet."""
-    deps, heads = [token.dep_ for token in doc], [token.head.i for token in doc]
-    if dialects.is_clear(deps):
-        drawn = zip(doc, deps, heads, strict=True)
-        nodes = dialects.to_ud([dialects.Node(t.text, t.pos_, dep, head) for t, dep, head in drawn])
-        deps, heads = [node.dep for node in nodes], [node.head for node in nodes]
-    sentence = -1
-    rows, margins = [], doc.user_data.get(model.MARGINS)
-    for index, (token, dep, head) in enumerate(zip(doc, deps, heads, strict=True)):
-        text, start = token.text, token.idx
-        sentence += bool(token.is_sent_start) or index == 0
-        place = (dep, head, start, start + len(text), sentence)
-        how = () if margins is None else tuple(margins[index].tolist())
-        rows.append(Word(index, text, "", token.pos_, token.tag_, *place, how))
-    return rows
-
-
 @functools.lru_cache(maxsize=4)
-def _named(name: str) -> Language:
+def _named(name: str) -> model.EnglishParser | SpacyParser:
     if name == "builtin":
-        return model.load()
+        return model.EnglishParser()
     kind, _, argument = name.partition(":")
     if kind != "spacy" or not argument:
         raise ConfigError(
             f"there is no parser {name!r}; use 'builtin' or 'spacy:NAME_OR_PATH' with the name of "
             "an installed spaCy package or the path of a model folder"
         )
-    import spacy
-
+    spacy = require("spacy", extra="spacy", purpose=f"the parser {name!r}")
     try:
-        return spacy.load(argument)
+        return SpacyParser(spacy.load(argument), name)
     except OSError as error:
         raise ConfigError(f"spaCy cannot load {argument!r} for parser {name!r}: {error}") from error
 
 
-def _language(parser: Parser) -> tuple[Language, str]:
-    if isinstance(parser, str):
-        nlp, name = _named(parser), parser
-    else:
-        nlp, name = parser, f"spacy:{parser.meta.get('name', 'unnamed')}"
-    names = set(nlp.pipe_names)
-    complete = "parser" in names and names & {"tagger", "morphologizer"}
-    if not complete and model.COMPONENT not in names:
-        raise ConfigError(
-            f"parser {name!r} has the components {nlp.pipe_names}; a tagger and a dependency "
-            "parser are needed"
-        )
-    return nlp, name
+class SpacyParser:
+    """A spaCy pipeline as a parser.
+
+    Args:
+        nlp: The pipeline; its labels may be those of Universal Dependencies or of ClearNLP.
+        name: Its name, for messages.
+
+    Raises:
+        ConfigError: It has no tagger or no dependency parser.
+    """
+
+    def __init__(self, nlp: Language, name: str) -> None:
+        names = set(nlp.pipe_names)
+        if not ("parser" in names and names & {"tagger", "morphologizer"}):
+            raise ConfigError(
+                f"parser {name!r} has the components {nlp.pipe_names}; a tagger and a dependency "
+                "parser are needed"
+            )
+        self._nlp = nlp
+
+    def read(self, texts: Iterable[str]) -> Iterator[Read]:
+        """See ``EnglishParser.read``.
+
+        While the vocabulary is small its words are kept; later ones are given back at the end.
+        Words that are kept need no reading again, and the first ones are the most frequent.
+        """
+        small = len(self._nlp.vocab) < WORDS_KEPT
+        with nullcontext() if small else self._nlp.memory_zone():
+            yield from map(_read, self._nlp.pipe(texts, batch_size=_BATCH))
+
+
+def _read(doc: Doc) -> Read:
+    deps, heads = [token.dep_ for token in doc], [token.head.i for token in doc]
+    if dialects.is_clear(deps):
+        drawn = zip(doc, deps, heads, strict=True)
+        nodes = dialects.to_ud([dialects.Node(t.text, t.pos_, dep, head) for t, dep, head in drawn])
+        deps, heads = [node.dep for node in nodes], [node.head for node in nodes]
+    sentence = -1
+    rows = []
+    for index, (token, dep, head) in enumerate(zip(doc, deps, heads, strict=True)):
+        text, start = token.text, token.idx
+        sentence += bool(token.is_sent_start) or index == 0
+        place = (dep, head, start, start + len(text), sentence)
+        rows.append(Word(index, text, "", token.pos_, token.tag_, *place))
+    return Read(rows)
 
 
 MAX_DEPTH = 60

@@ -109,9 +109,6 @@ SMALLEST, LARGEST = 16, 64
 """Subjects of a block: to hand over a smaller one costs more than it is worth, and Ctrl-C waits for
 the blocks that are under way (three seconds of PoSh)."""
 
-_OF_JUDGES = ("spacy.lang.en", "thinc.api")
-"""What the built-in judge imports on use."""
-
 WORTH_WORKERS = 400
 """Jobs from which starting worker processes (about a second together) pays."""
 
@@ -209,7 +206,7 @@ def _in_processes(work: Work, put: Put, workers: int) -> None:
     running: set[Future[Encoded]] = set()
     pool = ProcessPoolExecutor(
         workers,
-        mp_context=_context(work.scorer),
+        mp_context=_context(),
         initializer=_start_worker,
         initargs=(work.scorer, work.store.folder),
     )
@@ -233,7 +230,7 @@ def _in_processes(work: Work, put: Put, workers: int) -> None:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _context(scorer: Scorer) -> BaseContext:
+def _context() -> BaseContext:
     """How workers are started: on Linux as copies of a process that has our modules already.
 
     A worker is ready after 0.03 s (BLEU) to 0.35 s (PoSh) of processor time instead of 0.5 to 1.5.
@@ -244,8 +241,7 @@ def _context(scorer: Scorer) -> BaseContext:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     ours = [name for name in sys.modules if name.startswith("beholder.")]
-    judged = any(asker.asks_judge() for asker in scorer.askers)
-    context.set_forkserver_preload([*ours, *(_OF_JUDGES if judged else ())])
+    context.set_forkserver_preload(ours)
     return context
 
 

@@ -38,6 +38,7 @@ def test_the_manifest_names_what_answers_hang_on() -> None:
         "language/english.safetensors",  # weights of the parser
         "language/lemmas.txt",
         "language/lexicon.txt",
+        "language/tokens.json",
         "language/unseen.txt",
         "text/word_frequencies.txt",
         "text/wordnet/kinds.txt.xz",

@@ -14,9 +14,9 @@ from beholder.backends import BACKENDS, Answer, Request, Sample, Scripted
 from beholder.errors import ConfigError
 from beholder.judges import LLMJudge
 from beholder.judges.operations import Operation, Rewrite
-from beholder.language import model
 from beholder.language.links import COREFERENCES, Coreference, SpanClusters
 from beholder.records import ItemScore, Unit
+from toy.spacy_english import pipeline
 from toy.tools import OneJudge
 
 TEXTS = ("A tall man holds a red cup.", "A man holds a cup near a dog. He smiles.")
@@ -151,7 +151,7 @@ def test_the_coreference_is_the_one_that_is_named(rules: str) -> None:
 
 
 def test_the_parser_is_the_one_that_is_named(tmp_path: Path) -> None:
-    model.load().to_disk(tmp_path / "english")
+    pipeline().to_disk(tmp_path / "english")
     name = f"spacy:{tmp_path / 'english'}"
     for rules in ("fixed", "reference"):
         metric = PoSh(judge="always:hash", rules=rules, parser=name)
