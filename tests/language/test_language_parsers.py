@@ -7,11 +7,11 @@ import subprocess
 import sys
 
 import pytest
+from training.english import pipeline
 
 from beholder.errors import ConfigError, ItemError
 from beholder.language import Document, Word, parse, parsers, scene_graph
 from beholder.language.parsers import MAX_DEPTH, bound_depth, join_hyphens
-from toy.spacy_english import pipeline
 
 HARD = {
     "long": "A small dog sits on a red mat near the door. " * 2300,
@@ -154,7 +154,7 @@ def test_joining_a_compound_whose_piece_hangs_on_its_sibling_makes_no_circle() -
 def test_the_vocabulary_keeps_words_up_to_its_bound_and_gives_back_later_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    language = pipeline()
+    language = pipeline.load()
     vocabulary = language.vocab
     monkeypatch.setattr(parsers, "WORDS_KEPT", len(vocabulary) + 1)
     parse("Wugs zorp.", language)

@@ -30,7 +30,7 @@ import torch
 from spacy.tokens import Doc
 
 from beholder.language import model, normalise
-from training.english import captions, corpora, fit, silver
+from training.english import captions, corpora, fit, pipeline, silver
 from training.english.examples import Document, Labels
 from training.english.export import export
 from training.english.nets import Trainable
@@ -97,7 +97,7 @@ def _kept(path: Path, make: Callable[[], Any]) -> Any:
 
 
 def _silver(data: Path, first: Path, peer: str) -> list[Document]:
-    one, two = model.load(first), spacy.load(peer)
+    one, two = pipeline.load(first), spacy.load(peer)
     texts = [
         [token.text for token in one.make_doc(paragraph.text)]
         for text in corpora.descriptions(data / "descriptions" / "iiw_descriptions.jsonl.xz")

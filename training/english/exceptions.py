@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from spacy.lang.en import English
-from spacy.symbols import ORTH
+from spacy.symbols import ORTH  # type: ignore[import-not-found]
 
 import beholder.language
 
@@ -15,7 +16,8 @@ OUTPUT = Path(beholder.language.__file__).with_name("tokens.json")
 
 def main() -> None:
     """Write what is cut in its own way, a line each, in order."""
-    rules = English().tokenizer.rules
+    tokenizer: Any = English().tokenizer
+    rules = tokenizer.rules
     rows = [
         f" {json.dumps(text, ensure_ascii=False)}:"
         f" {json.dumps([part[ORTH] for part in rules[text]], ensure_ascii=False)}"

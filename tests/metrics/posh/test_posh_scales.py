@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from training.english import pipeline
 
 from beholder import PoSh
 from beholder.backends import BACKENDS, Answer, Request, Sample, Scripted
@@ -16,7 +17,6 @@ from beholder.judges import LLMJudge
 from beholder.judges.operations import Operation, Rewrite
 from beholder.language.links import COREFERENCES, Coreference, SpanClusters
 from beholder.records import ItemScore, Unit
-from toy.spacy_english import pipeline
 from toy.tools import OneJudge
 
 TEXTS = ("A tall man holds a red cup.", "A man holds a cup near a dog. He smiles.")
@@ -151,7 +151,7 @@ def test_the_coreference_is_the_one_that_is_named(rules: str) -> None:
 
 
 def test_the_parser_is_the_one_that_is_named(tmp_path: Path) -> None:
-    pipeline().to_disk(tmp_path / "english")
+    pipeline.load().to_disk(tmp_path / "english")
     name = f"spacy:{tmp_path / 'english'}"
     for rules in ("fixed", "reference"):
         metric = PoSh(judge="always:hash", rules=rules, parser=name)

@@ -1,7 +1,8 @@
-"""The shipped parser as a spaCy pipeline: spaCy's tokenizer, and what the network says of its tokens."""
+"""The shipped parser as a spaCy pipeline: what spaCy's scorer and its training examples take."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -14,11 +15,13 @@ from beholder.language.network import Network
 
 
 class _Annotator:
-    def __init__(self, nlp: Language) -> None:
-        self._network = network = Network(model.FILE)
+    """The component that writes what the network says into spaCy's documents."""
+
+    def __init__(self, nlp: Language, path: Path) -> None:
+        self._network = network = Network(path)
         names = (*network.tags, *network.parts, *network.relations, "ROOT")
         self._ids = {name: nlp.vocab.strings.add(name) for name in names}
-        self._ids["root"] = self._ids["ROOT"]
+        self._ids["root"] = self._ids["ROOT"]  # as spaCy writes it
 
     def __call__(self, doc: Doc) -> Doc:
         read = self._network.read([token.text for token in doc])
@@ -29,13 +32,11 @@ class _Annotator:
         return doc.from_array(["TAG", "POS", "DEP", "HEAD"], cast(Any, rows))
 
 
-Language.factory("shipped_parser", func=lambda nlp, name: _Annotator(nlp))
-Language.factory("shipped_tagger", func=lambda nlp, name: lambda doc: doc)
-
-
-def pipeline() -> Language:
-    """A pipeline with a tagger and a parser."""
+def load(path: Path = model.FILE) -> Language:
+    """A pipeline with the network of a file; its tagger does nothing, its parser all."""
+    Language.factory("tagger_of_beholder", func=lambda nlp, name: lambda doc: doc)
+    Language.factory("parser_of_beholder", func=lambda nlp, name, path: _Annotator(nlp, Path(path)))
     nlp = English()
-    nlp.add_pipe("shipped_tagger", name="tagger")
-    nlp.add_pipe("shipped_parser", name="parser")
+    nlp.add_pipe("tagger_of_beholder", name="tagger")
+    nlp.add_pipe("parser_of_beholder", name="parser", config={"path": str(path)})
     return nlp
