@@ -84,6 +84,29 @@ def test_what_is_not_there_has_no_quantity() -> None:
     assert [(u.text, u.polarity, u.quantity) for u in told] == [("cat", False, False)]
 
 
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        ("It is not true that {}.", False),
+        ("It is false that {}.", False),
+        ("It isn't the case that {}.", False),
+        ("They deny that {}.", False),
+        ("It is not false that {}.", True),
+        ("It is true that {}.", True),
+        ("The note says that {}.", True),
+    ],
+)
+def test_a_clause_that_is_called_false_is_denied(frame: str, said: bool) -> None:
+    told = units(frame.format("a dog chases a red car"))
+    polarity = {u.text: u.polarity for u in told if u.text in ("dog", "car", "chases")}
+    assert polarity == {"dog": said, "car": said, "chases": said}
+
+
+def test_a_denial_inside_a_clause_that_is_called_false_is_affirmed() -> None:
+    told = units("It is false that there are no dogs.")
+    assert [(u.text, u.polarity) for u in told if u.text == "dog"] == [("dog", True)]
+
+
 def test_place_is_where_the_words_and_both_ends_begin() -> None:
     text = "A red cup is on a mat."
     graph = scene_graph(parse(text))

@@ -28,7 +28,12 @@ def conjuncts(document: Document, word: Word) -> list[Word]:
 
 
 def is_denied(document: Document, word: Word) -> bool:
-    """Whether a predicate is negated: "is not held", "never smiles", "without holding"."""
+    """Whether a predicate is negated: "is not held", "it is false that he smiles"."""
+    return _is_negated(document, word) != _is_refuted(document, word)
+
+
+def _is_negated(document: Document, word: Word) -> bool:
+    """As in "is not held", "never smiles", "without holding"."""
     if is_verb(word) and any(c.lower == "without" for c in document.children(word, "mark")):
         return True
     for subject in document.children(word, "nsubj"):
@@ -41,6 +46,22 @@ def is_denied(document: Document, word: Word) -> bool:
         for c in document.children(word, "advmod", "neg", "det", "cc")
         if c.index <= last
     )
+
+
+def _is_refuted(document: Document, word: Word) -> bool:
+    """Whether the text calls false the clause that a word stands in: "it is not true that ..."."""
+    refuted = False
+    for _ in range(_DEPTH):
+        frame = document.head(word)
+        if frame is None:
+            break
+        if word.dep.split(":")[0] in ("csubj", "ccomp", "acl"):
+            judged = frame if frame.dep != "nsubj" else document.words[frame.head]
+            if judged.lemma in lex.TRUTHS | lex.UNTRUTHS and document.child(judged, "cop"):
+                refuted ^= (judged.lemma in lex.UNTRUTHS) != _is_negated(document, judged)
+            refuted ^= judged.lemma in lex.DENIALS and judged.pos == "VERB"
+        word = frame
+    return refuted
 
 
 def is_limited(document: Document, denying: Word) -> bool:
@@ -243,8 +264,13 @@ def is_absent(document: Document, noun: Word) -> bool:
     """Whether a text says that there is no such thing as a noun names.
 
     A denied verb denies only what is new in it: who "is not wearing the hat" may have it at hand,
-    and if there are "not many people" there are some.
+    and if there are "not many people" there are some. Whatever is in a clause that is called false
+    is denied.
     """
+    return _is_lacking(document, noun) != _is_refuted(document, noun)
+
+
+def _is_lacking(document: Document, noun: Word) -> bool:
     if _is_denied_itself(document, noun):
         return True
     first = document.words[noun.head] if noun.dep == "conj" else noun
@@ -299,7 +325,7 @@ def _is_new(document: Document, noun: Word) -> bool:
 def _is_in_denied_clause(document: Document, noun: Word) -> bool:
     """Whether a noun is what a denied verb acts on, or what it says there is or is with."""
     verb = document.head(noun)
-    if verb is None or not is_denied(document, verb):
+    if verb is None or not _is_negated(document, verb):
         return False
     kind = noun.dep.split(":")[0]
     if kind == "nsubj":

@@ -73,6 +73,11 @@ DEGREES = _words("degrees")
 """Adverbs of degree, which are written in an attribute but are no part of its value."""
 FOCUS_ADVERBS = _words("focus adverbs")
 NEGATIONS = _words("negations")
+TRUTHS = _words("truths")
+"""What is said of a clause that holds: "it is true that ..."."""
+UNTRUTHS = _words("untruths")
+DENIALS = _words("denials")
+"""Verbs whose clause does not hold: "they deny that ..."."""
 LIMITING_ADVERBS = _words("limiting adverbs")
 """After "not" they deny nothing: "not only a dog"."""
 QUANTIFIERS = _words("quantifiers")

@@ -6,13 +6,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from beholder.embed.entailment import CONTRADICTION, entail
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.entailed import Entailment
 from beholder.judges.builtin.numbers import number
 from beholder.language.numerals import is_numeral
+from beholder.language.statements import GraphUnit
 from beholder.records import Span
 from beholder.text.kinds import parts_of_speech
 
@@ -21,7 +22,7 @@ _CLOSE = number("entail.close")
 _EXCLUDED = number("entail.excluded")
 _SURELY_EXCLUDED = number("entail.surely_excluded")
 _VERBS = frozenset(("is", "are", "was", "were", "has", "have", "had", "wears", "holds"))
-_JOINING = frozenset(("a", "an", "the", "and", "or", "with", "while", "is", "are"))
+_JOINING = frozenset(("a", "an", "the", "and", "or", "with", "while", "as", "is", "are"))
 _BESIDE = frozenset(("next", "to", "beside", "near", "by", "alongside", "opposite", "facing"))
 _SYMMETRIC = _JOINING | _BESIDE | frozenset(("stands", "stand", "sits", "sit", "lies", "lie"))
 """Words between two phrases that mean the same in either order."""
@@ -36,7 +37,8 @@ class Change:
     Attributes:
         span: Characters of the words.
         sentence: Characters of the words' sentence.
-        moved: Whether the words are exchanged, so that the things themselves are there.
+        parts: Of exchanged phrases, characters of the first, of what stands between them, and of
+            the second; the things themselves are there.
         close: Whether hardly anything else differs.
         instead: Characters of what the other text has in their place, where neither text has the
             words elsewhere: any words if the model is sure, and otherwise one or two of the same
@@ -45,27 +47,55 @@ class Change:
 
     span: Span
     sentence: Span
-    moved: bool = False
+    parts: tuple[Span, ...] = ()
     close: bool = True
     instead: Span | None = None
 
     def units(self, source: AnalysedText) -> list[int]:
         """Places of the units that the words are in.
 
-        Of moved words, these are not the things. If no unit has the words, and hardly anything else
-        differs, it is the nearest of the sentence; of two equally near, the one behind the words.
+        Of exchanged phrases, these are the units that connect two of the parts, or a part with the
+        rest of the sentence: red boats stay red if they and somebody else change places. If the
+        parse has no such unit, these are the units of both phrases. If no unit has other words, and
+        hardly anything else differs, it is the nearest of the sentence; of two equally near, the
+        one behind the words.
         """
-        near: list[tuple[int, bool, int]] = []
-        found: list[int] = []
-        for place, unit in enumerate(source.units):
-            for start, end in unit.spans if unit.asked else ():
-                if start < self.span[1] and end > self.span[0]:
-                    if not (self.moved and unit.kind == "entity"):
-                        found.append(place)
-                elif start < self.sentence[1] and end > self.sentence[0]:
-                    gap = max(start - self.span[1], self.span[0] - end)
-                    near.append((gap, start < self.span[0], place))
-        return found or [place for *_, place in sorted(near)[: self.close]]
+        if self.parts:
+            connecting = [p for p, unit in enumerate(source.units) if self._connects(source, unit)]
+            ends = (self.parts[0], self.parts[-1])
+            return connecting or [
+                place
+                for place, unit in enumerate(source.units)
+                if unit.asked and any(_overlap(s, end) for s in unit.spans for end in ends)
+            ]
+        found = [p for p, unit in enumerate(source.units) if unit.asked and self._has_words(unit)]
+        return found or self._nearest(source) if self.close else found
+
+    def _has_words(self, unit: GraphUnit) -> bool:
+        return any(_overlap(span, self.span) for span in unit.spans)
+
+    def _connects(self, source: AnalysedText, unit: GraphUnit) -> bool:
+        ends = [unit.subject, *([] if unit.object is None else [unit.object])]
+        mentions = [m.span for e in ends for m in source.graph.entities[e].mentions]
+        spans = [*unit.spans, *(m for m in mentions if _overlap(m, self.sentence))]
+        parts = {
+            next((i for i, part in enumerate(self.parts) if _overlap(span, part)), -1)
+            for span in spans
+        }
+        return unit.asked and unit.kind != "entity" and self._has_words(unit) and len(parts) > 1
+
+    def _nearest(self, source: AnalysedText) -> list[int]:
+        near = [
+            (max(start - self.span[1], self.span[0] - end), start < self.span[0], place)
+            for place, unit in enumerate(source.units)
+            for start, end in unit.spans
+            if unit.asked and _overlap((start, end), self.sentence)
+        ]
+        return [min(near)[2]] if near else []
+
+
+def _overlap(a: Span, b: Span) -> bool:
+    return a[0] < b[1] and a[1] > b[0]
 
 
 def rewritten(
@@ -87,10 +117,9 @@ def rewritten(
         said, least = [source.words[i] for i in words], _ALIKE * len(words)
         like = [o for o in others if sum(w in there[o] for w in said) >= least]
         best = max(like, key=lambda o: _shared(said, o, target), default=range(0))
-        if words and (moved := _exchanged(said, [target.words[i] for i in best])):
-            found.append(
-                Change(_span(source, words, *moved), _span(source, words, 0, -1), moved=True)
-            )
+        moved = ((o, _exchanged(said, [target.words[i] for i in o])) for o in like)
+        if exchange := next(((o, cuts) for o, cuts in moved if cuts), None):
+            found.append(_exchange(source, words, target, *exchange))
         elif words and least <= (shared := _shared(said, best, target)):
             close = shared >= _CLOSE * max(len(words), len(best))
             if shared < (max(len(words), len(best)) if close else len(words)):
@@ -122,22 +151,49 @@ def _span(text: AnalysedText, places: range, first: int, last: int) -> Span:
     return text.spans[places[first]][0], text.spans[places[last]][1]
 
 
-def _exchanged(said: Sequence[str], there: Sequence[str]) -> tuple[int, int] | None:
-    """The first and the last word of two phrases that are exchanged; None if none are.
+def _exchange(
+    source: AnalysedText, words: range, target: AnalysedText, other: range, cuts: Sequence[int]
+) -> Change:
+    parts = tuple(_span(source, words, a, b - 1) for a, b in pairwise(cuts))
+    return Change(
+        (parts[0][0], parts[-1][1]),
+        _span(source, words, 0, -1),
+        parts,
+        instead=_span(target, other, cuts[0], cuts[-1] - 1),
+    )
 
-    Phrases with a verb are clauses, and those joined by "and" or "beside" mean the same in
-    either order.
+
+def _exchanged(said: Sequence[str], there: Sequence[str]) -> tuple[int, ...]:
+    """Where two phrases that are exchanged begin and end, in order; empty if none are.
+
+    Phrases joined by "and" or "beside" mean the same in either order, and so do clauses: of phrases
+    with a verb, only predicates are exchanged, between which a subject stands ("lie there while a
+    man sings").
     """
-    codes = SequenceMatcher(None, said, there, False).get_opcodes()
-    parts = [(said[a:b], there[c:d], a, b) for kind, a, b, c, d in codes if kind != "equal"]
-    if len(parts) != 2 or parts[0][:2] != parts[1][1::-1]:
-        return None
-    (first, _, start, left), (second, _, right, end) = parts
-    words = (*first, *second)
-    clauses = any(parts_of_speech(word) == {"v"} or word in _VERBS for word in words)
-    if not (first and second) or clauses or _SYMMETRIC.issuperset(said[left:right]):
-        return None
-    return start, end - 1
+    mine, theirs = ([word.removesuffix("s") for word in words] for words in (said, there))
+    length = len(mine)
+    if sorted(mine) != sorted(theirs) or mine == theirs:
+        return ()
+    start = next(i for i in range(length) if mine[i] != theirs[i])
+    end = next(i for i in range(length, 0, -1) if mine[i - 1] != theirs[i - 1])
+    for left, right in combinations(range(start + 1, end), 2):
+        first, between, second = mine[start:left], mine[left:right], mine[right:end]
+        if theirs[start:end] == second + between + first:
+            if _mean_the_same(said[start:left], said[left:right], said[right:end]):
+                return ()
+            return start, left, right, end
+    return ()
+
+
+def _mean_the_same(first: Sequence[str], between: Sequence[str], second: Sequence[str]) -> bool:
+    if any(parts_of_speech(word) == {"v"} or word in _VERBS for word in (*first, *second)):
+        subject = any("n" in parts_of_speech(w) for w in between if w not in _SYMMETRIC)
+        return not (subject and _may_be_verb(first[0]) and _may_be_verb(second[0]))
+    return _SYMMETRIC.issuperset(between)
+
+
+def _may_be_verb(word: str) -> bool:
+    return word in _VERBS or "v" in parts_of_speech(word)
 
 
 def _differences(
