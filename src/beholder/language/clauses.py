@@ -49,7 +49,7 @@ def _is_negated(document: Document, word: Word) -> bool:
 
 
 def _is_refuted(document: Document, word: Word) -> bool:
-    """Whether the text calls false the clause that a word stands in: "it is not true that ..."."""
+    """Whether the text calls the clause of a word false: "it is not true that ..."."""
     refuted = False
     for _ in range(_DEPTH):
         frame = document.head(word)
@@ -264,8 +264,8 @@ def is_absent(document: Document, noun: Word) -> bool:
     """Whether a text says that there is no such thing as a noun names.
 
     A denied verb denies only what is new in it: who "is not wearing the hat" may have it at hand,
-    and if there are "not many people" there are some. Whatever is in a clause that is called false
-    is denied.
+    and if there are "not many people" there are some. In a clause that is called false, all things
+    are denied.
     """
     return _is_lacking(document, noun) != _is_refuted(document, noun)
 

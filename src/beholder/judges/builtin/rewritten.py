@@ -37,7 +37,7 @@ class Change:
     Attributes:
         span: Characters of the words.
         sentence: Characters of the words' sentence.
-        parts: Of exchanged phrases, characters of the first, of what stands between them, and of
+        parts: Of exchanged phrases, characters of the first, of the words between them, and of
             the second; the things themselves are there.
         close: Whether hardly anything else differs.
         instead: Characters of what the other text has in their place, where neither text has the
@@ -55,7 +55,7 @@ class Change:
         """Places of the units that the words are in.
 
         Of exchanged phrases, these are the units that connect two of the parts, or a part with the
-        rest of the sentence: red boats stay red if they and somebody else change places. If the
+        rest of the sentence: red boats stay red if they and a man change places. If the
         parse has no such unit, these are the units of both phrases. If no unit has other words, and
         hardly anything else differs, it is the nearest of the sentence; of two equally near, the
         one behind the words.
@@ -166,9 +166,10 @@ def _exchange(
 def _exchanged(said: Sequence[str], there: Sequence[str]) -> tuple[int, ...]:
     """Where two phrases that are exchanged begin and end, in order; empty if none are.
 
-    Phrases joined by "and" or "beside" mean the same in either order, and so do clauses: of phrases
-    with a verb, only predicates are exchanged, between which a subject stands ("lie there while a
-    man sings").
+    Phrases joined by "and" or "beside", or by words that also stand around them ("a man with a hat
+    and a man without a hat"), mean the same in either order, and so do clauses: of phrases with a
+    verb, only predicates are exchanged, between which a subject stands ("lie there while a man
+    sings").
     """
     mine, theirs = ([word.removesuffix("s") for word in words] for words in (said, there))
     length = len(mine)
@@ -179,17 +180,19 @@ def _exchanged(said: Sequence[str], there: Sequence[str]) -> tuple[int, ...]:
     for left, right in combinations(range(start + 1, end), 2):
         first, between, second = mine[start:left], mine[left:right], mine[right:end]
         if theirs[start:end] == second + between + first:
-            if _mean_the_same(said[start:left], said[left:right], said[right:end]):
+            around = {*_SYMMETRIC, *said[:start], *said[end:]}
+            distinct = [word for word in said[left:right] if word not in around]
+            if _mean_the_same(said[start:left], distinct, said[right:end]):
                 return ()
             return start, left, right, end
     return ()
 
 
-def _mean_the_same(first: Sequence[str], between: Sequence[str], second: Sequence[str]) -> bool:
+def _mean_the_same(first: Sequence[str], distinct: Sequence[str], second: Sequence[str]) -> bool:
     if any(parts_of_speech(word) == {"v"} or word in _VERBS for word in (*first, *second)):
-        subject = any("n" in parts_of_speech(w) for w in between if w not in _SYMMETRIC)
+        subject = any("n" in parts_of_speech(word) for word in distinct)
         return not (subject and _may_be_verb(first[0]) and _may_be_verb(second[0]))
-    return _SYMMETRIC.issuperset(between)
+    return not distinct
 
 
 def _may_be_verb(word: str) -> bool:
