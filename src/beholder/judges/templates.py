@@ -1,9 +1,9 @@
 """Prompt templates: texts with a name, a version and a hash.
 
-A file ``NAME.vN.txt``, or the attribute ``prompt`` of an operation, has a section ``[system]``, a section ``[user]`` and others for what is
-shown only sometimes; ``[threshold]`` is not shown, but says from which grade the answer is yes.
-``$word`` stands for a value or for another section; untrusted texts are fenced by the renderer, so
-no template can forget it.
+A file ``NAME.vN.txt``, or the attribute ``template`` of an operation, has a section ``[system]``, a
+section ``[user]`` and others for what is shown only sometimes; ``[threshold]`` is not shown, but
+says from which grade the answer is yes. ``$word`` stands for a value or for another section;
+untrusted texts are fenced by the renderer, so no template can forget it.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ class Templates:
     def __getitem__(self, name: str) -> Template:
         if name not in self._templates:
             raise ConfigError(
-                f"the operation {name!r} has no prompt; write it into the attribute prompt of its"
+                f"the operation {name!r} has no prompt; write it into the attribute template of its"
                 " class"
             )
         return self._templates[name]

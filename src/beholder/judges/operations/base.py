@@ -64,20 +64,20 @@ class ModelOperation(Operation[T]):
     """An operation that a model can be asked. A panel asks its first judge alone.
 
     Attributes:
-        prompt: Its prompt, as ``judges.templates`` describes; beholder's own are files.
+        template: Its prompt, as ``judges.templates`` describes; beholder's own are files.
     """
 
-    prompt: ClassVar[str] = ""
+    template: ClassVar[str] = ""
 
     def __init_subclass__(cls, *, name: str = "", **further: Any) -> None:
         super().__init_subclass__(name=name, **further)
-        if "prompt" in vars(cls) and "name" not in vars(cls):
+        if "template" in vars(cls) and "name" not in vars(cls):
             raise ConfigError(
-                f"{cls.__module__}.{cls.__qualname__} has a prompt and no name; write"
+                f"{cls.__module__}.{cls.__qualname__} has a template and no name; write"
                 f' class {cls.__name__}(..., name="NAME")'
             )
-        if name and cls.prompt:
-            add_prompt(name, cls.prompt)
+        if name and cls.template:
+            add_prompt(name, cls.template)
 
     @abstractmethod
     async def put(self, model: Respondent) -> T:

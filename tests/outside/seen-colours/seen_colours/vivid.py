@@ -14,7 +14,7 @@ class RateVividness(PanelOperation[float], name="seen_colours_vividness"):
 
     text: str
 
-    prompt = """
+    template = """
 [system]
 You judge descriptions of pictures.
 [user]
