@@ -225,14 +225,14 @@ _PRESENCE: Mapping[Scale, str] = {"mention": "presence", "certainty": "presence_
 
 
 OF_CLASSES: dict[str, Template] = {}
-"""Prompts that stand in the class of their operation, as those of other packages do, by name."""
+"""Prompts that the classes of operations bring, as those of other packages do, by name."""
 
 
 def add_prompt(name: str, text: str) -> None:
     """Take the prompt of an operation from its class.
 
     Raises:
-        ConfigError: The text lacks a section.
+        ConfigError: A section is missing.
     """
     OF_CLASSES[name] = _parse(name, 1, text, f"the prompt of the operation {name!r}")
 

@@ -42,7 +42,7 @@ class Operation(ABC, Generic[T_co]):
     description of no picture) cannot be made: it raises an ``ItemError``.
 
     Attributes:
-        name: Its name in prompts, stores and messages, a parameter of the class.
+        name: Its name in prompts, stores and messages, given as a parameter of the class.
     """
 
     name: ClassVar[str]
