@@ -18,6 +18,7 @@ from tools.pages import ROOT, blocks, commands
 
 from beholder import registry
 from beholder.errors import ConfigError
+from beholder.judges.templates import Templates
 from beholder.metrics import METRICS, Tools, metric
 from toy.command import Cli, runner
 
@@ -147,6 +148,13 @@ def test_the_prompt_is_shown(cli: Cli) -> None:
     shown = cli("show", "seen_colours_vividness").out
     assert "[system]\nYou judge descriptions of pictures." in shown
     assert "seen_colours_vividness" in cli("show", "seen-colours/vivid").out
+
+
+def test_what_show_prints_is_a_file_of_a_prompt(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts/verify.v2.txt").write_text(cli("show", "verify").out)
+    own = Templates(tmp_path / "prompts")["verify"]
+    assert (own.version, own.sections) == (2, Templates()["verify"].sections)
 
 
 def test_the_builtin_judge_is_refused(cli: Cli) -> None:
