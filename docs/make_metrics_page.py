@@ -16,7 +16,8 @@ PAGE = Path(__file__).with_name("metrics.md")
 def overview() -> str:
     """A row per metric: what it measures, what it needs, its main value."""
     rows = [
-        "For help with the choice see [Which metric?](which-metric.md).",
+        "For help with the choice see [Which metric?](which-metric.md); to add metrics, see"
+        " [My own package](start/package.md).",
         "",
         "| metric | what | needs | main value | asks a judge |",
         "|---|---|---|---|---|",

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from uuid import uuid4
 
 import pytest
@@ -40,6 +41,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "postgres_server" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
+
+
+collect_ignore = ["outside/seen-colours"]  # as a package of its own: test_outside_metrics.py
+
+
+@pytest.fixture
+def own_operations() -> Iterator[None]:
+    """Operations that a test defines are forgotten after it."""
+    from beholder.judges.operations import OPERATIONS
+    from beholder.judges.templates import OF_CLASSES
+
+    with patch.dict(OPERATIONS), patch.dict(OF_CLASSES):
+        yield
 
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"

@@ -27,7 +27,7 @@ from toy.world import make_world
 _LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
 MODEL = re.compile(r"\b(openai|anthropic|gemini|hf|vllm|st|clip|spacy):|\bclipscore\b")
 """A command that names one of these asks a model that tests do not have."""
-N_NOT_RUN = 11
+N_NOT_RUN = 15
 """Blocks with a comment that says what they need; a page that adds one says so here."""
 
 
@@ -166,7 +166,7 @@ def page_with_examples(page: Path) -> ParameterSet:
     return pytest.param(page, id=name_of(page), marks=marks)
 
 
-@pytest.mark.usefixtures("few_resamples")
+@pytest.mark.usefixtures("few_resamples", "own_operations")
 @pytest.mark.parametrize("page", [page_with_examples(page) for page in with_examples()])
 def test_examples_run(page: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("example")  # dataclasses look up the module of their class

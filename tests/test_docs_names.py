@@ -31,6 +31,7 @@ GROUPS = {
     for kind in (
         "metrics",
         "embedders",
+        "image_embedders",
         "splitters",
         "coreferences",
         "annotation_tasks",
@@ -152,7 +153,8 @@ def check_span(span: str) -> None:
     if re.fullmatch(r"(tests|src|benchmarks|training|tools|docs|requirements)/[\w./-]*", span):
         check((ROOT / span).exists() or (SOURCE / span).exists(), f"there is no file {span}")
     elif re.fullmatch(r"[\w/-]+/[\w-]+\.py", span):
-        check(any(SOURCE.glob(f"**/{span}")), f"there is no file {span}")
+        found_files = (one.glob(f"**/{span}") for one in (SOURCE, ROOT / "tests/outside"))
+        check(any(map(any, found_files)), f"there is no file {span}")
     elif re.match(r"beholder\.[\w.]+(\(|$)", span):
         check_name(span.partition("(")[0])
     elif (found := re.fullmatch(r"(coref|parser|splitter)=['\"]([^'\"]+)['\"]", span)) is not None:

@@ -13,7 +13,7 @@ PAGES = sorted(
     [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")],
     key=lambda page: str(page.relative_to(ROOT)),
 )
-LANGUAGES = frozenset({"python", "sh", "json", "yaml", "text"})
+LANGUAGES = frozenset({"python", "sh", "json", "toml", "yaml", "text"})
 
 _BLOCK = re.compile(
     r"^(?:<!-- needs: (?P<needs>[^>]+) -->\n)?```(?P<language>[^\n]*)\n(?P<code>.*?)^```$",

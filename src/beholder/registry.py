@@ -231,6 +231,7 @@ class Registry(Generic[T]):
 
         Raises:
             UnknownNameError: Nothing has that name; the message has the closest and all names.
+            ConfigError: The class of an outside package cannot be imported, or has another base.
         """
         name = self._aliases.get(name, name)
         if name in self._classes:
@@ -283,9 +284,17 @@ class Registry(Generic[T]):
     def _outside_class(self, name: str) -> type[T]:
         for point in installed(self.group):
             if point.dist is not None and f"{point.dist.name}/{point.name}" == name:
-                return point.load()  # type: ignore[no-any-return]
+                try:
+                    return point.load()  # type: ignore[no-any-return]
+                except (ImportError, AttributeError) as error:
+                    raise ConfigError(
+                        f"{self.kind} {name!r} cannot be loaded from {point.value!r}: {error};"
+                        f" correct the entry point of {point.dist.name} or its code, and if its"
+                        " pyproject.toml changed, install it again"
+                    ) from error
         names = self.names()
         close = [one for one in names if one.lower() == name.lower()]
+        close = close or [one for one in names if one.partition("/")[2] == name]
         close = close or get_close_matches(name.lower(), names, n=1, cutoff=0.5)
         hint = f"; did you mean {close[0]!r}?" if close else "."
         raise UnknownNameError(

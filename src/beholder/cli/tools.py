@@ -35,11 +35,16 @@ def metrics() -> None:
     """
     from rich.table import Table
 
+    from beholder.errors import ConfigError
     from beholder.metrics import METRICS
 
     table = Table("metric", "what", "values")
     for name in METRICS.names():
-        cls = METRICS.get(name)
+        try:
+            cls = METRICS.get(name)
+        except ConfigError as error:  # of an outside package: the others are listed all the same
+            table.add_row(name, str(error), "")
+            continue
         about = (inspect.getdoc(cls) or "").partition("\n")[0]
         table.add_row(name, about, ", ".join(value.name for value in cls.values))
     tell_tables(table)
@@ -55,11 +60,14 @@ def show(name: str, /) -> None:
     """
     from rich.markdown import Markdown
 
-    from beholder.judges.templates import Templates
+    from beholder.judges.templates import OF_CLASSES, Templates
     from beholder.metrics import METRICS
 
-    prompts = Templates()
-    if name in prompts.names() and name not in METRICS.names():
+    prompts, metrics = Templates(), METRICS.names()
+    if name not in (*prompts.names(), *metrics):
+        for outside in metrics[len(METRICS.builtin()) :]:
+            METRICS.get(outside)  # its module may have an operation of that name
+    if name in (*prompts.names(), *OF_CLASSES) and name not in metrics:
         prompt = prompts[name]
         tell(f"{prompt.name}.v{prompt.version}@{prompt.digest}")
         for section, text in prompt.sections.items():

@@ -1,9 +1,9 @@
-"""Prompt templates: text files with a name, a version and a hash.
+"""Prompt templates: texts with a name, a version and a hash.
 
-A file ``NAME.vN.txt`` has a section ``[system]``, a section ``[user]`` and others for what is
-shown only sometimes; ``[threshold]`` is not shown, but says from which grade the answer is yes.
-``$word`` stands for a value or for another section; untrusted texts are fenced by the renderer, so
-no template can forget it.
+A file ``NAME.vN.txt``, or the attribute ``template`` of an operation, has a section ``[system]``, a
+section ``[user]`` and others for what is shown only sometimes; ``[threshold]`` is not shown, but
+says from which grade the answer is yes. ``$word`` stands for a value or for another section;
+untrusted texts are fenced by the renderer, so no template can forget it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import html
 import itertools
 import re
 import unicodedata
+from collections import ChainMap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -223,8 +224,21 @@ does."""
 _PRESENCE: Mapping[Scale, str] = {"mention": "presence", "certainty": "presence_certainty"}
 
 
+OF_CLASSES: dict[str, Template] = {}
+"""Prompts that the classes of operations bring, as those of other packages do, by name."""
+
+
+def add_prompt(name: str, text: str) -> None:
+    """Take the prompt of an operation from its class.
+
+    Raises:
+        ConfigError: A section is missing.
+    """
+    OF_CLASSES[name] = _parse(name, 1, text, f"the prompt of the operation {name!r}")
+
+
 class Templates:
-    """The prompts of a judge: those of beholder, replaced by same-named ones of a folder.
+    """The prompts of a judge: those of operations, replaced by same-named ones of a folder.
 
     Args:
         folder: Folder with ``NAME.vN.txt`` files of your own, or None.
@@ -245,25 +259,31 @@ class Templates:
             own = _load(folder)
             if not own:
                 raise ConfigError(f"{folder} holds no prompts; they are called NAME.vN.txt")
-            unknown = sorted(set(own) - set(found))
+            known = {**found, **OF_CLASSES}
+            unknown = sorted(set(own) - set(known))
             if unknown:
                 raise ConfigError(
                     f"{folder}: no operation uses a prompt called {unknown[0]!r}; there are:"
-                    f" {', '.join(sorted(found))}"
+                    f" {', '.join(sorted(known))}"
                 )
             found |= own
         presence = found[_PRESENCE[scale]]
         others = {n: one for n, one in found.items() if n not in _PRESENCE.values()}
-        self._templates = {**others, "presence": presence}
+        self._templates = ChainMap({**others, "presence": presence}, OF_CLASSES)
         self._own = {"presence" if one is presence else name for name, one in own.items()}
         self._files = {"presence": _PRESENCE[scale]}
 
     def __getitem__(self, name: str) -> Template:
+        if name not in self._templates:
+            raise ConfigError(
+                f"the operation {name!r} has no prompt; write it into the attribute template of its"
+                " class"
+            )
         return self._templates[name]
 
     def names(self) -> list[str]:
-        """Names of the operations that have a prompt."""
-        return sorted(self._templates)
+        """Names of the prompts of beholder and of the folder."""
+        return sorted(self._templates.maps[0])
 
     def digest(self, operations: Collection[str]) -> str:
         """One hash over the prompts of some operations, for signatures.
@@ -304,17 +324,16 @@ def _load(folder: Path) -> dict[str, Template]:
         match = _FILE_NAME.fullmatch(path.name)
         if match is None:
             continue
-        template = _parse(match[1], int(match[2]), path)
+        template = _parse(match[1], int(match[2]), path.read_text("utf-8"), str(path))
         if match[1] not in found or found[match[1]].version < template.version:
             found[match[1]] = template
     return found
 
 
-def _parse(name: str, version: int, path: Path) -> Template:
-    text = path.read_text("utf-8")
+def _parse(name: str, version: int, text: str, place: str) -> Template:
     pieces = _SECTION.split(text)
     sections = {title: body.strip() for title, body in zip(pieces[1::2], pieces[2::2], strict=True)}
     if not {"system", "user"} <= set(sections):
-        raise ConfigError(f"{path}: a prompt needs a section [system] and a section [user]")
+        raise ConfigError(f"{place}: a prompt needs a section [system] and a section [user]")
     digest = hashlib.sha256(f"{text}\0{RULE}".encode()).hexdigest()[:12]
     return Template(name, version, sections, digest)

@@ -60,7 +60,8 @@ class Asker(ABC, Generic[S]):
         registered_name: Name in specs and in signatures.
         values: Its values; the first is the headline, shown first.
         corpus_values: Values of the whole data set that are no mean over subjects; usually none.
-        operations: Names of all operations that it may ask of a judge.
+        operations: Names of all operations that it may ask of a judge; those of ``needs`` are
+            added.
         needs: Operations without which a judge is refused.
         foresees_calls: Whether a dry run finds the fewest and the most questions to its judge.
     """
@@ -71,6 +72,10 @@ class Asker(ABC, Generic[S]):
     operations: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[type[Operation[Any]], ...]] = ()
     foresees_calls: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.operations = tuple(dict.fromkeys((*cls.operations, *(one.name for one in cls.needs))))
 
     def __post_init__(self) -> None:
         validate_params(self)

@@ -18,7 +18,10 @@ from beholder.judges.operations.assess import Assess as Assess
 from beholder.judges.operations.assess import Assessment as Assessment
 from beholder.judges.operations.assess import GradeDescription as GradeDescription
 from beholder.judges.operations.base import OPERATIONS as OPERATIONS
+from beholder.judges.operations.base import ModelOperation as ModelOperation
 from beholder.judges.operations.base import Operation as Operation
+from beholder.judges.operations.base import PanelOperation as PanelOperation
+from beholder.judges.operations.base import Respondent as Respondent
 from beholder.judges.operations.caption import Caption as Caption
 from beholder.judges.operations.caption import CaptionAgain as CaptionAgain
 from beholder.judges.operations.caption import Review as Review

@@ -12,12 +12,12 @@ from functools import partial
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from beholder.backends import Answer, Image, Message, Sampling
-from beholder.errors import ItemError
+from beholder.errors import ConfigError, ItemError
 from beholder.judges.asking import Prompt, Questioner
 from beholder.judges.grades import Grade, grade_sampling
 from beholder.judges.reading import BadAnswer, read_json, read_text
 from beholder.judges.shapes import Shape, array, in_words, integer, obj, only
-from beholder.judges.templates import Template, Templates, Untrusted
+from beholder.judges.templates import Template, Templates, Untrusted, add_prompt
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -42,7 +42,7 @@ class Operation(ABC, Generic[T_co]):
     description of no picture) cannot be made: it raises an ``ItemError``.
 
     Attributes:
-        name: Its name in prompts, stores and messages.
+        name: Its name in prompts, stores and messages, given as a parameter of the class.
     """
 
     name: ClassVar[str]
@@ -50,12 +50,34 @@ class Operation(ABC, Generic[T_co]):
     def __init_subclass__(cls, *, name: str = "", **further: Any) -> None:
         super().__init_subclass__(**further)
         if name:
+            known = OPERATIONS.get(name, cls)
+            if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise ConfigError(
+                    f"{cls.__module__}.{cls.__qualname__}: the operation name {name!r} is taken by"
+                    f" {known.__module__}.{known.__qualname__}; choose another"
+                )
             cls.name = name
             OPERATIONS[name] = cls
 
 
 class ModelOperation(Operation[T]):
-    """An operation that a model can be asked. A panel asks its first judge alone."""
+    """An operation that a model can be asked. A panel asks its first judge alone.
+
+    Attributes:
+        template: Its prompt, as ``judges.templates`` describes; beholder's own are files.
+    """
+
+    template: ClassVar[str] = ""
+
+    def __init_subclass__(cls, *, name: str = "", **further: Any) -> None:
+        super().__init_subclass__(name=name, **further)
+        if "template" in vars(cls) and "name" not in vars(cls):
+            raise ConfigError(
+                f"{cls.__module__}.{cls.__qualname__} has a template and no name; write"
+                f' class {cls.__name__}(..., name="NAME")'
+            )
+        if name and cls.template:
+            add_prompt(name, cls.template)
 
     @abstractmethod
     async def put(self, model: Respondent) -> T:

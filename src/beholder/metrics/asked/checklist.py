@@ -362,7 +362,6 @@ class AutoDQ(Metric[Events]):
         ValueInfo("subset_precision", "mean over subsets of their mean precision"),
         ValueInfo("subset_recall", "mean over subsets of their mean recall"),
     )
-    operations = ("write_criteria", "check_criteria")
 
     needs = (WriteCriteria, CheckCriteria)
     foresees_calls = True

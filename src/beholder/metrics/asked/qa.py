@@ -94,7 +94,6 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
     registered_name = "qa"
     values = _OWN
     required_fields = frozenset()
-    operations = ("answer_questions", "match_answers")
     needs = (ops.AnswerQuestions, ops.MatchAnswers)
     foresees_calls = True
 

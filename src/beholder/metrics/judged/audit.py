@@ -189,7 +189,6 @@ class DSG(Metric[CheckedStatements]):
     registered_name = "dsg"
     bounds = Bounds(characters=100_000, compares="words")
     values = (ValueInfo("dsg", "share of the references' statements that the candidate supports"),)
-    operations = ("verify",)
     needs = (Verify,)
 
     async def gather(self, item: Item, tools: Tools) -> CheckedStatements:

@@ -61,7 +61,6 @@ class AssessingMetric(ShowingMetric[Assessment]):
     aspects: ClassVar[Mapping[str, Aspect]]
     scale_ends: ClassVar[tuple[int, int]]
     explained: ClassVar[bool] = True
-    operations: ClassVar[tuple[str, ...]] = ("assess",)
     needs = (Assess,)
 
     async def gather(self, item: Item, tools: Tools) -> Assessment:
@@ -254,7 +253,6 @@ class FLEUR(ShowingMetric[Grade]):
         ValueInfo("mass", "share of the judge's probability that lay on digits"),
     )
     required_fields = frozenset({"images"})
-    operations = ("grade",)
     needs = (GradeDescription,)
 
     @property

@@ -50,7 +50,6 @@ class Perplexity(Metric[Surprisal]):
         ValueInfo(TOKENS, "tokens of the text", 1.0, 1e9, higher_is_better=None),
     )
     required_fields = frozenset()
-    operations = ("perplexity",)
     needs = (MeasureSurprisal,)
 
     judge: str = param(help="model that returns the probabilities", tool="judge")
