@@ -17,6 +17,7 @@ from cyclopts import Parameter
 
 import beholder
 from beholder._version import __version__
+from beholder.optional import install_command
 from beholder.options import JudgeOptions, SampleDesign
 from beholder.registry import distributions
 from beholder.terminal.groups import AsJson, Data, ItemDataGroup, OutFile
@@ -238,11 +239,10 @@ def doctor(
         if need.marker and extra is None:
             continue  # needed on other platforms only
         found = _installed(need)
-        hint = (
-            "" if found else f"pip install 'beholder[{extra}]'" if extra else "reinstall beholder"
-        )
+        hint = "" if found else f"beholder[{extra}]" if extra else "reinstall beholder"
         table.add_row(extra or "base", need.name, found or "no", escape(hint))
     tell_tables(table)
+    tell(f"to install an extra, such as vllm: {install_command('vllm')}")
     tell(f"built-in embedder: {Tools().identity('embedder', 'static')}")
     damaged = _damaged(Path(beholder.__file__).parent)
     if damaged:
