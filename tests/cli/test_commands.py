@@ -114,6 +114,12 @@ def test_skip_bad_rows_goes_on_and_names_them(cli: Cli) -> None:
         (["report", "nowhere"], "nowhere is not a run directory"),
         (["compare", "nowhere", "elsewhere"], "nowhere is not a run directory"),
         (["show", "vsc"], "did you mean 'vcs'?"),
+        (["show", "Presence"], "did you mean 'presence'?"),
+        (["show", "xyz"], "Metrics: accord, dcscore, "),
+        (["show", "xyz"], "Operations: answer_from_pictures, answer_questions, assess, "),
+        (["show"], "name a metric or a judge operation. Metrics: accord, dcscore, "),
+        (["cache", "stats", "c1"], "unexpected argument 'c1'. To name a cache, write --cache c1."),
+        (["doctor", "a", "b"], "doctor: unexpected argument 'a b'. See"),
     ],
 )
 def test_wrong_usage_exits_2_with_one_line(cli: Cli, arguments: list[str], message: str) -> None:

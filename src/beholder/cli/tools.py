@@ -9,6 +9,7 @@ import os
 import platform
 import sys
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -46,20 +47,28 @@ def metrics() -> None:
     tell_tables(table)
 
 
-def show(name: str, /) -> None:
+def show(name: str = "", /) -> None:
     """Explain a metric: formula, source, values, parameters, signature; or print a judge's prompt.
 
     Example: `beholder show vcs`
 
     Args:
-        name: A metric or a judge operation.
+        name: A metric or a judge operation; without a name, the message lists both.
     """
     from rich.markdown import Markdown
 
+    from beholder.errors import ConfigError, UnknownNameError
     from beholder.judges.templates import Templates
     from beholder.metrics import METRICS
 
     prompts = Templates()
+    names = f"Metrics: {', '.join(METRICS.names())}. Operations: {', '.join(prompts.names())}."
+    if not name:
+        raise ConfigError(f"name a metric or a judge operation. {names}")
+    if name not in METRICS.names() and name not in prompts.names():
+        close = get_close_matches(name.lower(), [*METRICS.names(), *prompts.names()], 1)
+        hint = f"; did you mean {close[0]!r}?" if close else "."
+        raise UnknownNameError(f"no metric or judge operation is called {name!r}{hint} {names}")
     if name in prompts.names() and name not in METRICS.names():
         prompt = prompts[name]
         tell(f"{prompt.name}.v{prompt.version}@{prompt.digest}")
