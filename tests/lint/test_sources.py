@@ -62,7 +62,11 @@ def test_documented_names_can_be_mapped(tmp_path: Path) -> None:
     (one,) = read(write(tmp_path, "a.csv", table), columns=columns)
     assert (one.caption, one.page, one.nearby, one.link, one.role) == cells[:5]
     assert (one.language, one.date, one.work_title, one.medium) == ("en", "1928", "Dogs", True)
-    assert (one.long, one.own_words, one.ignore) == ("long", {"deaf"}, {"ALT104"})
+    assert (one.long, one.own_words, one.ignore) == (
+        "long",
+        frozenset({"deaf"}),
+        frozenset({"ALT104"}),
+    )
 
 
 def test_rows_of_jsonl_with_context(tmp_path: Path) -> None:
