@@ -57,25 +57,35 @@ def show(name: str = "", /) -> None:
     """
     from rich.markdown import Markdown
 
-    from beholder.errors import ConfigError, UnknownNameError
     from beholder.judges.templates import Templates
     from beholder.metrics import METRICS
 
     prompts = Templates()
-    names = f"Metrics: {', '.join(METRICS.names())}. Operations: {', '.join(prompts.names())}."
-    if not name:
-        raise ConfigError(f"name a metric or a judge operation. {names}")
-    if name not in METRICS.names() and name not in prompts.names():
-        close = get_close_matches(name.lower(), [*METRICS.names(), *prompts.names()], 1)
-        hint = f"; did you mean {close[0]!r}?" if close else "."
-        raise UnknownNameError(f"no metric or judge operation is called {name!r}{hint} {names}")
     if name in prompts.names() and name not in METRICS.names():
         prompt = prompts[name]
         tell(f"{prompt.name}.v{prompt.version}@{prompt.digest}")
         for section, text in prompt.sections.items():
             tell(f"\n[{section}]\n{text}")
         return
-    tell_tables(Markdown(describe(METRICS.get(name))))
+    tell_tables(Markdown(describe(_metric(name))))
+
+
+def _metric(name: str) -> type[Metric[Any]]:
+    """The metric of a name, or an error that lists what ``show`` explains."""
+    from beholder.errors import UnknownNameError
+    from beholder.judges.templates import Templates
+    from beholder.metrics import METRICS
+
+    metrics, prompts = METRICS.names(), Templates().names()
+    if name in metrics:
+        return METRICS.get(name)
+    close = get_close_matches(name.lower(), [*metrics, *prompts], 1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    what = f"no metric or judge operation is called {name!r}{hint}"
+    raise UnknownNameError(
+        f"{what if name else 'name a metric or a judge operation.'}"
+        f" Metrics: {', '.join(metrics)}. Operations: {', '.join(prompts)}."
+    )
 
 
 def graph(
