@@ -225,6 +225,9 @@ def test_a_text_without_quotes_is_no_literal() -> None:
         parse("vcs(rules=paper)").literals()
     with pytest.raises(ConfigError, match="quote text as 'paper'"):
         parse("vcs(rules=[{'a': paper}])").literals()
+    told = r"openai\(gpt-4.1\): text in brackets needs quotes; write openai:gpt-4.1 or openai\('gpt-4.1'\)"
+    with pytest.raises(ConfigError, match=told):
+        parse("openai(gpt-4.1)").literals()
 
 
 def test_metrics_with_a_value_and_specs_with_a_label() -> None:

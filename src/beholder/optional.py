@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
+import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -58,9 +60,19 @@ def missing(module: str, *, extra: str, purpose: str) -> str | None:
     if known:
         return None
     return (
-        f"{purpose} needs the package {package!r}, which is not installed: "
-        f"pip install 'beholder[{extra}]'"
+        f"{purpose} needs the package {package!r}, which is not installed: {install_command(extra)}"
     )
+
+
+def install_command(extra: str) -> str:
+    """The command that installs an extra here: environments that uv creates contain no pip."""
+    command = f"pip install 'beholder[{extra}]'"
+    if importlib.util.find_spec("pip") is not None:
+        return command
+    python = shlex.quote(sys.executable)
+    if shutil.which("uv") is not None:
+        return f"uv {command} --python {python}"
+    return f"{python} -m ensurepip && {python} -m {command}"
 
 
 def load(part: str) -> Any:

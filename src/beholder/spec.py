@@ -78,6 +78,11 @@ class Spec:
         """
         for key, value in self.options.items():
             for inner in _specs_in(value):
+                if key == "members" and self.argument is None and value == [Spec(inner.name)]:
+                    raise ConfigError(
+                        f"{self.name}({inner}): text in brackets needs quotes; write"
+                        f" {self.name}:{inner} or {self.name}('{inner}')"
+                    )
                 raise ConfigError(
                     f"{self}: {key}={_written(value)} is not a literal; quote text as"
                     f" {str(inner)!r}"

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from beholder import registry
+from beholder import optional, registry
 from beholder.cli import tools as doctor_module
 from beholder.metrics import METRICS
 from toy.command import Cli, runner
@@ -114,6 +114,12 @@ def test_skip_bad_rows_goes_on_and_names_them(cli: Cli) -> None:
         (["report", "nowhere"], "nowhere is not a run directory"),
         (["compare", "nowhere", "elsewhere"], "nowhere is not a run directory"),
         (["show", "vsc"], "did you mean 'vcs'?"),
+        (["show", "Presence"], "did you mean 'presence'?"),
+        (["show", "xyz"], "Metrics: accord, dcscore, "),
+        (["show", "xyz"], "Operations: answer_from_pictures, answer_questions, assess, "),
+        (["show"], "name a metric or a judge operation. Metrics: accord, dcscore, "),
+        (["cache", "stats", "c1"], "unexpected argument 'c1'. To name a cache, write --cache c1."),
+        (["doctor", "a", "b"], "doctor: unexpected argument 'a b'. See"),
     ],
 )
 def test_wrong_usage_exits_2_with_one_line(cli: Cli, arguments: list[str], message: str) -> None:
@@ -429,6 +435,26 @@ def test_metrics_show_and_doctor_tell_what_there_is(cli: Cli) -> None:
     assert "numpy" in doctor.out
     assert "static" in doctor.out
     assert "pip install 'beholder[vllm]'" in doctor.out
+    assert "│ beholder[vllm]" in doctor.out
+
+
+@pytest.mark.parametrize(
+    ("there", "command"),
+    [
+        (("pip", "uv"), "pip install 'beholder[web]'"),
+        (("uv",), "uv pip install 'beholder[web]' --python '/a b/python'"),
+        ((), "'/a b/python' -m ensurepip && '/a b/python' -m pip install 'beholder[web]'"),
+    ],
+)
+def test_the_command_for_an_extra_works_without_pip(
+    there: tuple[str, ...], command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name if name in there else None)
+    monkeypatch.setattr("shutil.which", lambda name: name if name in there else None)
+    monkeypatch.setattr("sys.executable", "/a b/python")
+    assert optional.missing("absent", extra="web", purpose="this") == (
+        f"this needs the package 'absent', which is not installed: {command}"
+    )
 
 
 def test_doctor_finds_damaged_and_missing_built_in_files(

@@ -89,6 +89,25 @@ def test_judge_check_prints_consistency_and_bias(cli: Cli, tmp_path: Path) -> No
     assert "0.33 at 2.00" in done.out  # half are there: F1 2/3 of these, 0 of the others
 
 
+def test_judge_check_without_a_usable_answer_shows_one_and_the_next_step(
+    cli: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "chat.jsonl").write_text('{"contains": "", "answer": "I think so, yes."}')
+    chat = f"scripted:{tmp_path}/chat.jsonl"
+    done = cli("judge-check", chat)
+    assert done.code == 1
+    assert "verdict" not in done.out
+    assert done.err.count("it said 'I think so, yes.'") == 1
+    assert f"{chat}: no answer to the 200 questions was usable, so the judge is unfit." in done.err
+    assert f"beholder doctor --judge {chat}; beholder show presence" in done.err
+    beside = cli("judge-check", chat, rules(tmp_path))
+    assert beside.code == 1
+    assert "nan" not in beside.out
+    assert "undefined at" not in beside.out
+    assert "0.33 at 2.00" in beside.out
+    assert f"{chat}: no answer to the 200 questions" in beside.err
+
+
 def test_judge_check_is_held_against_own_answers(cli: Cli, tmp_path: Path) -> None:
     row = {"kind": "entity", "text": "dog", "target": "A dog.", "side": "candidate"}
     path = tmp_path / "answers.jsonl"

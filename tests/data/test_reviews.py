@@ -68,6 +68,12 @@ def test_ranks_without_names_get_numbers(tmp_path: Path) -> None:
     assert found.id == "1"
 
 
+def test_one_reference_may_be_a_text(tmp_path: Path) -> None:
+    (found,) = read(tmp_path, {"texts": ["a", "b"], "references": "A dog."})
+    assert isinstance(found, Reviews)
+    assert found.references == ("A dog.",)
+
+
 def _without(name: str) -> dict[str, Any]:
     return {key: value for key, value in PUBLISHED.items() if key != name}
 
@@ -75,11 +81,19 @@ def _without(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"id": "1"}, "texts: is missing, and so is the column 'sentence_1'"),
+        ({"id": "1"}, "texts: is missing: a row holds all texts about an image, as a list"),
+        (
+            {"id": "1", "text_10": "c", "text_2": "b", "text_1": "a"},
+            "rename text_1, text_2, text_10 to sentence_1, sentence_2, sentence_3",
+        ),
+        (
+            {"id": "1", "text": "A dog."},
+            "or score them one by one with beholder score FILE --map candidate=text",
+        ),
         (_without("sentence_3"), "sentence_3: the column is missing"),
         (
             {k: v for k, v in PUBLISHED.items() if not k.startswith("annotator")},
-            "annotator_1 (ranks of a person): no such column",
+            "annotator_1: no such column of a person's ranks, such as [1, 2, 3, 4, 5]; there are:",
         ),
         ({**PUBLISHED, "annotator_2": [1, 2]}, "annotator_2: expected 5 ranks, one per text, got 2"),
         ({**PUBLISHED, "annotator_2": [1, 2, 3, 4, 6]}, "annotator_2[4]: expected a rank from 1 to 5"),
@@ -89,6 +103,7 @@ def _without(name: str) -> dict[str, Any]:
         ({"texts": ["a", 2]}, "texts[1]: expected a text"),
         ({"texts": ["a", "b"], "ranks": {"x": [1, "2"]}}, "ranks.x[1]: expected a rank from 1 to 2"),
         ({"texts": ["a", "b"], "ranks": {"x": [0, 1]}}, "ranks.x[0]: expected a rank from 1 to 2"),
+        ({"texts": ["a", "b"], "ranks": {"x": "1,2"}}, "expected a list of 2 ranks such as [1, 2]"),
         ({"texts": ["a", "b"], "ranks": 3}, "ranks: expected the ranks of each annotator"),
         ({"texts": ["a", "b"], "prompt_ranks": [1]}, "prompt_ranks: expected 2 ranks"),
         ({"texts": ["a", "b"], "image": "/etc/passwd"}, "leaves the folder of the data file"),

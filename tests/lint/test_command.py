@@ -64,11 +64,22 @@ def test_exit_codes(cli: Cli, options: list[str], code: int) -> None:
         (["alts.csv", "--format", "json", "--format", "html"], "add -o FOLDER"),
         (["alts.csv", "--baseline", "alts.csv"], "alts.csv: is no baseline"),
         (["alts.csv", "--map", "text=nothing"], "it has image, alt, caption"),
+        (["alts.csv", "--map", "text=captoin"], "no column 'captoin', did you mean 'caption'?"),
+        (["alts.csv", "--map", "pagetext=alt"], "no field 'pagetext', did you mean 'page_text'?"),
+        (["alts.csv", "--map", "colour=alt"], "expected one of text, picture, page, page_text"),
+        (["alts.csv", "--map", "text=alt", "--map", "alt=image"], "text has the column 'alt'"),
     ],
 )
 def test_wrong_use(cli: Cli, arguments: list[str], message: str) -> None:
     done = cli("lint", *arguments)
     assert (done.code, message in done.err) == (2, True), done.err
+
+
+@pytest.mark.parametrize("field", ["text", "alt", "alt_text", "candidate"])
+def test_a_text_is_mapped_by_the_names_of_its_usual_columns(cli: Cli, field: str) -> None:
+    Path("own.csv").write_text("a,b\nphoto.jpg,A red door in a wall\n")
+    done = cli("lint", "own.csv", "--map", f"{field}=b", "--map", "image=a")
+    assert "own.csv: read `b` as text, `a` as picture" in done.out
 
 
 def test_a_bad_row_is_reported(cli: Cli) -> None:
@@ -100,12 +111,19 @@ def test_json_is_equal_for_equal_input(cli: Cli) -> None:
     assert (image_of["line"], image_of["span"]) == (4, [0, 8])
 
 
+def test_a_report_in_a_file_ends_with_a_line_on_stderr(cli: Cli) -> None:
+    done = cli("lint", "alts.csv", "--format", "json", "-o", "found.json")
+    said = "4 pictures in 1 file: 2 errors, 1 warning, 0 notes; written to found.json\n"
+    assert (done.code, done.out, done.err) == (1, "", said)
+
+
 def test_all_formats_into_a_folder(cli: Cli) -> None:
     formats = ("json", "sarif", "junit", "markdown", "html", "text")
     done = cli(
         "lint", "alts.csv", *(part for one in formats for part in ("--format", one)), "-o", "out"
     )
-    assert done.code == 1
+    said = "4 pictures in 1 file: 2 errors, 1 warning, 0 notes; written to out\n"
+    assert (done.code, done.out, done.err) == (1, "", said)
     names = {"lint.json", "lint.sarif", "lint.junit.xml", "lint.md", "lint.html", "lint.txt"}
     assert {path.name for path in Path("out").iterdir()} == names
     log = json.loads(Path("out/lint.sarif").read_text())

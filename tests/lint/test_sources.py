@@ -41,6 +41,34 @@ def test_a_table_without_texts_names_its_columns(tmp_path: Path) -> None:
     assert one.text == "A dog"
 
 
+def test_documented_names_can_be_mapped(tmp_path: Path) -> None:
+    names = (
+        *("caption", "page", "page_text", "link", "role", "language", "date", "title"),
+        *("medium", "long_description", "self_described", "lint_ignore"),
+    )
+    page = Path(__file__).parents[2] / "docs/lint.md"
+    documented = page.read_text(encoding="utf-8").partition("`caption`, `page`")[2]
+    listed = documented.partition(" give context")[0]
+    assert all(f"`{name}`" in listed for name in names[2:])
+    cells = (
+        *("Rex", "p1", "near", "to", "text", "en", "1928", "Dogs"),
+        "oil",
+        "long",
+        "Deaf",
+        "ALT104",
+    )
+    columns = {name: f"c{at}" for at, name in enumerate(names)}
+    table = f"alt,{','.join(columns.values())}\nA dog,{','.join(cells)}\n"
+    (one,) = read(write(tmp_path, "a.csv", table), columns=columns)
+    assert (one.caption, one.page, one.nearby, one.link, one.role) == cells[:5]
+    assert (one.language, one.date, one.work_title, one.medium) == ("en", "1928", "Dogs", True)
+    assert (one.long, one.own_words, one.ignore) == (
+        "long",
+        frozenset({"deaf"}),
+        frozenset({"ALT104"}),
+    )
+
+
 def test_rows_of_jsonl_with_context(tmp_path: Path) -> None:
     rows = [
         {"image": "a.jpg", "alt": "A dog", "context": {"caption": "Rex", "language": "en"}},

@@ -129,6 +129,31 @@ def test_verl_asks_for_one_text(rouge: Reward) -> None:
     assert asyncio.run(asked) == pytest.approx(1.0)
     with pytest.raises(ItemError, match="no reward for the text 'a red dog'"):
         asyncio.run(rouge.compute_score("set", "a red dog", []))
+    with pytest.raises(ItemError, match="'a red dog' of row 3: ground_truth is empty"):
+        asyncio.run(rouge.compute_score("set", "a red dog", " ", {"index": 3}))
+
+
+def test_verl_may_take_a_plain_function(rouge: Reward) -> None:
+    assert not inspect.iscoroutinefunction(rouge.compute_score_sync)
+    given = {"solution_str": "a red dog", "ground_truth": "a red dog", "extra_info": None}
+    assert rouge.compute_score_sync(data_source="set", **given) == pytest.approx(1.0)
+
+
+def test_blank_references_are_told_with_their_places(
+    rouge: Reward, caplog: pytest.LogCaptureFixture
+) -> None:
+    told: list[tuple[str, float]] = []
+    found = _call(
+        rouge,
+        ["a dog"] * 5,
+        references=["", ["", "a dog"], [], ["a dog"], [" "]],
+        log_metric=lambda name, value: told.append((name, value)),
+    )
+    assert found == [None, pytest.approx(1.0), None, pytest.approx(1.0), None]
+    (record,) = caplog.records
+    said = "rouge.rouge_1: 2 of 5 texts: the references are blank (completion 1, 5)"
+    assert record.getMessage() == said
+    assert told == [("rouge.rouge_1/failed", 0.4)]
 
 
 def test_a_missing_column_names_those_there_are(rouge: Reward) -> None:

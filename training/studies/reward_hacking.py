@@ -60,10 +60,15 @@ def _repeated_sentence(text: str, _: str, __: random.Random) -> str:
     return " ".join([first] * max(2, len(text) // (len(first) + 1)))
 
 
-def _hedged(text: str, _: str, __: random.Random) -> str:
+def _after(words: str, text: str) -> str:
+    """A text whose sentences all begin with these words."""
     return " ".join(
-        f"It may be that {one.strip()[:1].lower()}{one.strip()[1:]}" for one in _sentences(text)
+        f"{words} {one.strip()[:1].lower()}{one.strip()[1:]}" for one in _sentences(text)
     )
+
+
+def _hedged(text: str, _: str, __: random.Random) -> str:
+    return _after("It may be that", text)
 
 
 def _both_ways(text: str, _: str, draw: random.Random) -> str:
@@ -87,6 +92,12 @@ def _denied() -> str:
     return " ".join(f"There is no {name}." for name in OBJECTS)
 
 
+def _denying(words: str) -> Attack:
+    return lambda text, _, __: _after(words, text)
+
+
+DENIALS = ("It is not true that", "It is false that")
+
 ATTACKS: dict[str, Attack] = {
     "said three times": lambda text, _, __: " ".join([text] * 3),
     "first sentence again and again": _repeated_sentence,
@@ -96,6 +107,7 @@ ATTACKS: dict[str, Attack] = {
     "the prompt copied before it": lambda text, _, __: f"{PROMPT} {text}",
     "the prompt alone": lambda _, __, ___: PROMPT,
     "each sentence hedged": _hedged,
+    **{f'each sentence after "{words}"': _denying(words) for words in DENIALS},
     "again in other colours": _both_ways,
     "generic praise after it": lambda text, _, __: f"{text} {GENERIC}",
     "another picture's text after it": lambda text, other, _: f"{text} {other}",
@@ -138,6 +150,9 @@ async def main() -> None:
         ]
         for name, attack in ATTACKS.items()
     }
+    made["its reference (a control)"] = references
+    for words in DENIALS:
+        made[f'its reference after "{words}"'] = [_after(words, one) for one in references]
     chosen = given.metric or METRICS
     print("| attack | " + " | ".join(chosen) + " |")
     print("|---|" + "---|" * len(chosen))

@@ -14,7 +14,13 @@ import os
 import sys
 from itertools import islice
 
-from cyclopts import App, CycloptsError, MissingArgumentError, Parameter
+from cyclopts import (
+    App,
+    CycloptsError,
+    MissingArgumentError,
+    Parameter,
+    UnusedCliTokensError,
+)
 
 from beholder._version import __version__
 from beholder.errors import BeholderError
@@ -118,6 +124,17 @@ def _hint(error: MissingArgumentError) -> str:
     return f"{told or '.'} See beholder {' '.join(chain)} --help."
 
 
+def _message(error: BeholderError | CycloptsError) -> str:
+    """What an error says, with what to give instead."""
+    if isinstance(error, MissingArgumentError):
+        return str(error).removesuffix(".") + _hint(error)
+    if not isinstance(error, UnusedCliTokensError):
+        return str(error)
+    chain, given = " ".join(error.command_chain or ()), " ".join(error.unused_tokens or ())
+    hint = f" To name a cache, write --cache {given}." if chain.startswith("cache ") else ""
+    return f"{chain}: unexpected argument {given!r}.{hint} See beholder {chain} --help."
+
+
 def main() -> None:
     """Run the command line and exit."""
     gc.set_threshold(50_000)  # imports make little garbage; to look for it is a tenth of a start
@@ -138,8 +155,7 @@ def main() -> None:
                 app[name]
         sys.exit(app(arguments))
     except (BeholderError, CycloptsError) as error:
-        hint = _hint(error) if isinstance(error, MissingArgumentError) else ""
-        say(f"beholder: {str(error).removesuffix('.' if hint else '')}{hint}")
+        say(f"beholder: {_message(error)}")
         sys.exit(2)
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

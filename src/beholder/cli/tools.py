@@ -9,6 +9,7 @@ import os
 import platform
 import sys
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,6 +18,7 @@ from cyclopts import Parameter
 
 import beholder
 from beholder._version import __version__
+from beholder.optional import install_command
 from beholder.options import JudgeOptions, SampleDesign
 from beholder.registry import distributions
 from beholder.terminal.groups import AsJson, Data, ItemDataGroup, OutFile
@@ -50,13 +52,13 @@ def metrics() -> None:
     tell_tables(table)
 
 
-def show(name: str, /) -> None:
+def show(name: str = "", /) -> None:
     """Explain a metric: formula, source, values, parameters, signature; or print a judge's prompt.
 
     Example: `beholder show vcs`
 
     Args:
-        name: A metric or a judge operation.
+        name: A metric or a judge operation; without a name, the message lists both.
     """
     from rich.markdown import Markdown
 
@@ -73,7 +75,25 @@ def show(name: str, /) -> None:
         for section, text in prompt.sections.items():
             tell(f"\n[{section}]\n{text}")
         return
-    tell_tables(Markdown(describe(METRICS.get(name))))
+    tell_tables(Markdown(describe(_metric(name))))
+
+
+def _metric(name: str) -> type[Metric[Any]]:
+    """The metric of a name, or an error that lists what ``show`` explains."""
+    from beholder.errors import UnknownNameError
+    from beholder.judges.templates import Templates
+    from beholder.metrics import METRICS
+
+    metrics, prompts = METRICS.names(), Templates().names()
+    if name in metrics:
+        return METRICS.get(name)
+    close = get_close_matches(name.lower(), [*metrics, *prompts], 1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    what = f"no metric or judge operation is called {name!r}{hint}"
+    raise UnknownNameError(
+        f"{what if name else 'name a metric or a judge operation.'}"
+        f" Metrics: {', '.join(metrics)}. Operations: {', '.join(prompts)}."
+    )
 
 
 def graph(
@@ -246,11 +266,10 @@ def doctor(
         if need.marker and extra is None:
             continue  # needed on other platforms only
         found = _installed(need)
-        hint = (
-            "" if found else f"pip install 'beholder[{extra}]'" if extra else "reinstall beholder"
-        )
+        hint = "" if found else f"beholder[{extra}]" if extra else "reinstall beholder"
         table.add_row(extra or "base", need.name, found or "no", escape(hint))
     tell_tables(table)
+    tell(f"to install an extra, such as vllm: {install_command('vllm')}")
     tell(f"built-in embedder: {Tools().identity('embedder', 'static')}")
     damaged = _damaged(Path(beholder.__file__).parent)
     if damaged:

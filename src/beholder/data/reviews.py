@@ -18,13 +18,16 @@ from typing import Any
 
 from beholder.data.read import records
 from beholder.data.row import (
+    ALIASES,
     RowError,
     checked_field,
+    columns_of,
     filled_text,
     given_field,
     identifier,
     media_path,
     plain_text,
+    reference_texts,
     shorten,
 )
 from beholder.data.sources import read_rows
@@ -33,6 +36,8 @@ from beholder.files import make_folder, write_bytes
 from beholder.records import Reviews
 
 _SENTENCE = re.compile(r"sentence_([1-9][0-9]*)")
+_NUMBERED = re.compile(r"(?:text|sentence|review|caption|candidate)s?[ _-]?([0-9]+)", re.I)
+_SINGLE = ("candidate", *ALIASES["candidate"], "text", "review", "sentence", "description")
 _PICTURES = ("image", "img", "binary")
 _ANNOTATOR = re.compile(r"annotator_.+")
 
@@ -115,7 +120,7 @@ def reviews_from_row(
         language=_word(fields, "language") or language,
         category=_word(fields, "category"),
         prompt_ranks=given_field(fields, "prompt_ranks", lambda v: _ranking(v, len(texts))),
-        references=checked_field("references", _texts, fields.get("references", ())),
+        references=checked_field("references", reference_texts, fields.get("references", ())),
     )
 
 
@@ -139,8 +144,8 @@ def _published(row: Mapping[str, Any]) -> dict[str, object]:
     numbers = sorted(int(m[1]) for m in map(_SENTENCE.fullmatch, row) if m)
     if not numbers:
         raise RowError(
-            "is missing, and so is the column 'sentence_1' of the published form; the row has:"
-            f" {', '.join(row) or 'nothing'}",
+            'is missing: a row holds all texts about an image, as a list such as ["A", "B"] in'
+            f" texts or as columns sentence_1, sentence_2, ...; {columns_of(row)}{_hint(row)}",
             "texts",
         )
     expected = list(range(1, numbers[-1] + 1))
@@ -150,7 +155,9 @@ def _published(row: Mapping[str, Any]) -> dict[str, object]:
     people = {name: row[name] for name in sorted(row) if _ANNOTATOR.fullmatch(name)}
     if not people:
         raise RowError(
-            f"no such column; the row has: {', '.join(row)}", "annotator_1 (ranks of a person)"
+            f"no such column of a person's ranks, such as {list(range(1, len(numbers) + 1))};"
+            f" {columns_of(row)}; without people's ranks, give the texts as a list in texts",
+            "annotator_1",
         )
     given = {"id", "language", "prompt_ranks", "references"}
     found = {name: row[name] for name in given if name in row}
@@ -160,6 +167,21 @@ def _published(row: Mapping[str, Any]) -> dict[str, object]:
     if isinstance(row.get("image"), str):
         found["image"] = row["image"]
     return found
+
+
+def _hint(row: Mapping[str, Any]) -> str:
+    """What to do with a row that has texts in other columns."""
+    numbered = sorted((int(m[1]), name) for name in row if (m := _NUMBERED.fullmatch(name)))
+    if len(numbered) > 1:
+        new = (f"sentence_{n}" for n in range(1, len(numbered) + 1))
+        return f"; rename {', '.join(name for _, name in numbered)} to {', '.join(new)}"
+    single = next((name for name in _SINGLE if isinstance(row.get(name), str)), None)
+    if single is None:
+        return ""
+    return (
+        f"; {single} holds one text: put the texts about an image into one row, or score them one"
+        f" by one with beholder score FILE --map candidate={single}"
+    )
 
 
 def _with_picture(row: object, unpack: Path | None) -> object:
@@ -183,7 +205,7 @@ def _with_picture(row: object, unpack: Path | None) -> object:
 
 def _texts(value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise RowError(f"expected a list of texts, got {shorten(value)}")
+        raise RowError(f'expected a list of texts such as ["A", "B"], got {shorten(value)}')
     return tuple(checked_field(f"[{n}]", filled_text, text) for n, text in enumerate(value))
 
 
@@ -202,7 +224,8 @@ def _ranks(value: object, n: int) -> dict[str, tuple[float | None, ...]]:
 
 def _ranking(value: object, n: int) -> tuple[float | None, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise RowError(f"expected a list of {n} ranks, got {shorten(value)}")
+        example = list(range(1, n + 1))
+        raise RowError(f"expected a list of {n} ranks such as {example}, got {shorten(value)}")
     if len(value) != n:
         raise RowError(f"expected {n} ranks, one per text, got {len(value)}")
     return tuple(

@@ -82,7 +82,7 @@ def lint(
     from beholder.errors import ConfigError
     from beholder.files import write_text
     from beholder.lint.context import vocabulary
-    from beholder.lint.linting import Choice, baseline_of
+    from beholder.lint.linting import Choice, baseline_of, summary
     from beholder.lint.linting import lint as lint_paths
     from beholder.lint.outputs import WRITERS
     from beholder.lint.rules import LintSetting
@@ -113,6 +113,8 @@ def lint(
         else:
             several = len(outcome.format) > 1 or outcome.out.is_dir()
             write_text(outcome.out / name if several else outcome.out, write(report))
+    if outcome.out is not None:
+        say(f"{summary(report)}; written to {outcome.out}")
     if outcome.write_baseline:
         write_text(outcome.write_baseline, baseline_of(report))
         say(f"{len(report.findings)} findings are known now: {outcome.write_baseline}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -36,21 +37,29 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
         "images",
     ),
     "page": ("page", "page_url"),
-    "nearby": ("page_text",),
+    "page_text": ("page_text",),
     "link": ("link", "link_target"),
     "role": ("role",),
     "language": ("language", "lang"),
     "date": ("date",),
-    "work_title": ("title",),
+    "title": ("title",),
     "caption": ("caption",),
-    "long": ("long_description", "long"),
+    "long_description": ("long_description", "long"),
     "medium": ("medium", "type"),
-    "own_words": ("self_described",),
-    "ignore": ("lint_ignore",),
+    "self_described": ("self_described",),
+    "lint_ignore": ("lint_ignore",),
 }
-"""Names of columns, in lower case with ``_`` for blanks, in order of preference."""
+"""Names of columns by field, in lower case with ``_`` for blanks, in order of preference."""
 
-_SAME = ("page", "nearby", "language", "date", "work_title", "long")
+_SAME = {
+    "page": "page",
+    "page_text": "nearby",
+    "language": "language",
+    "date": "date",
+    "title": "work_title",
+    "long_description": "long",
+}
+"""Attributes of an ``Occurrence`` by the field that holds them."""
 
 
 class NoTextColumnError(DataError):
@@ -180,15 +189,21 @@ def _json_rows(value: Any, name: str) -> Iterable[Any]:
 
 def _chosen(names: list[str], columns: Mapping[str, str], name: str) -> dict[str, str]:
     plain = {"_".join(one.strip().lower().split()): one for one in reversed(names)}
+    given: dict[str, str] = {}
     for key, column in columns.items():
-        if key not in _COLUMNS or column not in names:
-            known = ", ".join(names) if key in _COLUMNS else ", ".join(_COLUMNS)
-            raise DataError(name, f"--map {key}={column}: there is no such name; it has {known}")
+        field = _field(key, column, name)
+        if column not in names:
+            hint = _close(column, names)
+            reason = f"there is no column {column!r}{hint}; it has {', '.join(names)}"
+            raise DataError(name, f"--map {key}={column}: {reason}")
+        if field in given:
+            raise DataError(name, f"--map {key}={column}: {field} has the column {given[field]!r}")
+        given[field] = column
     chosen = {
         key: next((plain[one] for one in known if one in plain), "")
         for key, known in _COLUMNS.items()
     }
-    chosen = {key: column for key, column in (chosen | dict(columns)).items() if column}
+    chosen = {key: column for key, column in (chosen | given).items() if column}
     if "text" not in chosen:
         raise NoTextColumnError(
             name,
@@ -198,6 +213,24 @@ def _chosen(names: list[str], columns: Mapping[str, str], name: str) -> dict[str
     if chosen.get("caption") == chosen["text"]:
         del chosen["caption"]
     return chosen
+
+
+def _field(key: str, column: str, name: str) -> str:
+    """The field that a mapping names: by its own name, or by one of its usual columns."""
+    plain = "_".join(key.strip().lower().split())
+    if plain in _COLUMNS:
+        return plain
+    for field, known in _COLUMNS.items():
+        if plain in known:
+            return field
+    hint = _close(plain, [*_COLUMNS, *(one for known in _COLUMNS.values() for one in known)])
+    reason = f"there is no field {key!r}{hint}; expected one of {', '.join(_COLUMNS)}"
+    raise DataError(name, f"--map {key}={column}: {reason}")
+
+
+def _close(name: str, known: Sequence[str]) -> str:
+    close = get_close_matches(name, known, n=1)
+    return f", did you mean {close[0]!r}?" if close else ""
 
 
 def _occurrence(
@@ -214,7 +247,7 @@ def _occurrence(
     said = {key: _plain(row.get(column)) for key, column in chosen.items() if key != "text"}
     role, link = said.get("role", "").lower(), said.get("link") or None
     caption = said.get("caption", "")
-    same: dict[str, Any] = {key: said.get(key, "") for key in _SAME}
+    same: dict[str, Any] = {own: said.get(key, "") for key, own in _SAME.items()}
     return Occurrence(
         file=name,
         line=number,
@@ -230,8 +263,8 @@ def _occurrence(
         caption=caption,
         is_long=chosen["text"] in ("long_description", "long"),
         medium=bool(said.get("medium")),
-        own_words=_terms(row.get(chosen.get("own_words", ""))),
-        ignore=frozenset(said.get("ignore", "").replace(",", " ").upper().split()),
+        own_words=_terms(row.get(chosen.get("self_described", ""))),
+        ignore=frozenset(said.get("lint_ignore", "").replace(",", " ").upper().split()),
         **same,
     )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, Unpack
 
+from beholder.aio import run_sync
 from beholder.data.row import texts_of
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Metric, ValueInfo, metric
@@ -130,7 +131,7 @@ class Reward:
         """
         items = self._items(completions, columns)
         outcomes = await self._scorer.score(items)
-        return self._rewards(items, outcomes, columns.get("log_metric"))
+        return self._rewards(items, outcomes, columns)
 
     async def dense(
         self, completions: Sequence[Completion], offsets: Sequence[Offsets], **columns: Any
@@ -148,7 +149,7 @@ class Reward:
         """
         items = self._items(completions, columns)
         outcomes = await self._scorer.score(items)
-        self._rewards(items, outcomes, columns.get("log_metric"))
+        self._rewards(items, outcomes, columns)
         return [
             _dense(one, shifted(places, n_blank(said)))
             for said, one, places in zip(completions, outcomes, offsets, strict=True)
@@ -178,8 +179,17 @@ class Reward:
         given = {**extra, references: [ground_truth]}
         found = (await self([data_source], [solution_str], **given))[0]
         if found is None:
-            raise ItemError(f"{self.__name__} has no reward for the text {solution_str[:60]!r}")
+            index = (extra_info or {}).get("index")
+            row = "" if index is None else f" of row {index}"
+            why = "" if texts_of(ground_truth, references) else ": ground_truth is empty"
+            raise ItemError(
+                f"{self.__name__} has no reward for the text {solution_str[:60]!r}{row}{why}"
+            )
         return found
+
+    def compute_score_sync(self, *given: Any, **named: Any) -> float:
+        """``compute_score`` as a plain function, for reward managers that do not await it."""
+        return run_sync(self.compute_score(*given, **named))
 
     def close(self) -> None:
         """End the worker processes; they end with this process, too."""
@@ -206,10 +216,19 @@ class Reward:
         self,
         items: Sequence[Item],
         outcomes: Sequence[Outcome | None],
-        tell: Callable[[str, float], object] | None,
+        columns: Mapping[str, Any],
     ) -> list[float | None]:
         failed: Counter[str] = Counter()
         found = [self._one(*pair, failed) for pair in zip(items, outcomes, strict=True)]
+        references = columns.get(self.columns[0], [None] * len(items))
+        blank = [
+            str(place)
+            for place, (given, outcome) in enumerate(zip(references, outcomes, strict=True), 1)
+            if outcome is None and _is_blank(given)
+        ]
+        if blank:
+            failed[f"the references are blank (completion {', '.join(blank)})"] = len(blank)
+        tell: Callable[[str, float], object] | None = columns.get("log_metric")
         for reason, n in failed.items():
             logger.warning("%s: %d of %d texts: %s", self.__name__, n, len(items), reason)
         if tell is not None and items:
@@ -229,6 +248,12 @@ class Reward:
         for guard in self.guards:
             above *= guard.factor(item)
         return self.lowest + above
+
+
+def _is_blank(given: Any) -> bool:
+    """Whether references are there and have no word; an empty list or None is no reference."""
+    texts = (given,) if isinstance(given, str) else () if given is None else tuple(given)
+    return len(texts) > 0 and not texts_of(texts, "references")
 
 
 def _dense(outcome: Outcome | None, offsets: Offsets) -> list[float] | None:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -82,13 +83,22 @@ def judge_check(
         _print_verifications(judges, reached, answers)
         return 0
     checked = [_check(judge, reached, replicates, temperature) for judge in judges]
-    table = Table("what", *(escape(one.name) for one in checked), "means")
-    for row in _rows(checked, replicates):
-        table.add_row(*row)
-    tell_tables(table)
+    useless = [one for one in checked if one.fit.n_failed == one.fit.n]
+    if len(useless) < len(checked):
+        table = Table("what", *(escape(one.name) for one in checked), "means")
+        for row in _rows(checked, replicates):
+            table.add_row(*row)
+        tell_tables(table)
     for one in checked:
-        for reason, count in list(one.fit.failed.items())[:_REASONS_SHOWN]:
+        shown = 1 if one in useless else _REASONS_SHOWN
+        for reason, count in list(one.fit.failed.items())[:shown]:
             say(f"{one.name}: {count} of {one.fit.n} without a grade: {reason}")
+        if one in useless:
+            say(
+                f"{one.name}: no answer to the {one.fit.n} questions was usable, so the judge is"
+                " unfit. To see what it supports, run beholder doctor --judge"
+                f" {quote(one.name)}; beholder show presence prints the question"
+            )
         if one.judging.in_words:
             tell(f"{one.name}: {one.judging.in_words}")
     return int(any(one.fit.verdict == "unfit" for one in checked))
@@ -149,7 +159,7 @@ def _rows(checked: Sequence[_Checked], replicates: int) -> Iterator[tuple[str, .
     yield row("AUC", lambda c: _number(c.fit.auc), "stated above unstated units; 0.5 is chance")
     for kind, means in _KINDS.items():
         yield row(f"AUC, {kind}", lambda c, k=kind: _number(c.fit.auc_by_kind[k]), means)  # type: ignore[misc]
-    yield row("right", lambda c: f"{c.fit.right:.0%} at {c.fit.threshold:g}", "of the answers")
+    yield row("right", _right, "of the answers")
     yield row("F1", lambda c: _f1(c.fit.calibration.used), "mean of both sides, at the threshold")
     yield row("best F1", lambda c: _f1(c.fit.calibration.best), "there is, with its threshold")
     yield row("calibration error", lambda c: _number(c.fit.calibration_error), "0 is best")
@@ -175,9 +185,16 @@ def _bias(found: Bias) -> str:
     return f"{found.value:+.2f} [{found.interval.low:+.2f} to {found.interval.high:+.2f}]"
 
 
+def _right(checked: _Checked) -> str:
+    fit = checked.fit
+    return "undefined" if math.isnan(fit.right) else f"{fit.right:.0%} at {fit.threshold:g}"
+
+
 def _f1(at: AlertF1) -> str:
     reached = _number(at.f1)
-    return reached if at.threshold is None else f"{reached} at {fixed(at.threshold, 2)}"
+    if at.f1 is None or at.threshold is None:
+        return reached
+    return f"{reached} at {fixed(at.threshold, 2)}"
 
 
 def _icc(checked: _Checked, *, single: bool) -> str:
