@@ -510,6 +510,37 @@ def test_a_pasted_text_is_scored_and_not_kept(
         assert 'role="alert"' in said.text
 
 
+def test_metrics_that_a_pasted_text_cannot_have_say_why(opened: Open) -> None:
+    def offered(page: str) -> set[str]:
+        return set(re.findall(r'name="metric" value="(\w+)"', page))
+
+    without, judged = (opened(trying=judges).get("/try").text for judges in ((), ("openai:m",)))
+    assert {"accord", "vcs", "bleu", "length"} <= offered(without) & offered(judged)
+    assert offered(judged) - offered(without) >= {"clair", "direct_assessment"}
+    assert "<dt>clair</dt><dd>clair needs a judge" in without
+    for page in (without, judged):
+        assert not {"audit", "clipscore", "checklist"} & offered(page)
+        assert "<dt>clipscore</dt><dd>clipscore needs images" in page
+        assert "<dt>checklist</dt><dd>no criteria: " in page
+    assert "<dt>audit</dt><dd>audit needs a judge" in without
+    assert "needs images" in judged.split("<dt>audit</dt>")[1].split("<dt>")[0]
+
+
+def test_a_metric_that_fails_does_not_keep_others_from_a_pasted_text(opened: Open) -> None:
+    client = opened(trying=("openai:m",))
+    mark = client.get("/try").text.split('name="csrf" value="')[1].split('"')[0]
+    form = {"csrf": mark, "text": "a red boat", "references": "a blue boat", "judge": ""}
+    done = client.post("/try", data={**form, "metric": ["clair", "length"]})
+    assert done.status_code == 200
+    [problem] = re.findall(r'role="alert">([^<]*)<', done.text)
+    assert problem.startswith("clair: clair needs a judge")
+    data = json.loads(done.text.split('id="data">')[1].split("</script>")[0])
+    assert [metric["name"] for metric in data["metrics"]] == ["length"]
+    none = client.post("/try", data={**form, "metric": ["clair"]})
+    assert none.status_code == 400
+    assert 'id="data"' not in none.text
+
+
 def test_the_steps_of_a_pasted_text_are_drawn(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
