@@ -106,7 +106,7 @@ class _People(msgspec.Struct, frozen=True):
 
     annotator: str = ""
     marks: tuple[_PersonMark, ...] = ()
-    facts: tuple[JudgedFact | str, ...] = ()  # texts that nobody judged, if marks were asked
+    facts: tuple[JudgedFact | str, ...] = ()  # plain texts were not judged
     audit: object = None
 
 
