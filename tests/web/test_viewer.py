@@ -224,6 +224,76 @@ def test_two_runs_show_their_differences_and_the_items_that_differ_most(
     assert 'href="/runs/1/item/0"' in beside  # the same item stands first in the second run
 
 
+def test_items_of_two_runs_are_walked_in_the_order_of_the_comparison(
+    opened: Open, tmp_path: Path
+) -> None:
+    items = lemons(4)
+    outcomes = [sentence_score(items[n], value) for n, value in ((0, 0.6), (1, 0.1), (3, 1.0))]
+    a = write_run(tmp_path / "a", items, {"vcs": [sentence_score(one, 0.5) for one in items]})
+    b = write_run(
+        tmp_path / "b", items, {"vcs": [*outcomes[:2], ItemFailure("E", "no"), outcomes[2]]}
+    )
+    client = opened(a, b)
+
+    def walked(address: str, rel: str) -> list[str]:
+        """Name and place of each item on the way."""
+        found = []
+        while address:
+            page = client.get(address).text
+            [name] = re.findall(r"<h1><bdi>(.*?)</bdi></h1>", page)
+            [place] = re.findall(r'<span class="muted">(\d of \d)</span>', page)
+            found.append(f"{name}, {place}")
+            address = html.unescape("".join(re.findall(f'rel="{rel}" href="([^"]+)"', page)))
+        return found
+
+    for order, names in (("", "310"), ("&sort=up", "301"), ("&sort=down", "103")):
+        listed_ = links(client.get(f"/compare?a=0&b=1{order}").text)
+        first, *_, last = (one for one in listed_ if one.startswith("/compare/item"))
+        there = [f"table-{name}, {n + 1} of 3" for n, name in enumerate(names)]
+        assert walked(first, "next") == there
+        assert walked(last, "prev") == there[::-1]
+    failed = client.get("/compare/item?a=0&b=1&at=2").text
+    assert "Not scored." in failed
+    assert not re.findall("rel=.(next|prev)", failed)
+
+    page = client.get("/compare/item?a=0&b=1&at=3").text
+    legend = re.findall(
+        r'aria-hidden="true">(.)</span><span class="word">([^<]+)</span><span class="count">(\d)',
+        page,
+    )
+    assert legend == 2 * [("✗", "unmatched", "2"), ("↕", "out of order", "2"), ("✓", "match", "2")]
+
+
+def test_a_comparison_says_why_it_counts_fewer_than_both_runs_have(
+    opened: Open, tmp_path: Path
+) -> None:
+    def compared(*last: ItemScore | ItemFailure) -> str:
+        folders = [
+            write_run(
+                tmp_path / f"{len(opened_)}{name}",
+                lemons(3),
+                {"vcs": [*(ItemScore({"vcs": value}) for value in (0.5, 0.6)), outcome]},
+            )
+            for name, outcome in zip("ab", last, strict=True)
+        ]
+        client = opened(*folders)
+        opened_.append(client)
+        for _ in range(600):  # a minute at most, however busy the machine is
+            page: str = client.get("/compare?a=0&b=1").text
+            if "Being tested" not in page:
+                return page
+            time.sleep(0.1)
+        pytest.fail("the tests never came")
+
+    opened_: list[TestClient] = []
+    fewer = compared(ItemScore({"vcs": 0.5}), ItemFailure("E", "no"))
+    assert "the same in 2 of 2 (2 of 3 in both runs have the value in both)" in fewer
+    assert "n: items with a value in both runs; those that failed in one have none there." in fewer
+    whole = compared(ItemScore({"vcs": 0.5}), ItemScore({"vcs": 0.7}))
+    assert "of 3</p>" in whole
+    assert "n: items" not in whole
+
+
 def test_runs_that_share_nothing_are_told_apart_in_words(opened: Open, tmp_path: Path) -> None:
     a = write_run(tmp_path / "a", lemons(1), {"vcs": [ItemScore({"vcs": 0.5})]})
     b = write_run(tmp_path / "b", lemons(1), {"posh": [ItemScore({"f1": 0.5})]})
@@ -508,6 +578,37 @@ def test_a_pasted_text_is_scored_and_not_kept(
         said = client.post("/try", data={**form, **wrong})
         assert said.status_code == 400, wrong
         assert 'role="alert"' in said.text
+
+
+def test_metrics_that_a_pasted_text_cannot_have_say_why(opened: Open) -> None:
+    def offered(page: str) -> set[str]:
+        return set(re.findall(r'name="metric" value="(\w+)"', page))
+
+    without, judged = (opened(trying=judges).get("/try").text for judges in ((), ("openai:m",)))
+    assert {"accord", "vcs", "bleu", "length"} <= offered(without) & offered(judged)
+    assert offered(judged) - offered(without) >= {"clair", "direct_assessment"}
+    assert "<dt>clair</dt><dd>clair needs a judge" in without
+    for page in (without, judged):
+        assert not {"audit", "clipscore", "checklist"} & offered(page)
+        assert "<dt>clipscore</dt><dd>clipscore needs images" in page
+        assert "<dt>checklist</dt><dd>no criteria: " in page
+    assert "<dt>audit</dt><dd>audit needs a judge" in without
+    assert "needs images" in judged.split("<dt>audit</dt>")[1].split("<dt>")[0]
+
+
+def test_a_metric_that_fails_does_not_keep_others_from_a_pasted_text(opened: Open) -> None:
+    client = opened(trying=("openai:m",))
+    mark = client.get("/try").text.split('name="csrf" value="')[1].split('"')[0]
+    form = {"csrf": mark, "text": "a red boat", "references": "a blue boat", "judge": ""}
+    done = client.post("/try", data={**form, "metric": ["clair", "length"]})
+    assert done.status_code == 200
+    [problem] = re.findall(r'role="alert">([^<]*)<', done.text)
+    assert problem.startswith("clair: clair needs a judge")
+    data = json.loads(done.text.split('id="data">')[1].split("</script>")[0])
+    assert [metric["name"] for metric in data["metrics"]] == ["length"]
+    none = client.post("/try", data={**form, "metric": ["clair"]})
+    assert none.status_code == 400
+    assert 'id="data"' not in none.text
 
 
 def test_the_steps_of_a_pasted_text_are_drawn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -110,6 +111,51 @@ def test_a_unit_leads_to_the_question_behind_its_verdict(
         tab.wait_for_selector("text=1 of 2 questions")
         assert score.units[0].text in tab.locator("pre").last.text_content()
         assert page.problems == []
+
+
+BROKEN = """() => [...document.querySelectorAll('td, th')].flatMap((cell) => {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), found = [];
+    while (texts.nextNode()) {
+        for (const word of texts.currentNode.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
+            const range = document.createRange();
+            range.setStart(texts.currentNode, word.index);
+            range.setEnd(texts.currentNode, word.index + word[0].length);
+            if (new Set([...range.getClientRects()].map((box) => box.top)).size > 1)
+                found.push(word[0]);
+        }
+    }
+    return found;
+})"""
+"""The words in tables that are broken over lines."""
+
+
+def edges(table: Any) -> tuple[bool, bool]:
+    """Whether something other than the ground is seen at the left and right edge, above all text."""
+    shot = Image.open(io.BytesIO(table.screenshot())).convert("RGB")
+    return shot.getpixel((2, 3)) != WHITE, shot.getpixel((shot.width - 3, 3)) != WHITE
+
+
+WHITE = (255, 255, 255)
+
+
+def test_wide_tables_on_a_phone_break_no_word_and_show_that_they_scroll(
+    server: Serve, page: Any, two: tuple[Path, Path]
+) -> None:
+    with viewing(server, *two) as address:
+        tab = page.page
+        tab.set_viewport_size({"width": 390, "height": 800})
+        for path in ("/", "/runs/0", "/runs/0/items", "/compare?a=0&b=1"):
+            tab.goto(address + path)
+            assert tab.evaluate(BROKEN) == []
+            assert tab.evaluate("document.documentElement.scrollWidth") == 390
+        table = tab.locator(".scroll", has=tab.locator(".listed"))
+        assert edges(table) == (False, True)
+        table.evaluate("one => { one.scrollLeft = 30; }")
+        assert edges(table) == (True, True)
+        table.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
+        assert edges(table) == (True, False)
+        tab.set_viewport_size({"width": 1280, "height": 800})
+        assert edges(table) == (False, False)
 
 
 def test_two_runs_are_compared_down_to_an_item(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,8 @@ from beholder.rounding import fixed
 
 _PRECISION, _RECALL = "#d1495b", "#0b6e99"
 _GREYS = LinearSegmentedColormap.from_list("similarity", ["#ffffff", "#646464"])
+_ROOM = 10
+"""Chunks for which a drawing has room at least: fewer are drawn no larger."""
 _VERDICT_COLOURS = {"match": "#e9ecef", "out_of_order": "#f4a261", "unmatched": "#6c757d"}
 
 
@@ -50,13 +52,14 @@ def alignment_figure(
     similarity = np.asarray(detail["similarity"])
     n_reference, n_candidate = similarity.shape
     width = float(np.clip(2.6 + 0.22 * n_candidate, 6.0, 13.0))  # inches, as a page holds
-    height = float(np.clip(2.0 + 0.22 * n_reference, 4.8, 12.0))
+    height = float(np.clip(2.0 + 0.22 * n_reference, min(4.8, 2.2 + 0.3 * n_reference), 12.0))
     figure = Figure(figsize=(width, height), layout="constrained", dpi=120)
     axes = figure.add_subplot()
     image = axes.imshow(similarity, cmap=_GREYS, vmin=0.0, vmax=1.0, aspect="auto")
     _draw_windows(axes, detail["windows"]["precision"], _PRECISION, upright=True)
     _draw_windows(axes, detail["windows"]["recall"], _RECALL, upright=False)
-    cell = 72 * min(0.75 * width / n_candidate, 0.8 * height / n_reference)  # points, about
+    across = max(n_candidate, _ROOM)
+    cell = 72 * min(0.75 * width / across, 0.8 * height / n_reference)  # points, about
     precision = np.asarray(detail["matches"]["precision"])
     recall = np.asarray(detail["matches"]["recall"])
     circle, cross = float(np.clip(0.75 * cell, 4.5, 15)), float(np.clip(0.4 * cell, 3, 7))
@@ -98,7 +101,7 @@ def _draw_windows(axes: Axes, windows: ArrayLike, colour: str, *, upright: bool)
 
 def _draw_strip(axes: Axes, verdicts: Sequence[str], *, along_bottom: bool, length: int) -> None:
     """One cell per chunk beside the matrix, coloured by verdict."""
-    thickness = 0.03 * (length + 1)
+    thickness = _thickness(length)
     for index, verdict in enumerate(verdicts):
         corner = (index - 0.5, length - 0.5) if along_bottom else (-0.5 - thickness, index - 0.5)
         width, height = (1.0, thickness) if along_bottom else (thickness, 1.0)
@@ -107,9 +110,13 @@ def _draw_strip(axes: Axes, verdicts: Sequence[str], *, along_bottom: bool, leng
         axes.add_patch(cell)
 
 
+def _thickness(length: int) -> float:
+    return 0.03 * (max(length, _ROOM) + 1)
+
+
 def _label(axes: Axes, n_reference: int, n_candidate: int) -> None:
-    axes.set_xlim(-0.5 - 0.03 * (n_candidate + 1), n_candidate - 0.5)
-    axes.set_ylim(n_reference - 0.5 + 0.03 * (n_reference + 1), -0.5)
+    axes.set_xlim(-0.5 - _thickness(n_candidate), max(n_candidate, _ROOM) - 0.5)
+    axes.set_ylim(n_reference - 0.5 + _thickness(n_reference), -0.5)
     for axis, count in ((axes.xaxis, n_candidate), (axes.yaxis, n_reference)):
         step = next(step for step in (1, 2, 5, 10, 20, 50, 100, count) if count / step <= 16)
         numbers = sorted({1, *range(step, count + 1, step)})
@@ -248,20 +255,26 @@ _Panel = Callable[[Axes, DirectionSteps, range], tuple[str, list[_Handle]]]
 
 
 def _page(title: str, directions: Sequence[DirectionSteps], panel: _Panel, page: int) -> Figure:
-    figure = Figure(figsize=_SIZE, layout="constrained", dpi=120)
-    figure.suptitle(title, fontsize=12, x=0.01, ha="left")
     shown = [one for one in directions if page * PER_PAGE < len(one.matches)]
+    room = min(_ROOM, max(one.similarity.shape[1] for one in shown))
+    width, height = _SIZE
+    height *= 0.5 + 0.5 * room / _ROOM
+    figure = Figure(figsize=(width, height), layout="constrained", dpi=120)
+    figure.suptitle(title, fontsize=12, x=0.01, ha="left")
     handles: dict[str, _Handle] = {}
     for place, one in enumerate(shown):
         axes = figure.add_subplot(len(shown), 1, place + 1)
         chunks = range(page * PER_PAGE, min((page + 1) * PER_PAGE, len(one.matches)))
         facts, drawn = panel(axes, one, chunks)
+        if axes.yaxis_inverted():  # chunks of the target
+            bottom, top = axes.get_ylim()
+            axes.set_ylim(max(bottom, room - 0.5), top)
         axes.set_title(f"{one.name}: {facts}", fontsize=10, loc="left")
         for handle in drawn:
             handles.setdefault(str(handle.get_label()), handle)
-        axes.set_xlim(chunks.start - 0.7, chunks.stop - 0.3)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=20))
-        axes.xaxis.set_major_formatter(FuncFormatter(_from_one))
+        axes.set_xlim(chunks.start - 0.7, max(chunks.stop, chunks.start + _ROOM) - 0.3)
+        axes.xaxis.set_major_locator(_whole(20))
+        axes.xaxis.set_major_formatter(_numbers(len(one.matches)))
         axes.set_xlabel(f"{one.source} chunk", fontsize=9)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=8)
@@ -270,8 +283,13 @@ def _page(title: str, directions: Sequence[DirectionSteps], panel: _Panel, page:
     return figure
 
 
-def _from_one(place: float, _: object = None) -> str:
-    return f"{place + 1:.0f}"
+def _whole(n_bins: int | Literal["auto"] = "auto") -> MaxNLocator:
+    return MaxNLocator(integer=True, nbins=n_bins, min_n_ticks=1)
+
+
+def _numbers(n_chunks: int) -> FuncFormatter:
+    """Chunks from 1 on; the room beyond the last has no number."""
+    return FuncFormatter(lambda at, _: f"{at + 1:.0f}" if 0 <= at < n_chunks else "")
 
 
 def _draw_bars(axes: Axes, one: DirectionSteps, chunks: range) -> Patch:
@@ -282,8 +300,8 @@ def _draw_bars(axes: Axes, one: DirectionSteps, chunks: range) -> Patch:
     axes.use_sticky_edges = False  # rings at the first and last chunk stay whole
     axes.margins(y=0.07)
     axes.invert_yaxis()
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
-    axes.yaxis.set_major_formatter(FuncFormatter(_from_one))
+    axes.yaxis.set_major_locator(_whole(12))
+    axes.yaxis.set_major_formatter(_numbers(one.similarity.shape[1]))
     axes.set_ylabel(f"{one.target} chunk", fontsize=9)
     return Patch(color=_WINDOW, label="mapping window")
 
@@ -321,7 +339,7 @@ def _distance(axes: Axes, one: DirectionSteps, chunks: range) -> tuple[str, list
     axes.bar(chunks, one.distances[part], width=0.8, color=_LET_OFF)
     axes.bar(chunks, one.penalties[part], width=0.8, color=colour)
     axes.set_ylim(0, max(1.0, 1.08 * float(one.distances[part].max())))
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.yaxis.set_major_locator(_whole())
     axes.set_ylabel(f"{one.target} chunks off", fontsize=9)
     facts = (
         f"penalties {one.penalties.sum():g} of at most {one.max_penalty:g}:"
@@ -366,7 +384,7 @@ def _regularizer(step: RegularizerStep) -> Figure:
     curve.set_xlabel(f"chunks of the shorter text; the longer one has {step.longer}", fontsize=9)
     curve.set_ylabel("regularizer", fontsize=9)
     curve.set_ylim(-0.03, 1.03)
-    curve.xaxis.set_major_locator(MaxNLocator(integer=True))
+    curve.xaxis.set_major_locator(_whole())
     nas_f1, nas = fixed(step.values["nas_f1"], 3), fixed(step.values["nas"], 3)
     facts = f"{step.shorter} and {step.longer} chunks: {fixed(step.value, 3)}"
     curve.set_title(f"{facts}; NAS-F1 {nas_f1} becomes NAS {nas}", fontsize=10, loc="left")

@@ -56,9 +56,18 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
         notes=(
             f"{counts}; difference is the second minus the first.",
             "p: sign flips per source; Holm: corrected over all values that are compared.",
+            *_fewer(comparison),
         ),
         by="metric",
     )
+
+
+def _fewer(comparison: Comparison) -> list[str]:
+    most = max(counts.n_common for counts in comparison.counts)
+    if all(row.paired.n == most for row in comparison.differences):
+        return []
+    what = " and ".join(counts.subjects for counts in comparison.counts)
+    return [f"n: {what} with a value in both runs; those that failed in one have none there."]
 
 
 def _counted(counts: SubjectCounts, label_a: str, label_b: str) -> str:

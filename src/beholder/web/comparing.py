@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -15,6 +16,7 @@ from starlette.exceptions import HTTPException
 from beholder.errors import BeholderError, ConfigError
 from beholder.records import ItemScore
 from beholder.report.marking import marked_texts
+from beholder.report.tones import by_tone, is_sure
 from beholder.run.compare import Comparison, compare
 from beholder.run.manifest import ValueLog
 from beholder.run.subjects import ITEM
@@ -25,6 +27,7 @@ from beholder.web.subject_pages import first_text
 _ORDERS = ("most", "up", "down")
 
 
+FloatArray: TypeAlias = NDArray[np.float64]
 PairedPlaces: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 """(n,) positions in the first run and in the second of the subjects that both have, by id."""
 
@@ -60,18 +63,9 @@ class Comparisons:
             raise ConfigError(f"the runs share no metric: {names[0]} against {names[1]}")
         first, second, value = _chosen(shared, query)
         places = self._pairing(a, b, first.kind)
-        none = np.full(len(second.state), np.nan)
-        before = first.numbers[value.name][places[0]]
-        after = second.numbers.get(value.name, none)[places[1]]
+        before, after = _numbers((first, second), value.name, places)
         difference = after - before
-        order = query.get("sort") or "most"
-        if order not in _ORDERS:
-            raise ConfigError(f"sort: expected {', '.join(_ORDERS)}, got {order!r}")
-        known = np.flatnonzero(np.isfinite(difference))
-        if order != "most" and "only" in query:
-            known = known[difference[known] > 0] if order == "up" else known[difference[known] < 0]
-        key = {"most": -np.abs(difference), "up": -difference, "down": difference}[order][known]
-        ordered = known[np.argsort(key, kind="stable")]
+        ordered = _ordered(difference, query)
         last = max(0, math.ceil(len(ordered) / PAGE) - 1)
         number = min(read_whole(query.get("page", "0")) or 0, last)
         shown = ordered if whole else ordered[number * PAGE : (number + 1) * PAGE]
@@ -88,7 +82,7 @@ class Comparisons:
                 for known in one.values
             ],
             "chosen_by": pair(first.name, value.name),
-            "order": order,
+            "order": query.get("sort") or _ORDERS[0],
             "rows": [
                 {
                     "at_a": one,
@@ -107,7 +101,7 @@ class Comparisons:
             "n_higher": int((difference > 0).sum()),
             "n_lower": int((difference < 0).sum()),
             "n_equal": int((difference == 0).sum()),
-            "n_known": len(known),
+            "n_known": len(ordered),
             "page": number,
             "n_pages": last + 1,
             "tests": self._made.of("tests", (a, b), lambda: _tested(a, b)),
@@ -132,13 +126,20 @@ class Comparisons:
             raise HTTPException(404, f"the second run has no item {subjects.ids[at_a]!r}")
         at_b = int(places[1][found[0]])
         shared = shared_askers(a.snapshot, b.snapshot)
-        first, _, _ = _chosen(shared, query)
+        first, second, value = _chosen(shared, query)
+        before, after = _numbers((first, second), value.name, places)
+        listed = places[0][_ordered(after - before, query)].tolist()
+        place = listed.index(at_a) if at_a in listed else None
         of_items = [one.name for one, _ in shared if one.kind == ITEM.name]
         return {
             "id": subjects.ids[at_a],
             "at_a": at_a,
             "at_b": at_b,
             "asked": first,
+            "place": place,
+            "n_listed": len(listed),
+            "before": listed[place - 1] if place else None,
+            "after": None if place is None else next(iter(listed[place + 1 :]), None),
             "others": [(name, pair(name, "")) for name in of_items],
             "sides": [_side(view, first.name, at) for view, at in ((a, at_a), (b, at_b))],
             "query": dict(query),
@@ -232,6 +233,26 @@ def _chosen(
     raise ConfigError(f"by: the runs share no {name!r} with a value {value!r}")
 
 
+def _numbers(
+    asked: tuple[AskedColumns, AskedColumns], value: str, places: PairedPlaces
+) -> tuple[FloatArray, FloatArray]:
+    """A value in both runs of the subjects that both have, or NaN."""
+    none = np.full(len(asked[1].state), np.nan)
+    return asked[0].numbers[value][places[0]], asked[1].numbers.get(value, none)[places[1]]
+
+
+def _ordered(difference: FloatArray, query: Mapping[str, str]) -> NDArray[np.int64]:
+    """The places of differences that are known, in the order that the query asks for."""
+    order = query.get("sort") or _ORDERS[0]
+    if order not in _ORDERS:
+        raise ConfigError(f"sort: expected {', '.join(_ORDERS)}, got {order!r}")
+    known = np.flatnonzero(np.isfinite(difference))
+    if order != "most" and "only" in query:
+        known = known[difference[known] > 0] if order == "up" else known[difference[known] < 0]
+    key = {"most": -np.abs(difference), "up": -difference, "down": difference}[order][known]
+    return known[np.argsort(key, kind="stable")]
+
+
 def _texts(view: RunView, kind: str, positions: list[int]) -> dict[int, str]:
     subjects = view.snapshot.subjects[kind].kind
     with view.store() as store:
@@ -246,4 +267,6 @@ def _side(view: RunView, asked: str, position: int) -> Mapping[str, Any]:
     scored = outcome if isinstance(outcome, ItemScore) else ItemScore({})
     failure = None if outcome is None or isinstance(outcome, ItemScore) else outcome.message
     texts = marked_texts(item, scored.units)
-    return {"item": item, "failure": failure, "found": scored, "texts": texts}
+    counts = Counter(unit.verdict for unit in scored.units if is_sure(unit))
+    verdicts = [(verdict, counts[verdict]) for verdict in by_tone(counts)]
+    return {"item": item, "failure": failure, "found": scored, "texts": texts, "verdicts": verdicts}

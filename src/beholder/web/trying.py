@@ -7,13 +7,14 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from beholder.errors import BeholderError, ConfigError
-from beholder.metrics import METRICS, metric
+from beholder.metrics import METRICS, Metric, Tools, metric
 from beholder.optional import missing
 from beholder.records import Item
 from beholder.report.steps import step_pictures
@@ -40,22 +41,32 @@ class TryPage:
     def __init__(self, judges: Sequence[str]) -> None:
         self._judges = tuple(judges)
         self._turn = threading.Lock()
+        self._unusable = _unusable({"judge": judges[0]} if judges else {})
 
     async def page(self, request: Request) -> Response:
         """The form, with the result of what was sent."""
         form = await request.form() if request.method == "POST" else None
         given = {} if form is None else {k: v for k, v in form.items() if isinstance(v, str)}
         chosen = ["accord", "vcs"] if form is None else [str(m) for m in form.getlist("metric")]
-        context = {"given": given, "chosen": chosen, "judges": self._judges}
-        context |= {"metrics": METRICS.names(), "layout": "try.html.j2", "problem": ""}
+        context = {
+            "layout": "try.html.j2",
+            "given": given,
+            "chosen": chosen,
+            "judges": self._judges,
+            "metrics": [name for name in METRICS.names() if name not in self._unusable],
+            "unusable": self._unusable,
+            "scored": (),
+            "problems": (),
+        }
         if form is None:
             return page(request, "try.html.j2", context)
         try:
             template, parts = await run_in_threadpool(self._score, given, chosen)
         except BeholderError as error:
-            return page(request, "try.html.j2", context | {"problem": str(error)}, status=400)
-        first = next(iter(chosen), "")
-        return page(request, template, {**context, **parts, "chosen_metric": first})
+            template, parts = "try.html.j2", {"problems": [str(error)]}
+        return page(
+            request, template, {**context, **parts}, status=200 if "scored" in parts else 400
+        )
 
     def _score(self, given: Mapping[str, str], chosen: Sequence[str]) -> Drawn:
         text, references = given.get("text", "").strip(), given.get("references", "")
@@ -67,18 +78,50 @@ class TryPage:
             raise ConfigError("choose a metric, and a judge that the page offers")
         others = [one.strip() for one in re.split(r"\n\s*\n", references.replace("\r", ""))]
         item = Item("pasted", text, tuple(filter(None, others)))
-        tools = {"judge": judge} if judge else {}
+        built, problems = _built(chosen, {"judge": judge} if judge else {})
+        if not built:
+            return "try.html.j2", {"problems": problems}
         with self._turn, TemporaryDirectory(prefix="beholder-try-") as folder:
             out = Path(folder) / "run"
-            run_scores(
-                ScoreConfig("pasted", tuple(metric(name, **tools) for name in chosen), out),
-                Quiet(),
-                [item],
-            )
+            run_scores(ScoreConfig("pasted", tuple(built.values()), out), Quiet(), [item])
             view = RunView(out)
             view.refresh()
             with view.store() as store:
                 template, parts = subject_page(SeenSubject(view, store, "item", 0, item, ()))
                 lacking = missing("matplotlib", extra="plots", purpose="drawing the steps of VCS")
                 steps = {} if lacking else step_pictures(store, 0)
-        return template, {**parts, "steps": steps, "lacking": "vcs" in chosen and lacking}
+        return template, {
+            **parts,
+            "steps": steps,
+            "lacking": "vcs" in built and lacking,
+            "scored": list(built),
+            "chosen_metric": next(iter(built)),
+            "problems": problems,
+        }
+
+
+def _unusable(tools: Mapping[str, object]) -> dict[str, str]:
+    """Why metrics cannot score a text and references alone, by name."""
+    words = "A dog runs on a beach."
+    found = {}
+    for name in METRICS.names():
+        try:
+            metric(name, **tools).check_item(Item("pasted", words, (words,)))
+        except (BeholderError, ImportError) as error:
+            found[name] = str(error)
+    return found
+
+
+def _built(
+    names: Sequence[str], tools: Mapping[str, object]
+) -> tuple[dict[str, Metric[Any]], list[str]]:
+    """The metrics by name, and why others cannot be used."""
+    built, problems = {}, []
+    for name in names:
+        try:
+            made = metric(name, **tools)
+            made.identities(Tools())
+            built[name] = made
+        except BeholderError as error:
+            problems.append(f"{name}: {error}")
+    return built, problems

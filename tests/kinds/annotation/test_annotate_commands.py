@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from annotated_data import DATA_OF
+from annotated_data import DATA_OF, write_rows
 from annotating import finish
 from beholder.cli.main import app
 from beholder.kinds.annotation.study import AnnotationStudy
@@ -228,6 +229,60 @@ def test_steps_go_to_narrate(cli: Cli, judge: Judge) -> None:
     sources = {row["source"]: row for row in found["steps"]["sources"]}
     assert sources["human"]["mean"] == pytest.approx((6.5 + 8.75) / 2)
     assert sources["random"]["mean"] == pytest.approx(2.0)
+
+
+ONE_JUDGMENT: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "marks": ("harbour-north", {"mistakes:2-6": {"kind": "attribute", "severity": "minor"}}),
+    "pairs": (
+        "harbour-north | harbour-south",
+        {"mistakes": 1, "omissions": 2, "overall_quality": 0},
+    ),
+    "ratings": ("harbour-north/candidate", {"rating": 4}),
+    "ranking": ("harbour (en)", {"order": [2, 0, 1]}),
+    "facts": ("harbour-north", {"0": "true", "1": "false"}),
+}
+
+
+@pytest.mark.parametrize("referenced", [True, False])
+@pytest.mark.parametrize("task", [*ONE_JUDGMENT, "ratings of both"])
+def test_the_suggested_command_works(cli: Cli, tmp_path: Path, task: str, referenced: bool) -> None:
+    name = task.partition(" ")[0]
+    data = DATA_OF[name](tmp_path)
+    rows = [json.loads(line) for line in data.read_text().splitlines()]
+    for row in rows if not referenced else ():
+        del row["references"]
+    write_rows(data, rows)
+    made = cli("annotate", name, data.name, "-o", "study", "--annotators", "anna,ben", "--prepare")
+    assert made.code == 0, made.err
+    study = AnnotationStudy.open(tmp_path / "study")
+    unit, parts = ONE_JUDGMENT[name]
+    for who in ("anna", "ben"):
+        finish(study, who, unit, parts)
+        if task != name and referenced:
+            finish(study, who, "harbour-north/reference", {"rating": 9})
+    study.close()
+    exported = cli("annotate", "export", "study", "-o", "said.jsonl")
+    (suggested,) = re.findall(r"^next: beholder (.*)$", exported.err, re.M)
+    if task == "facts" and not referenced:  # only a model that sees can check them
+        assert "judge='openai:MODEL'" in suggested
+        return
+    done = cli(*shlex.split(suggested))
+    assert done.code == 0, done.err
+    assert re.search(r"[1-9]\d* failed", done.err + done.out) is None
+
+
+def test_revisions_of_no_file_suggest_none(cli: Cli, tmp_path: Path) -> None:
+    """Only texts that come from a file can be written into it; others are in the export."""
+    for folder, source in (("without", {}), ("with", {"file": "page.html"})):
+        data = DATA_OF["revisions"](tmp_path)
+        rows = [json.loads(line) for line in data.read_text().splitlines()]
+        write_rows(data, [{**row, "source": source} for row in rows])
+        assert cli("annotate", "revisions", data.name, "-o", folder, "--prepare").code == 0
+        study = AnnotationStudy.open(tmp_path / folder)
+        finish(study, "annotator-1", "harbour-north", {"decision": "accept"})
+        study.close()
+        told = cli("annotate", "export", folder, "-o", "said.jsonl").err
+        assert ("next: beholder revise said.jsonl --write NEW-FILE" in told) == bool(source)
 
 
 def test_agreement_is_told(cli: Cli, judge: Judge) -> None:

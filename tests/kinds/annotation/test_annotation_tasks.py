@@ -351,7 +351,9 @@ def test_all_ratings_of_both_texts_are_exported_with_their_raters(tmp_path: Path
     assert row["annotators"] == ["anna", "ben", "cleo"]
     assert row["human_annotators"] == ["anna", "cleo"]
     assert study.task.left_out(study.judged()) == ""
-    assert "dcscore(direction='both')" in study.task.next_command(study.judged())
+    assert "dcscore(direction='both', verify='reference')" in study.task.next_command(
+        study.judged()
+    )
     study.close()
 
 

@@ -100,6 +100,26 @@ def test_every_step_is_drawn_and_long_texts_are_cut_into_pages() -> None:
 
 
 @pytest.mark.drawn
+@pytest.mark.parametrize("sizes", [(1, 1), (1, 3), (9, 1)])
+def test_cells_of_short_texts_are_small(sizes: tuple[int, int]) -> None:
+    """No wider or higher than an inch and a half, whatever is left of the page."""
+    reference, candidate = np.eye(9)[: sizes[0]], np.eye(9)[: sizes[1]]
+    whole = np.ones(9)
+    pages = VCS().steps(VCS().score_embeddings(reference, candidate, whole, whole))
+    for name in ("alignment", "windows-1", "candidates-1", "line-1"):
+        figure = pages[name]
+        figure.draw_without_rendering()
+        panels = [axes for axes in figure.axes if axes.get_xlabel()]
+        for axes, n in zip(panels, sizes[::-1], strict=False):
+            there, here = axes.transData.transform([(1, 1), (0, 0)]) / figure.dpi
+            width, height = np.abs(there - here)
+            assert 0.2 < width < 1.5
+            assert 0.2 < height < 1.5
+            shown = [label.get_text() for label in axes.get_xticklabels()]
+            assert [text for text in shown if text] == [str(k + 1) for k in range(n)]
+
+
+@pytest.mark.drawn
 def test_published_rules_draw_their_ideal_lines() -> None:
     metric = VCS(rules="package")
     score = metric.score_embeddings(np.eye(4), np.eye(4)[[0, 3, 2]], WHOLE, WHOLE)

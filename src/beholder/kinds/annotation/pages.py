@@ -174,6 +174,7 @@ class _Pages:
             "left": len(share) - len(done),
             "state": state,
             "prefill": unit.prefill,
+            "complete": task.missing(unit, unit.prefill) is None,
             "key": self._key(who, position),
             "who": who,
             "done": position in done,

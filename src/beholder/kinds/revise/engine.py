@@ -106,7 +106,7 @@ class _People(msgspec.Struct, frozen=True):
 
     annotator: str = ""
     marks: tuple[_PersonMark, ...] = ()
-    facts: tuple[JudgedFact, ...] = ()
+    facts: tuple[JudgedFact | str, ...] = ()  # plain texts were not judged
     audit: object = None
 
 
@@ -128,8 +128,8 @@ def _of_people(source: Path, folder: Path) -> Iterator[Item]:
                 for a, b in _agreed(reference, "reference", by)
             ]
         for fact in by[0].facts:
-            at = item.candidate.find(fact.text)
-            if fact.agreed == "false":
+            if isinstance(fact, JudgedFact) and fact.agreed == "false":
+                at = item.candidate.find(fact.text)
                 span = (at, at + len(fact.text)) if at >= 0 else None
                 marks.append(TextMark("mistake", fact.text, span))
         if marks:

@@ -295,6 +295,21 @@ function answer(letter) {
   return true;
 }
 
+// The key t goes from text to text: the pictures and their buttons come before them in the order of Tab.
+function nextText(letter) {
+  const texts = [...root.querySelectorAll(".words, .ranking li")];
+  if (letter !== "t" || !texts.length) return false;
+  texts[(texts.indexOf(document.activeElement) + 1) % texts.length].focus();
+  return true;
+}
+
+// Whether the judgment is what the page showed at first, and would be complete.
+function untouched() {
+  const state = judgment();
+  const parts = Object.keys({ ...state, ...prefill });
+  return root.dataset.complete !== undefined && parts.every((part) => same(state[part], prefill[part]));
+}
+
 const brush = (letter) => {
   const input = root.querySelector(`[data-brush] [data-shortcut="${letter}"]`);
   if (input) input.checked = true;
@@ -316,7 +331,9 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Enter") {
     if (within) return;
     event.preventDefault();
-    if (!event.repeat) pressDone(); // holding the key would finish the next units unseen
+    if (event.repeat) return; // holding the key would finish the next units unseen
+    if (untouched()) complain("You have changed nothing here. To finish this item as it is, press Ctrl+Enter or Done.");
+    else pressDone();
     return;
   }
   if (event.repeat) return;
@@ -324,7 +341,7 @@ document.addEventListener("keydown", (event) => {
   const letter = event.key.toLowerCase();
   if (letter === "u") act(null, null);
   else if (letter === "c") press(root.querySelector("[data-part=cannot]"));
-  else if (!answer(letter) && !brush(letter)) return;
+  else if (!answer(letter) && !brush(letter) && !nextText(letter)) return;
   event.preventDefault();
 });
 

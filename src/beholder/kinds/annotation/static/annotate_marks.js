@@ -112,17 +112,17 @@ onShown((others) => others.forEach(({ label, judgment: own }) => boxes.forEach((
   });
 })));
 
-function select(name, options, value, label, change) {
+function select(name, options, label, change) {
   const made = document.createElement("select");
   made.setAttribute("aria-label", label);
-  (value === null ? ["", ...options] : options).forEach((option) => {
-    made.append(new Option(option || `${name}?`, option, false, option === (value || "")));
-  });
-  made.addEventListener("change", () => change(made.value || null));
+  const open = new Option(`${name}?`, "");
+  open.hidden = open.disabled = true;
+  made.append(open, ...options.map((option) => new Option(option, option)));
+  made.addEventListener("change", () => change(made.value));
   return made;
 }
 
-function row(box, part, value) {
+function row(box, part) {
   const [, , start, end] = PART.exec(part);
   const words = wordsOf(box).filter((w) => +w.dataset.start < +end && +w.dataset.end > +start);
   const text = words.map((word) => word.textContent).join(" ");
@@ -135,25 +135,48 @@ function row(box, part, value) {
   remove.setAttribute("aria-label", `Remove the mark on ${text}`);
   remove.addEventListener("click", () => act(part, null));
   const put = (field) => (chosenValue) => act(part, { ...judgment()[part], [field]: chosenValue });
-  item.append(
-    shown,
-    select("kind", KINDS, value.kind, `Kind of the mark on ${text}`, put("kind")),
-    select("severity", SEVERITIES, value.severity, `Severity of the mark on ${text}`, put("severity")),
-    remove,
-  );
+  const kind = select("kind", KINDS, `Kind of the mark on ${text}`, put("kind"));
+  const severity = select("severity", SEVERITIES, `Severity of the mark on ${text}`, put("severity"));
+  item.append(shown, kind, severity, remove);
   if (part in prefill) {
     const note = document.createElement("span");
     note.className = "muted";
     note.textContent = "proposed";
     item.append(note);
   }
-  return item;
+  const show = (value) => {
+    kind.value = value.kind;
+    severity.value = value.severity ?? "";
+  };
+  return { item, show };
+}
+
+const rows = new Map(); // by part; a row stays while its mark does, so that its focus stays, too
+
+function drawMarks(box, marks) {
+  const list = document.querySelector(`[data-marks="${box.dataset.label}"]`);
+  const left = [...list.children].indexOf(document.activeElement.closest(".marks > li"));
+  const wanted = marks.map(([part, value]) => {
+    if (!rows.has(part)) rows.set(part, row(box, part));
+    rows.get(part).show(value);
+    return rows.get(part).item;
+  });
+  [...list.children].filter((item) => !wanted.includes(item)).forEach((item) => item.remove());
+  wanted.forEach((item, at) => {
+    if (list.children[at] !== item) list.insertBefore(item, list.children[at] ?? null);
+  });
+  // A mark that was removed: on to the next, but not to its Remove, which a second Enter would press.
+  if (left >= 0 && !list.contains(document.activeElement)) {
+    const next = wanted[Math.min(left, wanted.length - 1)];
+    (next?.querySelector("select") ?? box).focus();
+  }
 }
 
 onChange((state) => {
   boxes.forEach((box) => {
     const marks = Object.entries(state).filter(([part]) => PART.exec(part)?.[1] === box.dataset.label);
-    marks.sort(([a], [b]) => +PART.exec(a)[2] - +PART.exec(b)[2]);
+    const [startOf, endOf] = [2, 3].map((at) => ([part]) => +PART.exec(part)[at]);
+    marks.sort((a, b) => startOf(a) - startOf(b) || endOf(a) - endOf(b));
     wordsOf(box).forEach((word) => {
       const own = marks.find(([part]) => {
         const [, , start, end] = PART.exec(part);
@@ -162,12 +185,6 @@ onChange((state) => {
       word.classList.toggle("marked", Boolean(own));
       word.classList.toggle("major", own?.[1].severity === "major");
     });
-    const list = document.querySelector(`[data-marks="${box.dataset.label}"]`);
-    const shown = JSON.stringify(marks);
-    if (list.dataset.shown === shown) return;
-    const at = list.contains(document.activeElement);
-    list.dataset.shown = shown;
-    list.replaceChildren(...marks.map(([part, value]) => row(box, part, value)));
-    if (at) (list.querySelector("button") || box).focus();
+    drawMarks(box, marks);
   });
 });

@@ -70,6 +70,8 @@ class Task(ABC):
         title: Its heading on pages.
         summary: Its data and judgment in a few words, for ``beholder annotate tasks``.
         next_step: The command that reads the results, with ``{file}`` for their file.
+        next_without_references: The command if ``next_step`` needs references and a row of the
+            results has none; empty if it needs none.
         package: The package that has its folders ``templates`` and ``static``.
         scripts: Scripts of the folder ``static`` that its page loads.
         unanswered: What the page says before the list of open parts.
@@ -82,6 +84,7 @@ class Task(ABC):
     title: ClassVar[str]
     summary: ClassVar[str]
     next_step: ClassVar[str] = ""
+    next_without_references: ClassVar[str] = ""
     package: ClassVar[str] = "beholder.kinds.annotation"
     scripts: ClassVar[tuple[str, ...]] = ()
     unanswered: ClassVar[str] = "not answered"
@@ -192,7 +195,8 @@ class Task(ABC):
 
     def next_command(self, judged: Judged) -> str:
         """The command that reads these results, with ``{file}`` for their file; may be empty."""
-        return self.next_step
+        referenced = all(row.get("references") for row in self.results(judged))
+        return (not referenced and self.next_without_references) or self.next_step
 
     def left_out(self, judged: Judged) -> str:
         """A sentence about judgments that no row of the results contains; empty if none."""

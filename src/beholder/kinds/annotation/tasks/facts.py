@@ -32,7 +32,12 @@ class FactTask(Task):
     name: ClassVar[str] = "facts"
     title: ClassVar[str] = "Is it true?"
     summary: ClassVar[str] = "rows with 'facts': is each statement true, false or unsure?"
-    next_step: ClassVar[str] = "beholder agree {file} --label true -m dcscore.precision"
+    next_step: ClassVar[str] = (
+        "beholder agree {file} --label true -m \"dcscore(verify='reference').precision\""
+    )
+    next_without_references: ClassVar[str] = (
+        "beholder agree {file} --label true -m \"dcscore(judge='openai:MODEL').precision\""
+    )
     unanswered: ClassVar[str] = "facts without a verdict"
     proposals_from: ClassVar[str] = "checks statements (dcscore)"
 

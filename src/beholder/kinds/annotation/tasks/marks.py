@@ -73,6 +73,7 @@ class MarkTask(Task):
     title: ClassVar[str] = "Mark mistakes and omissions"
     summary: ClassVar[str] = "rows: spans of mistakes in the candidate, of omissions in a reference"
     next_step: ClassVar[str] = "beholder agree {file} -m posh"
+    next_without_references: ClassVar[str] = "beholder revise {file} -o PROPOSALS.jsonl"
     scripts: ClassVar[tuple[str, ...]] = ("annotate_marks.js",)
     proposals_from: ClassVar[str] = "marks spans (posh)"
 

@@ -37,6 +37,7 @@ class PairTask(Task):
     title: ClassVar[str] = "Compare two descriptions"
     summary: ClassVar[str] = "rows of several systems, or with 'candidate_b': which text is better?"
     next_step: ClassVar[str] = "beholder agree {file} -m posh"
+    next_without_references: ClassVar[str] = "beholder agree {file} -m length"
     together: ClassVar[bool] = False
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:

@@ -29,6 +29,7 @@ class RankTask(Task):
     title: ClassVar[str] = "Rank descriptions"
     summary: ClassVar[str] = "sets of texts about a picture: an order without ties"
     next_step: ClassVar[str] = "beholder rank {file} -s vcs"
+    next_without_references: ClassVar[str] = "beholder rank {file} -s length"
     unanswered: ClassVar[str] = "not ranked"
     scripts: ClassVar[tuple[str, ...]] = ("annotate_ranking.js",)
 

@@ -63,7 +63,9 @@ class TextRatingTask(RatingTask):
     name: ClassVar[str] = "ratings"
     title: ClassVar[str] = "Rate a description"
     summary: ClassVar[str] = "rows: 1 to 10 for each candidate and each first reference"
-    next_step: ClassVar[str] = "beholder score {file} -m \"dcscore(direction='both')\" -o RUN"
+    next_step: ClassVar[str] = (
+        "beholder score {file} -m \"dcscore(direction='both', verify='reference')\" -o RUN"
+    )
     rated: ClassVar[str] = "text"
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:

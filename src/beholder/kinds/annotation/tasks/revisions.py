@@ -69,6 +69,11 @@ class RevisionTask(Task):
         return {"pieces": pieces, "unrevised": revision["refused"], "reasons": get_args(Reason),
                 "worse": unit.row["meta"].get("not_better", False)}  # fmt: skip
 
+    def next_command(self, judged: Judged) -> str:
+        """The command that writes the final texts into the file that they come from, if any."""
+        sources = [one.unit.row["meta"].get("source") or {} for one in judged]
+        return self.next_step if any("file" in source for source in sources) else ""
+
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
         """A decision; for an edit the text, for a refusal the reason."""
         decision = state.get("decision")
