@@ -357,6 +357,40 @@ def test_errors_that_concern_all_calls_end_the_run(
         assert len(server.bodies) == 1
 
 
+@pytest.mark.parametrize(
+    ("models", "address", "hint"),
+    [
+        ({"data": [{"id": "qwen3-14b"}, {"id": "llama"}]}, "", "the server has qwen3-14b, llama$"),
+        (None, "", "no such model$"),
+        (None, "bare", r"most addresses end in /v1: http://\S+/v1$"),
+        ({"data": "odd"}, "", "no such model$"),
+    ],
+)
+def test_an_unknown_model_or_address_gets_a_suggestion(
+    models: Any, address: str, hint: str
+) -> None:
+    def refuse(body: dict[str, Any]) -> dict[str, Any]:
+        raise Refusal(404, "no such model")
+
+    with serving(FaultServer(refuse, models=models)) as server:
+        url = server.url.removesuffix("/v1") if address else server.url
+        with pytest.raises(ConfigError, match=hint):
+            asyncio.run(OpenAI("qwen3", base_url=url).chat(plain_request()))
+
+
+def test_a_named_variable_without_a_key_is_reported_before_any_request() -> None:
+    with serving(FaultServer(clever)) as server:
+        backend = OpenAI("m", base_url=server.url, key_env="NO_SUCH_VARIABLE")
+        with pytest.raises(ConfigError, match="set the environment variable NO_SUCH_VARIABLE"):
+            asyncio.run(backend.chat(plain_request()))
+        assert server.bodies == []
+
+
+def test_an_unknown_option_is_named_with_those_there_are() -> None:
+    with pytest.raises(ConfigError, match=r"no option 'timeot'; did you mean 'timeout'\?.*prices"):
+        OpenAI("m", timeot=3)
+
+
 def short_of_room(body: dict[str, Any]) -> dict[str, Any]:
     """A server whose model has little room."""
     if len(body["messages"][-1]["content"]) > 1000:
@@ -648,6 +682,7 @@ def test_max_cost_without_a_known_price_is_refused() -> None:
         judge = judges.judge("openai:m", base_url=server.url, budget=Budget(max_cost=1.0))
         with pytest.raises(ConfigError, match="no known price"):
             asyncio.run(judge.ask(Rewrite("cat black")))
+        assert len(server.bodies) == 1, "the server may answer as a model with a price"
 
 
 def test_concurrency_stays_below_its_ceiling_and_is_used() -> None:

@@ -15,6 +15,7 @@ import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -27,7 +28,7 @@ from beholder._version import __version__
 from beholder.aio import PerLoop
 from beholder.backends.calls import SURELY_TOO_LONG, CallFailed, Forbidden, Refused
 from beholder.backends.rate_headers import answered, retry_after
-from beholder.errors import ConfigError, RunError, TransientError
+from beholder.errors import BeholderError, ConfigError, RunError, TransientError
 
 _LOGGER = logging.getLogger("beholder.requests")
 HOSTED = "https://api.openai.com/v1"
@@ -65,6 +66,10 @@ _KEY = re.compile(r"[!-~]+")
 _KEY_LENGTH = 12
 """Characters from which on a key is masked in answers: shorter ones, such as ``none``, are
 placeholders, and may be words of the answer."""
+
+
+_SUGGESTED = 5
+"""Models of a server that a message names."""
 
 
 class NotThere(ConfigError):
@@ -232,6 +237,21 @@ class Connection:
             failure.charged = True  # the server does not say whether it is
         return failure
 
+    async def instead(self, model: str) -> str:
+        """What may be meant by a model that the server does not know, as the end of a message."""
+        try:
+            listed = await self.read("GET", "/models")
+        except (BeholderError, CallFailed, Refused):
+            listed = None
+        found = listed.get("data") if isinstance(listed, dict) else None
+        known = [m.get("id") for m in found or () if isinstance(m, dict)]
+        names = [name for name in known if isinstance(name, str)]
+        if names:
+            close = get_close_matches(model, names, n=_SUGGESTED, cutoff=0.0)
+            return f"; the server has {', '.join(map(self._redacted, close))}"
+        path = urlsplit(self.base_url).path
+        return "" if path else f"; most addresses end in /v1: {public_address(self.base_url)}/v1"
+
     def _refused_key(self) -> str:
         if self.key:
             return "refused the key"
@@ -265,7 +285,7 @@ class Connection:
                 f"{self.name}: the key in the environment variable {self.key_env} holds a blank, a"
                 " line break or another character that no key has; set it again"
             )
-        if not key and is_official(self.base_url, self.home[0]):
+        if not key and self.key_env:
             raise ConfigError(
                 f"{self.name} needs a key: set the environment variable {self.key_env}"
             )

@@ -40,6 +40,10 @@ class SDKConnection(Connection):
     async def _ask(self, sdk: Any, path: str, body: Mapping[str, Any]) -> object:
         """Have the SDK post a body."""
 
+    async def instead(self, model: str) -> str:
+        """See ``Connection``; what vendors list is named in their documentation."""
+        return ""
+
     async def sent(self, ask: Callable[[Any], Awaitable[object]]) -> bytes:
         """The body of the answer to what an SDK asks; errors as in ``request``."""
         sdk = await self._sdks.get()

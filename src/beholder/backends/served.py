@@ -13,7 +13,9 @@ import time
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
+from difflib import get_close_matches
+from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
@@ -39,7 +41,7 @@ from beholder.backends.calls import (
     too_long,
 )
 from beholder.backends.money import PROBE, Price, Usage, load_prices, price_of
-from beholder.backends.openai_http import public_address
+from beholder.backends.openai_http import NotThere, public_address
 from beholder.backends.openai_probe import (
     Wire,
     probe_drawing,
@@ -130,10 +132,10 @@ class Served(Backend):
         self.name = f"{self.KIND}:{model}"
         if base_url is not None:
             self.name += f"@{public_address(base_url)}"
-        try:
-            bounds = Limits(**limits)
-        except TypeError as error:
-            raise ConfigError(f"{self.name}: {error}") from error
+        unknown = limits.keys() - {each.name for each in fields(Limits)}
+        if unknown:
+            raise ConfigError(_no_option(self.name, min(unknown)))
+        bounds = Limits(**limits)
         home = self.WIRE.home
         self._http = self.WIRE.connection(
             self.name, base_url or home[0], key_env, bounds.timeout + 5, home=home
@@ -181,15 +183,22 @@ class Served(Backend):
         return None if known is None or known.copies is None else known
 
     async def _find_out_drawing(self) -> Dialect:
-        known = self._dialect or await probe_model(
-            replace(self.WIRE.first, model=self.model), self._ask_now
-        )
+        known = self._dialect or await self._find_out_model()
         return self._remember(await probe_drawing(known, self._ask_now))
 
+    async def _find_out_model(self) -> Dialect:
+        """Which model is served. If it has no known price, a limit of costs ends the run here."""
+        first = replace(self.WIRE.first, model=self.model)
+        try:
+            found = await probe_model(first, self._ask_now)
+        except NotThere as error:
+            raise NotThere(f"{error}{await self._http.instead(self.model)}") from error
+        priced = price_of(found.model, self._prices) or self.price()
+        async with self.account.hold(0.0 if priced else None, self.name):
+            return found
+
     async def _find_out(self, schema: bool, images: bool) -> Dialect:
-        known = self._dialect or await probe_model(
-            replace(self.WIRE.first, model=self.model), self._ask_now
-        )
+        known = self._dialect or await self._find_out_model()
         if schema and known.structure is None:
             known = await probe_structure(known, self._ask_now, self.WIRE.ways)
         if images and known.images is None:
@@ -413,6 +422,14 @@ class Served(Backend):
         self._dialect = self._dialect if kept is None else kept
         known = self._dialect
         return known if known is not None and _complete(known, schema, images) else None
+
+
+def _no_option(name: str, unknown: str) -> str:
+    known = [*signature(Served.__init__).parameters, *(each.name for each in fields(Limits))]
+    known = [each for each in known if each not in ("self", "model", "limits", "facts")]
+    close = get_close_matches(unknown, known, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{name} has no option {unknown!r}; {hint}There are: {', '.join(known)}"
 
 
 def _is_variable(name: object) -> bool:
