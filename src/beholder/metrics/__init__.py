@@ -88,12 +88,8 @@ def metric(given: str | Spec, **defaults: object) -> Metric[Any]:
 
 def _having(value: str) -> list[str]:
     """The built-in metrics that have a value of that name."""
-    found = {name: getattr(METRICS.get(name), "values", ()) for name in METRICS.builtin()}
-    return [
-        name
-        for name, values in found.items()
-        if isinstance(values, tuple) and any(one.name == value for one in values)
-    ]
+    names = METRICS.builtin()
+    return [name for name in names if value in (one.name for one in METRICS.get(name).values)]
 
 
 def from_spec(cls: type[T], parsed: Spec, defaults: Mapping[str, object]) -> T:

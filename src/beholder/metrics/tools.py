@@ -19,6 +19,7 @@ from beholder.embed.images import ImageEmbedder, image_embedder
 from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import AnswerStore, Budget, Judge, Tally
+from beholder.optional import load
 from beholder.records import Item
 from beholder.registry import versioned
 from beholder.text.languages import ENGLISH, language_named, not_english
@@ -68,6 +69,9 @@ class Tool(Protocol):
         """Whether it may be created in every worker process."""
 
 
+_IMAGE_TEXT = "beholder.embed.clip:ImageTextService"
+_ENCODER = "beholder.embed.contextual:TokenService"
+
 _READERS: Mapping[str, str] = {
     "judge": "a judge that reads it, such as judge='openai:MODEL'",
     "embedder": "an embedder that reads it, such as embedder='openai:MODEL' or 'st:NAME' of a"
@@ -75,14 +79,6 @@ _READERS: Mapping[str, str] = {
     "encoder": "an encoder that reads it, such as 'hf:NAME' of a multilingual model",
 }
 """Kinds of tools that read texts, and what to name for another language."""
-
-
-class _ReadingTool(Protocol):
-    """What tools say that read texts."""
-
-    @property
-    def english_only(self) -> bool:
-        """Whether it knows English alone."""
 
 
 class Tools:
@@ -120,8 +116,8 @@ class Tools:
             "embedder": lambda spec: EmbeddingService(embed.embedder(spec, **embedding), vectors),
             "splitter": text.splitter,
             "image_embedder": image_embedder,
-            "image_text": lambda spec: _image_text(spec, vectors),
-            "encoder": _encoder,
+            "image_text": lambda spec: load(_IMAGE_TEXT)(spec, vectors),
+            "encoder": lambda spec: load(_ENCODER)(spec),
         }
         self._made: dict[tuple[str, str], Tool] = {}
 
@@ -170,12 +166,9 @@ class Tools:
             ItemError: Names the tool, the evidence of the language, and a tool that reads it.
         """
         for kind, spec in specs:
-            if kind in _READERS and cast(_ReadingTool, self.get(kind, spec)).english_only:
-                why = _in_another_language(item)
-                if why is not None:
-                    raise ItemError(
-                        f"{kind} {spec} reads English, but {why}; name {_READERS[kind]}"
-                    )
+            only_english = kind in _READERS and getattr(self.get(kind, spec), "english_only", False)
+            if only_english and (why := _in_another_language(item)) is not None:
+                raise ItemError(f"{kind} {spec} reads English, but {why}; name {_READERS[kind]}")
 
     def identity(self, kind: str, spec: str, operations: Collection[str] | None = None) -> str:
         """The identity of a tool, as signatures state it.
@@ -207,18 +200,6 @@ def _in_another_language(item: Item) -> str | None:
     return None
 
 
-def _image_text(spec: str, vectors: VectorStore | None) -> ImageTextService:
-    from beholder.embed.clip import ImageTextService
-
-    return ImageTextService(spec, vectors)
-
-
-def _encoder(spec: str) -> TokenService:
-    from beholder.embed.contextual import TokenService
-
-    return TokenService(spec)
-
-
 SENT_SIDE = 1536
 """Pixels of the longer side at which pictures are shown to a judge, by default: a
 camera's picture has ten times what models look at, and is paid for by size."""
@@ -243,25 +224,18 @@ def for_model(path: Path, max_side: int | None = None) -> Image:
     Raises:
         ItemError: It is missing, damaged, no picture, or too large; names file and reason.
     """
-    from beholder.media import (  # Pillow
-        check_image,
-        encode_jpeg,
-        file_bytes,
-        film_bytes,
-        load_image,
-        section,
-    )
+    from beholder import media  # Pillow
 
-    file = check_image(path)
-    film = section(path)
+    file = media.check_image(path)
+    film = media.section(path)
     if film is not None:
-        return Image(*film_bytes(film), FilmPart(*film[1:]))
-    image = load_image(path, max_side=max_side)  # a file that is cut off shows only here
+        return Image(*media.film_bytes(film), FilmPart(*film[1:]))
+    image = media.load_image(path, max_side=max_side)  # a file that is cut off shows only here
     kind = _SENT_AS_IS.get(file.format)
     plain = file.mode in ("RGB", "L") and not file.notes
     if kind and plain and (max_side is None or max(file.width, file.height) <= max_side):
-        return Image(file_bytes(path), kind)
-    return Image(encode_jpeg(image), "image/jpeg")
+        return Image(media.file_bytes(path), kind)
+    return Image(media.encode_jpeg(image), "image/jpeg")
 
 
 class Pictures:

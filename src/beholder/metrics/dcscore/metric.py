@@ -13,13 +13,7 @@ from beholder.errors import ConfigError, ItemError
 from beholder.judges import Draw
 from beholder.judges import operations as ops
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
-from beholder.metrics.dcscore.scoring import (
-    VALUES,
-    FactScores,
-    reference_id,
-    score_trials,
-    score_units,
-)
+from beholder.metrics.dcscore.scoring import VALUES, reference_id, score_trials, score_units
 from beholder.metrics.dcscore.units import DCScoreEvidence, Direction, Pairing, fact_units
 from beholder.records import Item, ItemScore
 from beholder.text import without_marks
@@ -108,7 +102,7 @@ class DCScore(Metric[DCScoreEvidence]):
         super().__post_init__()
         if isinstance(self.samples, list):
             object.__setattr__(self, "samples", tuple(self.samples))
-        pair = self.samples if isinstance(self.samples, tuple) else (self.samples, self.samples)
+        pair = self._n_samples
         if len(pair) != 2 or not all(type(n) is int and 1 <= n <= 100 for n in pair):
             raise ConfigError(
                 f"samples={self.samples!r}: expected n or (match, verify), from 1 to 100"
@@ -267,7 +261,7 @@ class DCScore(Metric[DCScoreEvidence]):
         detail = {"verified_by": evidence.verified_by, "directions": told}
         return ItemScore(values, fact_units(item, evidence, chosen), detail=detail)
 
-    def _trials(self, evidence: DCScoreEvidence, pairing: Pairing) -> FactScores:
+    def _trials(self, evidence: DCScoreEvidence, pairing: Pairing) -> Mapping[str, Any]:
         predicted, targets = evidence.sides(pairing)
         relevant = ([fact.relevant for fact in predicted], [fact.relevant for fact in targets])
         return score_trials(pairing.verified, pairing.matches, *relevant, self.rules)
@@ -278,8 +272,7 @@ class DCScore(Metric[DCScoreEvidence]):
 
     def _temperature(self, stage: Literal["match", "verify"], n_samples: int) -> float | None:
         given: float | None = getattr(self, f"{stage}_temperature")
-        several = n_samples > 1
-        return _PUBLISHED_TEMPERATURES[stage] if given is None and several else given
+        return _PUBLISHED_TEMPERATURES[stage] if given is None and n_samples > 1 else given
 
     def _looks_at(self, item: Item) -> bool:
         return bool(item.images) and self.verify != "reference"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from numbers import Integral
@@ -18,22 +18,6 @@ from beholder.judges.shapes import boolean
 
 Rules: TypeAlias = Literal["code", "code_fixed", "eq2_distinct", "eq2_pairs"]
 OnEmpty: TypeAlias = Literal["nan", "zero", "error"]
-
-Rate: TypeAlias = Literal[
-    "f1",
-    "precision",
-    "recall",
-    "hallucination_rate",
-    "omission_rate",
-    "dcscore",
-    "relevant_f1",
-    "relevant_precision",
-    "relevant_recall",
-    "omission_rate_verified",
-]
-_RATES: tuple[Rate, ...] = get_args(Rate)
-VALUES = _RATES[:-1]
-"""The values of the metric, the headline first."""
 
 
 class FactScores(TypedDict):
@@ -53,6 +37,10 @@ class FactScores(TypedDict):
     flags: list[str]
     variance: NotRequired[dict[str, float]]
 
+
+_RATES = tuple(FactScores.__annotations__)[:10]
+VALUES = _RATES[:-1]
+"""The values of the metric, the headline first."""
 
 _NO_ID = ("", "none", "null")
 _EPSILON = 1e-8
@@ -104,7 +92,7 @@ def score_units(
         ConfigError: Lengths differ, a verdict is neither true nor false, or an option is unknown;
             with ``on_empty="error"`` also a value that is not defined.
     """
-    _check(verified, match, relevant, rules, on_empty)
+    _check({"verified": verified, "match": match, "relevant": relevant}, rules, on_empty)
     facts = _facts(verified, match, relevant, len(reference_relevant), faithful=rules == "code")
     targets = [_flag(value, "reference_relevant", missing=True) for value in reference_relevant]
     every, half = _halves(facts, targets, rules)
@@ -149,8 +137,6 @@ def score_trials(
     relevant: Sequence[Any],
     reference_relevant: Sequence[Any],
     rules: Rules = "code",
-    *,
-    on_empty: OnEmpty = "nan",
 ) -> FactScores:
     """Mean over all pairs of a match sample and a verification sample: nine trials for 3 x 3.
 
@@ -162,7 +148,6 @@ def score_trials(
         relevant: As in ``score_units``.
         reference_relevant: As in ``score_units``.
         rules: As in ``score_units``.
-        on_empty: As in ``score_units``.
 
     Returns:
         As ``score_units``, with means of values and ``counts``, and ``variance`` by value over the
@@ -170,9 +155,8 @@ def score_trials(
     """
     if not verified or not match:
         raise ConfigError("expected at least one match sample and one verification sample")
-    trials = [
-        score_units(v, m, relevant, reference_relevant, rules, on_empty=on_empty)
-        for m, v in product(match, verified)
+    trials: Sequence[Mapping[str, Any]] = [
+        score_units(v, m, relevant, reference_relevant, rules) for m, v in product(match, verified)
     ]
     columns = {name: [trial[name] for trial in trials] for name in _RATES}
     found: dict[str, object] = {
@@ -240,19 +224,14 @@ def _facts(
 
 def _halves(facts: Sequence[_Fact], targets: Sequence[bool], rules: Rules) -> tuple[_Half, _Half]:
     kept = [fact for fact in facts if fact.relevant]
-    n_relevant = sum(targets)
     if rules == "code":
         weights = Counter(fact.key for fact in facts)  # of all facts, in both halves
-        return (
-            _half(facts, _shared(facts, weights), len(targets), rules),
-            _half(kept, _shared(kept, weights), n_relevant, rules),
-        )
-    # A relevant fact on an irrelevant reference neither covers nor adds anything.
-    on_relevant = [f for f in kept if f.reference is None or targets[f.reference]]
-    return (
-        _half(facts, _covered(facts, rules), len(targets), rules),
-        _half(kept, _covered(on_relevant, rules), n_relevant, rules),
-    )
+        every, half = _shared(facts, weights), _shared(kept, weights)
+    else:
+        # A relevant fact on an irrelevant reference neither covers nor adds anything.
+        on_relevant = [f for f in kept if f.reference is None or targets[f.reference]]
+        every, half = _covered(facts, rules), _covered(on_relevant, rules)
+    return _half(facts, every, len(targets), rules), _half(kept, half, sum(targets), rules)
 
 
 def _covered(facts: Sequence[_Fact], rules: Rules) -> float:
@@ -272,14 +251,9 @@ def _half(facts: Sequence[_Fact], covered: float, n_references: int, rules: Rule
     total = n_references + extra
     precision = sum(fact.verified for fact in facts) / len(facts) if facts else math.nan
     recall = (covered + extra) / total if total else math.nan
-    if math.isnan(recall):
-        return _Half(precision, recall, math.nan)
-    if not facts:
-        return _Half(precision, recall, 0.0)
-    if rules == "code":
-        return _Half(precision, recall, 2 * precision * recall / (precision + recall + _EPSILON))
-    both = precision + recall
-    return _Half(precision, recall, 2 * precision * recall / both if both else 0.0)
+    both = precision + recall + (_EPSILON if rules == "code" else 0.0)
+    f1 = 2 * precision * recall / both if facts and both else 0.0
+    return _Half(precision, recall, math.nan if math.isnan(recall) else f1)
 
 
 def _omission(facts: Sequence[_Fact], n_references: int, *, verified_only: bool) -> float:
@@ -320,22 +294,12 @@ def _flag(value: Any, name: str, *, missing: bool | None = None) -> bool:
         raise ConfigError(f"{name}: expected 1 or 0 for each fact, got {value!r}") from None
 
 
-def _check(
-    verified: Sequence[Any],
-    match: Sequence[Any],
-    relevant: Sequence[Any],
-    rules: str,
-    on_empty: str,
-) -> None:
-    for name, value, known in (
-        ("rules", rules, get_args(Rules)),
-        ("on_empty", on_empty, get_args(OnEmpty)),
-    ):
-        if value not in known:
-            raise ConfigError(f"{name}={value!r}: expected one of {', '.join(known)}")
-    lengths = {"verified": len(verified), "match": len(match), "relevant": len(relevant)}
-    if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
+def _check(given: Mapping[str, Sequence[Any]], rules: str, on_empty: str) -> None:
+    for name, value, known in (("rules", rules, Rules), ("on_empty", on_empty, OnEmpty)):
+        if value not in get_args(known):
+            raise ConfigError(f"{name}={value!r}: expected one of {', '.join(get_args(known))}")
+    if len(set(map(len, given.values()))) > 1:
+        told = ", ".join(f"{name} {len(column)}" for name, column in given.items())
         raise ConfigError(f"expected one entry per predicted fact in each, got {told}")
 
 

@@ -9,16 +9,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from beholder.embed.base import FloatArray
-from beholder.errors import ItemError
+from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Metric, Tools
 from beholder.metrics.vcs.findings import (
     alignment_detail,
     chunk_verdicts,
-    score_figure,
-    score_steps,
+    direction_steps,
+    regularizer_step,
 )
 from beholder.metrics.vcs.scoring import ChunkAlignment, Direction, Setting
 from beholder.records import Item, ItemScore, Side, Span, Unit
+from beholder.rounding import fixed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -146,7 +147,19 @@ class AlignedMetric(Metric[VCSEvidence]):
         Raises:
             ConfigError: The score is of another metric and has no alignment.
         """
-        return score_figure(score, self.setting)
+        from beholder.plots.alignment import alignment_figure  # matplotlib loads slowly
+
+        if score.detail.get("view") != "alignment":
+            raise ConfigError(
+                "this score has no alignment to draw: figure() takes a score of VCS, "
+                f"and this one has the values {', '.join(score.values)}"
+            )
+        names = ("sas", "nas", "gas", "las", "nas_d", "nas_l")
+        told = [
+            f"{name.upper().replace('_', '-')} {fixed(score.values[name], 2)}" for name in names
+        ]
+        title = f"VCS {fixed(score.values['vcs'], 2)}\n" + "   ".join(told)
+        return alignment_figure(score.detail, chunk_verdicts(score.detail, self.setting), title)
 
     def steps(self, score: ItemScore) -> dict[str, Figure]:
         """Draw how the score of one item came about, step by step.
@@ -165,4 +178,9 @@ class AlignedMetric(Metric[VCSEvidence]):
         Raises:
             ConfigError: The score is of another metric and has no alignment.
         """
-        return score_steps(score, self.setting)
+        from beholder.plots.alignment import step_figures  # matplotlib loads slowly
+
+        pages = {"alignment": self.figure(score)}
+        directions = direction_steps(score.detail, self.setting)
+        step = regularizer_step(score.detail, score.values, self.setting)
+        return pages | step_figures(directions, step)

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.errors import ConfigError
 from beholder.metrics.vcs import order
 from beholder.metrics.vcs.order import IntArray, Windows, candidates, ideal_bands, mapping_windows
 from beholder.metrics.vcs.scoring import ChunkAlignment, Setting, regularizer_of
-from beholder.records import ItemScore, Side
-from beholder.rounding import fixed
+from beholder.records import Side
 
 Verdict: TypeAlias = Literal["match", "out_of_order", "unmatched"]
 
@@ -126,8 +124,7 @@ def _steps(
 ) -> DirectionSteps:
     from beholder.plots.alignment import DirectionSteps  # matplotlib loads slowly
 
-    fixed = setting.rules == "fixed"
-    if fixed:
+    if setting.rules == "fixed":
         line = order.pull_to_windows(matches, windows, setting.lct)
         penalties = order.corrected_penalties(line, windows)
         nas_l = order.corrected_line(line, windows, setting.lct)
@@ -135,7 +132,8 @@ def _steps(
         credit, note = "credit of a step", f"mean credit of {len(counted)} steps"
         ideals: dict[str, IntArray] = {}
     else:
-        band = ideal_bands(*_sizes(name, similarity))[name == "recall"]
+        sizes = similarity.shape if name == "recall" else similarity.shape[::-1]
+        band = ideal_bands(*sizes)[name == "recall"]
         line = matches
         penalties = order.published_penalties(matches, windows, setting.lct)
         nas_l = order.published_line(matches, windows, band, setting.lct)
@@ -149,10 +147,10 @@ def _steps(
             {} if single else {"shortest ideal": band.floor_path, "longest ideal": band.ceil_path}
         )
     if_none = 0.0 if setting.rules in ("package", "head") else 1.0
+    sides = ("candidate", "reference") if name == "precision" else ("reference", "candidate")
     return DirectionSteps(
-        name=name,
-        source="candidate" if name == "precision" else "reference",
-        target="reference" if name == "precision" else "candidate",
+        name,
+        *sides,
         starts=windows.starts,
         ends=windows.ends,
         similarity=similarity,
@@ -169,49 +167,3 @@ def _steps(
         line_note=note,
         nas_l=nas_l,
     )
-
-
-def _sizes(name: str, similarity: FloatArray) -> tuple[int, int]:
-    """Chunks of the reference and of the candidate."""
-    n_source, n_target = similarity.shape
-    return (n_target, n_source) if name == "precision" else (n_source, n_target)
-
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
-def score_figure(score: ItemScore, setting: Setting) -> Figure:
-    """Draw the alignment in a score, with its values for a title.
-
-    Raises:
-        ConfigError: The score has no alignment.
-    """
-    from beholder.plots.alignment import alignment_figure  # matplotlib loads slowly
-
-    _check(score)
-    parts = ("sas", "nas", "gas", "las", "nas_d", "nas_l")
-    named = [f"{name.upper().replace('_', '-')} {fixed(score.values[name], 2)}" for name in parts]
-    title = f"VCS {fixed(score.values['vcs'], 2)}\n" + "   ".join(named)
-    return alignment_figure(score.detail, chunk_verdicts(score.detail, setting), title)
-
-
-def score_steps(score: ItemScore, setting: Setting) -> dict[str, Figure]:
-    """Draw all steps from an alignment to its values, page by page, the alignment itself first.
-
-    Raises:
-        ConfigError: The score has no alignment.
-    """
-    from beholder.plots.alignment import step_figures  # matplotlib loads slowly
-
-    pages = {"alignment": score_figure(score, setting)}
-    directions = direction_steps(score.detail, setting)
-    return pages | step_figures(directions, regularizer_step(score.detail, score.values, setting))
-
-
-def _check(score: ItemScore) -> None:
-    if score.detail.get("view") != "alignment":
-        raise ConfigError(
-            "this score has no alignment to draw: figure() takes a score of VCS, "
-            f"and this one has the values {', '.join(score.values)}"
-        )
