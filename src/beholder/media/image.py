@@ -75,11 +75,7 @@ def check_image(path: Path, *, max_pixels: int = MAX_PIXELS) -> Picture:
         width, height = video.frame_size(wanted.file, max_pixels=max_pixels)
         return Picture(path, width, height, "video", "RGB", (f"at {float(wanted.seconds):g} s",))
     with _opened(path, max_pixels) as image:
-        try:
-            with room_for(image.width * image.height):  # PNG: what may stand after the pixels
-                return _describe(path, image)
-        except Exception as error:  # parsers of damaged files raise nearly anything
-            raise ItemError(f"{path}: the picture is damaged ({error})") from error
+        return _describe(path, image)
 
 
 def load_image(
@@ -102,16 +98,10 @@ def load_image(
         shown = video.load_frame(wanted, max_pixels=max_pixels)
         return shown if max_side is None else fit(shown, max_side)
     with _opened(path, max_pixels) as image:
-        try:
-            with room_for(image.width * image.height):
-                if max_side is not None:
-                    image.draft("RGB", (2 * max_side, 2 * max_side))  # JPEG: at a smaller scale
-                image.load()
-                return upright_rgb(image, max_side)
-        except MemoryError as error:
-            raise ItemError(f"{path}: too large for the memory of this machine") from error
-        except Exception as error:  # decoders of damaged files raise nearly anything
-            raise ItemError(f"{path}: the picture is damaged ({error})") from error
+        if max_side is not None:
+            image.draft("RGB", (2 * max_side, 2 * max_side))  # JPEG: at a smaller scale
+        image.load()
+        return upright_rgb(image, max_side)
 
 
 def encode_jpeg(image: Image.Image) -> bytes:
@@ -187,7 +177,13 @@ def _opened(path: Path, max_pixels: int) -> Iterator[Image.Image]:
                 f"{path}: {image.width} x {image.height} pixels are more than the {max_pixels}"
                 " that are read; scale the picture down first"
             )
-        yield image
+        try:
+            with room_for(image.width * image.height):  # PNG: what may stand after the pixels
+                yield image
+        except MemoryError as error:
+            raise ItemError(f"{path}: too large for the memory of this machine") from error
+        except Exception as error:  # decoders of damaged files raise nearly anything
+            raise ItemError(f"{path}: the picture is damaged ({error})") from error
 
 
 def _image(path: Path, file: io.BufferedReader) -> Image.Image:

@@ -23,8 +23,12 @@ class ShowingMetric(Metric[E]):
 
     @property
     def shown(self) -> frozenset[str]:
-        """Fields of the item that the judge sees beside the candidate."""
-        return self.required_fields
+        """Fields of the item that the judge sees beside the candidate.
+
+        The references are among them if the metric has a parameter that says so.
+        """
+        asked_for = {"references"} if getattr(self, "references", False) else set()
+        return self.required_fields | asked_for
 
     @property
     def looks(self) -> bool:
@@ -221,11 +225,6 @@ class LLaVACritic(AssessingMetric):
     scale_ends = (0, 100)
     explained = False
 
-    @property
-    def shown(self) -> frozenset[str]:
-        """The picture, and the references if they are to be shown."""
-        return self.required_fields | ({"references"} if self.references else set())
-
 
 @dataclass(frozen=True)
 class FLEUR(ShowingMetric[Grade]):
@@ -254,11 +253,6 @@ class FLEUR(ShowingMetric[Grade]):
     )
     required_fields = frozenset({"images"})
     needs = (GradeDescription,)
-
-    @property
-    def shown(self) -> frozenset[str]:
-        """The picture, and the references if they are to be shown."""
-        return self.required_fields | ({"references"} if self.references else set())
 
     async def gather(self, item: Item, tools: Tools) -> Grade:
         """Ask the judge."""
