@@ -48,15 +48,11 @@ def opened(source: str | Path, name: str, packed: str | None) -> Iterator[IO[byt
         raise DataError(name, f"cannot be read: {error.strerror or error}") from error
 
 
-@contextmanager
-def _plain(source: str | Path) -> Iterator[IO[bytes]]:
-    if is_url(source):
-        files, path = file_system(str(source))
-        with files.open_input_file(path) as far:
-            yield io.BufferedReader(far, 2**20)
-        return
-    with Path(source).open("rb") as near:
-        yield near
+def _plain(source: str | Path) -> IO[bytes]:
+    if not is_url(source):
+        return Path(source).open("rb")
+    files, path = file_system(str(source))
+    return io.BufferedReader(files.open_input_file(path), 2**20)
 
 
 def check_unpacking(n_bytes: int, packed: int, name: str) -> None:

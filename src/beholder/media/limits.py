@@ -7,7 +7,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from beholder.errors import ItemError
@@ -86,8 +86,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew)
 
 
-@contextmanager
-def room_for(n_pixels: int) -> Iterator[None]:
+def room_for(n_pixels: int) -> AbstractContextManager[None]:
     """Wait until a picture of so many pixels may be decoded in this process, and hold its room."""
-    with _room.of(n_pixels):
-        yield
+    return _room.of(n_pixels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from numbers import Integral
@@ -93,7 +93,8 @@ def score_units(
             with ``on_empty="error"`` also a value that is not defined.
     """
     _check({"verified": verified, "match": match, "relevant": relevant}, rules, on_empty)
-    facts = _facts(verified, match, relevant, len(reference_relevant), faithful=rules == "code")
+    verdicts = zip(verified, match, relevant, strict=True)
+    facts = _facts(verdicts, len(reference_relevant), faithful=rules == "code")
     targets = [_flag(value, "reference_relevant", missing=True) for value in reference_relevant]
     every, half = _halves(facts, targets, rules)
     if not any(fact.relevant for fact in facts):
@@ -202,15 +203,10 @@ class _Half:
 
 
 def _facts(
-    verified: Sequence[Any],
-    match: Sequence[Any],
-    relevant: Sequence[Any],
-    n_references: int,
-    *,
-    faithful: bool,
+    verdicts: Iterable[tuple[Any, Any, Any]], n_references: int, *, faithful: bool
 ) -> list[_Fact]:
     facts = []
-    for v, raw, r in zip(verified, match, relevant, strict=True):
+    for v, raw, r in verdicts:
         reference = reference_id(raw, n_references)
         key = reference
         right = _flag(v, "verified")

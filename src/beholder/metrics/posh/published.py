@@ -169,31 +169,17 @@ def score_graphs(
     Raises:
         ItemError: A graph is not in the public form, or an answer is no five probabilities.
     """
-    sides: tuple[tuple[Side, Mapping[str, Any]], ...] = (
-        ("reference", candidate_graph),
-        ("candidate", reference_graph),
-    )
-    precision, recall = (
-        mean_score(_answered(PublishedGraph.of_public(graph), side, answer, threshold, rewrite))
-        for side, graph in sides
-    )
+
+    def looked_for(public: Mapping[str, Any], side: Side) -> float:
+        graph, grades = PublishedGraph.of_public(public), dict[Question, Grade]()
+        while (step := advance(graph, grades.get, threshold, rewrite)).open:
+            for q in step.open:
+                grades[q] = _expected(q, answer(q.kind, q.text, q.subject, q.object, side))
+        return mean_score(step.components)
+
+    precision = looked_for(candidate_graph, "reference")
+    recall = looked_for(reference_graph, "candidate")
     return PublishedScores(precision, recall, f1(precision, recall))
-
-
-def _answered(
-    graph: PublishedGraph,
-    side: Side,
-    answer: Answer,
-    threshold: float,
-    rewrite: Callable[[str], str],
-) -> tuple[Component, ...]:
-    grades: dict[Question, Grade] = {}
-    while True:
-        step = advance(graph, grades.get, threshold, rewrite)
-        if not step.open:
-            return step.components
-        for q in step.open:
-            grades[q] = _expected(q, answer(q.kind, q.text, q.subject, q.object, side))
 
 
 def _expected(question: Question, given: Sequence[float]) -> Grade:
@@ -339,8 +325,9 @@ class _Passes:
         others = [self._entities[i] for i in rivals]
         if not others:
             yield frame, _Naming.HEAD
+        qualities = {attribute.text for rival in others for attribute in rival.attributes}
         for attribute in sorted(entity.attributes, key=lambda a: a.sentence):
-            if not any(attribute.text in rival.qualities for rival in others):
+            if attribute.text not in qualities:
                 yield f"{attribute.text} {frame}", _Naming.ATTRIBUTE
         taken = {name for rival in others for name in rival.mentions}
         for name in entity.mentions:

@@ -66,11 +66,6 @@ class PublishedEntity:
     written: str
     spans: tuple[Span, ...] = ()
 
-    @property
-    def qualities(self) -> tuple[str, ...]:
-        """The texts of its attributes."""
-        return tuple(attribute.text for attribute in self.attributes)
-
 
 @dataclass(frozen=True, slots=True)
 class PublishedRelation:
