@@ -225,10 +225,7 @@ def with_references(
 
 
 def _key(row: Mapping[str, Any]) -> str | None:
-    for name in _KEYS:
-        if row.get(name) is not None:
-            return str(row[name])
-    return None
+    return next((str(row[name]) for name in _KEYS if row.get(name) is not None), None)
 
 
 def _texts(row: Mapping[str, Any]) -> list[str]:

@@ -67,7 +67,7 @@ def read_frames(
     name = str(source)
 
     def build(row: object, number: str) -> Frame:
-        return _frame(_renamed(row, columns or {}), year=year, media_root=media_root)
+        return frame_from_row(_renamed(row, columns or {}), year=year, media_root=media_root)
 
     yield from records(read_rows(source, name), build, name=name)
 
@@ -128,11 +128,6 @@ def frame_row(frame: Frame) -> dict[str, object]:
     return {key: str(v) if key == "date" else v for key, v in row.items() if v}
 
 
-def frame_from_row(row: object, *, media_root: Path | None = None) -> Frame:
-    """The frame of a row; RowError where it is none."""
-    return _frame(row, year=None, media_root=media_root)
-
-
 def storyline_row(storyline: Storyline) -> dict[str, object]:
     """The row of a storyline, frames written out."""
     row: dict[str, Any] = {"id": storyline.id, "source": storyline.source}
@@ -170,7 +165,10 @@ def _renamed(row: object, columns: Mapping[str, str]) -> object:
     return renamed
 
 
-def _frame(row: object, *, year: int | None, media_root: Path | None) -> Frame:
+def frame_from_row(
+    row: object, *, year: int | None = None, media_root: Path | None = None
+) -> Frame:
+    """The frame of a row; RowError where it is none."""
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
     rest = {str(key): value for key, value in row.items() if value not in (None, "")}
@@ -222,7 +220,7 @@ def _storyline(
 
 def _member(element: object, known: Mapping[str, Frame], media_root: Path | None) -> Frame:
     if isinstance(element, Mapping):
-        return _frame(element, year=None, media_root=media_root)
+        return frame_from_row(element, media_root=media_root)
     frame_id = identifier(element)
     if known and frame_id not in known:
         raise RowError(f"no frame of the collection has the id {frame_id!r}")

@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
 
@@ -102,15 +103,9 @@ def _is_number(line: str) -> bool:
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[list[str]]:
-    block: list[str] = []
-    for line in lines:
-        if line.strip():
-            block.append(line.rstrip("\r\n"))
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
+    for is_filled, block in groupby(lines, key=lambda line: bool(line.strip())):
+        if is_filled:
+            yield [line.rstrip("\r\n") for line in block]
 
 
 def _seconds(stamp: str) -> float:
@@ -309,11 +304,8 @@ def canvas_rows(found: Mapping[str, Any], name: str) -> Iterator[dict[str, objec
 
 
 def _said(canvas: Mapping[str, Any]) -> str:
-    for field in ("summary", "description", "label"):
-        text = _text(canvas.get(field))
-        if text:
-            return text
-    return ""
+    fields = ("summary", "description", "label")
+    return next(filter(None, (_text(canvas.get(field)) for field in fields)), "")
 
 
 def _text(value: Any) -> str:

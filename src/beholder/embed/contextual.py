@@ -241,10 +241,15 @@ class TokenService:
 
     Args:
         text: Spec of the encoder.
+
+    Attributes:
+        per_process: The encoder's.
+        english_only: The encoder's.
     """
 
     def __init__(self, text: str) -> None:
         self.encoder = token_encoder(text)
+        self.per_process, self.english_only = self.encoder.per_process, self.encoder.english_only
         self._known = Recent(_MEMORY)
         self._batcher: Batcher[tuple[str, int], FloatArray] = Batcher(
             lambda questions, _: enumerate(self.encoder.encode(questions)),
@@ -259,16 +264,6 @@ class TokenService:
     def identity(self) -> str:
         """The encoder's."""
         return self.encoder.identity
-
-    @property
-    def per_process(self) -> bool:
-        """The encoder's."""
-        return self.encoder.per_process
-
-    @property
-    def english_only(self) -> bool:
-        """The encoder's."""
-        return self.encoder.english_only
 
     async def encode(self, text: str, layer: int) -> TokenVectors:
         """A text's tokens with their vectors at a layer.

@@ -57,12 +57,17 @@ class EmbeddingService:
         embedder: Makes the vectors.
         vectors: Where vectors outlive the process; None keeps them in memory only.
         memory: Bytes of vectors and texts to keep in memory; the least used go first.
+
+    Attributes:
+        per_process: The embedder's.
+        english_only: The embedder's.
     """
 
     def __init__(
         self, embedder: Embedder, vectors: VectorStore | None = None, *, memory: int = _MEMORY
     ) -> None:
         self.embedder = embedder
+        self.per_process, self.english_only = embedder.per_process, embedder.english_only
         self._vectors = None if embedder.per_process else vectors
         self._known = Recent(memory)
         self._flights: WeakKeyDictionary[asyncio.AbstractEventLoop, _Flight] = WeakKeyDictionary()
@@ -71,16 +76,6 @@ class EmbeddingService:
     def identity(self) -> str:
         """The embedder's, with its distribution where that is not beholder."""
         return versioned(self.embedder, self.embedder.identity)
-
-    @property
-    def per_process(self) -> bool:
-        """The embedder's."""
-        return self.embedder.per_process
-
-    @property
-    def english_only(self) -> bool:
-        """The embedder's."""
-        return self.embedder.english_only
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """Vectors of texts.

@@ -113,6 +113,12 @@ class Bounds:
         self.check_pairs(max(n_tokens), n_tokens, name)
 
 
+def f1(precision: float, recall: float) -> float:
+    """The harmonic mean; 0 if the two sum to 0."""
+    total = precision + recall
+    return 2 * precision * recall / total if total else 0.0
+
+
 def _n_signs(text: str) -> int:
     """Characters that are neither white space nor part of a word."""
     return sum(map(len, text.split())) - sum(end - start for start, end in words(text))

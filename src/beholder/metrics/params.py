@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, field, fields
@@ -31,6 +32,8 @@ def param(
     affects_score: bool = True,
     tool: str | None = None,
     whole: tuple[int, int | None] | None = None,
+    number: tuple[float, float] | None = None,
+    above: bool = False,
 ) -> Any:
     """A config field of a metric; one annotated ``Literal[...]`` takes these values alone.
 
@@ -41,8 +44,12 @@ def param(
         tool: The kind of tool the value names (``"embedder"``, ``"splitter"``); the signature then
             states the tool's identity (with version or model revision) and not only its name.
         whole: Least and most of a whole number; None: no most.
+        number: Least and most of a number.
+        above: Whether the number must be above the least one.
     """
+    bounds = number and (*number, above)
     known = {"help": help, "affects_score": affects_score, "tool": tool, "whole": whole}
+    known["number"] = bounds
     return field(default=default, metadata=known)
 
 
@@ -92,12 +99,29 @@ def validate_params(built: object) -> None:
             if type(value) is not int or not low <= value <= (high or value):
                 most = f" to {high}" if high else ""
                 raise ConfigError(f"{p.name}={value!r}: expected a whole number from {low}{most}")
+        if p.metadata["number"] and value is not p.default:
+            check_number(p.name, value, *p.metadata["number"])
         if p.metadata["tool"] and value is not None:
             if isinstance(value, Judge):
                 value = value.named()
             if not isinstance(value, str | Spec):
                 raise ConfigError(f"{p.name}={value!r}: expected a spec, such as 'openai:MODEL'")
             object.__setattr__(built, p.name, str(tool(value)))
+
+
+def check_number(name: str, value: object, low: float, high: float, above: bool = False) -> None:
+    """Refuse what is no finite number within two bounds.
+
+    Raises:
+        ConfigError: Names the field and its value.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        inside = (low < value if above else low <= value) and value <= high
+        if inside and math.isfinite(value):
+            return
+    least = f"above {low}" if above else f"from {low}"
+    most = "" if high == math.inf else f" up to {high}"
+    raise ConfigError(f"{name}={value!r}: expected a number {least}{most}")
 
 
 def to_spec(name: str, built: object) -> Spec:

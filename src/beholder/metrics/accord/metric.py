@@ -10,7 +10,6 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
-from beholder.errors import ConfigError
 from beholder.metrics.base import Bounds, Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.posh.metric import PoSh, PoShEvidence
@@ -75,7 +74,9 @@ class Accord(Metric[AccordEvidence]):
     encoder: str = param("minilm", "encoder of words in context: minilm, hf:NAME", tool="encoder")
 
     caution: float = param(
-        0.5, "share of the value that a contradicted sentence costs, 0 to 1; 0 asks no model"
+        0.5,
+        "share of the value that a contradicted sentence costs, 0 to 1; 0 asks no model",
+        number=(0, 1),
     )
 
     registered_name: ClassVar[str] = "accord"
@@ -92,11 +93,6 @@ class Accord(Metric[AccordEvidence]):
         ValueInfo("consistent", "1, down to 1 - caution for a sentence that references exclude"),
         *RATES,
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.caution <= 1:
-            raise ConfigError(f"caution={self.caution}: expected a number from 0 to 1")
 
     @property
     def units(self) -> PoSh:

@@ -24,6 +24,7 @@ from beholder.judges.operations import (
 from beholder.judges.operations.answer import CONTRADICTED, MET, NOT_MENTIONED
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.asked import rows
+from beholder.metrics.base import f1
 from beholder.records import Item, ItemScore
 from beholder.text import RuleSplitter
 from beholder.text.languages import language_named
@@ -222,7 +223,7 @@ class Checklist(Metric[Checked]):
         """The values of sums by state; what is not defined is left out."""
         values = rows.shares(sums, "coverage")
         if "precision" in values:
-            values["f1"] = rows.f1(values["precision"], values["accuracy"])
+            values["f1"] = f1(values["precision"], values["accuracy"])
         elif values and self.rules in ("capability", "tuna"):
             values |= {"precision": 0.0, "f1": 0.0}
         return values
@@ -402,7 +403,7 @@ class AutoDQ(Metric[Events]):
         """
         ours, theirs = evidence
         precision, recall = _share(ours), _share(theirs)
-        shares = {"f1": rows.f1(precision, recall), "precision": precision, "recall": recall}
+        shares = {"f1": f1(precision, recall), "precision": precision, "recall": recall}
         units = (
             *(rows.unit_of("event", one, "candidate") for one in ours),
             *(rows.unit_of("event", one, "reference") for one in theirs),
@@ -415,11 +416,11 @@ class AutoDQ(Metric[Events]):
         """F1 of the mean precision and the mean recall, over texts and over subsets."""
         subsets = statistics.reshape(-1, 3)
         precision, recall, n = subsets.sum(axis=0).tolist()
-        values = {"f1_of_means": rows.f1(precision / n, recall / n)}
+        values = {"f1_of_means": f1(precision / n, recall / n)}
         if len(subsets) > 1:
             there = subsets[subsets[:, 2] > 0]
             p, r = (there[:, :2] / there[:, 2:]).clip(0, 1).mean(axis=0).tolist()
-            values |= {"subset_f1": rows.f1(p, r), "subset_precision": p, "subset_recall": r}
+            values |= {"subset_f1": f1(p, r), "subset_precision": p, "subset_recall": r}
         return values
 
 

@@ -270,12 +270,6 @@ def shares(sums: Sequence[float], spoken: str) -> dict[str, float]:
     return values | ({"precision": right / said} if said else {})
 
 
-def f1(precision: float, recall: float) -> float:
-    """The harmonic mean; 0 if both are 0."""
-    total = precision + recall
-    return 2 * precision * recall / total if total else 0.0
-
-
 def detailed(found: Sequence[Found[Row]], states: Iterable[str]) -> dict[str, Any]:
     """How often each state occurs, and what was unread, tied or changed, by id."""
     answered = [(one.row.id, one.answer) for one in found if one.answer]

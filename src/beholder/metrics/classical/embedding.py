@@ -225,10 +225,9 @@ class PartsMetric(Metric[EmbeddedParts]):
             ItemError: A text has no parts.
         """
         sides = [self.parts(text, tools) for text in (item.candidate, *item.references)]
-        for name, parts in zip(
-            ["the candidate"] + [f"reference {i}" for i in range(1, len(sides))], sides, strict=True
-        ):
+        for place, parts in enumerate(sides):
             if not parts:
+                name = f"reference {place}" if place else "the candidate"
                 raise ItemError(f"{name} has nothing that {self.registered_name} could compare")
         self.bounds.check_pairs(len(sides[0]), list(map(len, sides[1:])), self.registered_name)
         vectors = await tools.embed(self.embedder, [part.text for side in sides for part in side])

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from beholder.embed.base import FloatArray
-from beholder.errors import ConfigError, ItemError
+from beholder.errors import ItemError
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words, clipped_matches
 from beholder.metrics.params import installed
@@ -32,7 +32,7 @@ class ROUGE(WordMetric):
         ConfigError: A parameter is unknown or out of its range.
     """
 
-    beta: float = param(1.2, "weight of recall in rouge_l")
+    beta: float = param(1.2, "weight of recall in rouge_l", number=(0, math.inf), above=True)
 
     registered_name = "rouge"
     bounds = Bounds(compares="words")
@@ -42,11 +42,6 @@ class ROUGE(WordMetric):
         ValueInfo("rouge_1", "F1 of words"),
         ValueInfo("rouge_2", "F1 of pairs of words"),
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.beta > 0:
-            raise ConfigError(f"beta={self.beta!r}: expected a number above 0")
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Compare with each reference, then join."""
@@ -123,16 +118,11 @@ class ChrF(Metric[list[list[int]]]):
     """
 
     char_order: int = param(6, "longest run of characters", whole=(1, None))
-    beta: float = param(2.0, "weight of recall")
+    beta: float = param(2.0, "weight of recall", number=(0, math.inf), above=True)
 
     registered_name = "chrf"
     values = (ValueInfo("chrf", "F of character runs"),)
     corpus_values = (ValueInfo("corpus_chrf", "F of character runs, of summed counts"),)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.beta > 0:
-            raise ConfigError(f"beta={self.beta!r}: expected a number above 0")
 
     async def gather(self, item: Item, tools: Tools) -> list[list[int]]:
         """Counts per reference: candidate's, reference's and shared runs of each length.

@@ -232,10 +232,11 @@ class SGEmbed(PartsMetric):
             for attribute in found.attributes
             if attribute.entity in names
         ]
-        for relation in found.relations:
-            if relation.subject in names and relation.object in names:
-                words = f"{names[relation.subject]} {relation.text} {names[relation.object]}"
-                parts.append(Part("relation", words, relation.spans))
+        parts += [
+            Part("relation", f"{names[r.subject]} {r.text} {names[r.object]}", r.spans)
+            for r in found.relations
+            if r.subject in names and r.object in names
+        ]
         return parts
 
 

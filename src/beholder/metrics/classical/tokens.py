@@ -42,14 +42,13 @@ def item_words(item: Item, tokenizer: str) -> TokenizedTexts:
     Raises:
         ItemError: A text has no word (only punctuation or emoji, say).
     """
-    candidate = tokenize(item.candidate, tokenizer)
-    references = tuple(tokenize(reference, tokenizer) for reference in item.references)
-    if not candidate:
-        raise ItemError("the candidate has no words")
-    for index, reference in enumerate(references, start=1):
-        if not reference:
-            raise ItemError(f"reference {index} has no words")
-    return TokenizedTexts(candidate, references)
+    candidate, *references = (
+        tokenize(text, tokenizer) for text in (item.candidate, *item.references)
+    )
+    for place, words in enumerate((candidate, *references)):
+        if not words:
+            raise ItemError(f"{f'reference {place}' if place else 'the candidate'} has no words")
+    return TokenizedTexts(candidate, tuple(references))
 
 
 @dataclass(frozen=True, slots=True)

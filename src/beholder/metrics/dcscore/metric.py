@@ -71,10 +71,10 @@ class DCScore(Metric[DCScoreEvidence]):
     )
     samples: int | tuple[int, int] = param(1, "answers to average: n, or (match, verify)")
     match_temperature: float | None = param(
-        None, "of matching; None: the judge's own, 1.0 with several samples"
+        None, "of matching; None: the judge's own, 1.0 with several samples", number=(0, 2)
     )
     verify_temperature: float | None = param(
-        None, "of verification; None: the judge's own, 0.3 with several samples"
+        None, "of verification; None: the judge's own, 0.3 with several samples", number=(0, 2)
     )
     match: Literal["contained", "nearest"] = param(
         "contained", "a target matches that says the fact; or the nearest, exact or not"
@@ -107,10 +107,6 @@ class DCScore(Metric[DCScoreEvidence]):
             raise ConfigError(
                 f"samples={self.samples!r}: expected n or (match, verify), from 1 to 100"
             )
-        for name in ("match_temperature", "verify_temperature"):
-            value = getattr(self, name)
-            if value is not None and not 0.0 <= value <= 2.0:
-                raise ConfigError(f"{name}={value!r}: expected a number from 0 to 2, or None")
         if self.direction == "both":
             named = tuple(
                 replace(v, name=f"{d}_{v.name}", help=f"{d.upper()}: {v.help}")

@@ -126,19 +126,10 @@ class Audit(ShowingMetric[Audited]):
         if evidence.claims:
             either = [a or b for a, b in zip(evidence.supported, evidence.seen, strict=True)]
             values |= {"precision": fmean(evidence.supported), "precision_seen": fmean(either)}
-        units = [
-            Unit(
-                "statement",
-                fact.text,
-                "reference",
-                fact.spans,
-                share,
-                doubt,
-                number,
-                {"stated": said},
-            )
-            for ((number, fact), share), (said, doubt) in zip(shown, stated, strict=True)
-        ]
+        units = []
+        for ((number, fact), share), (said, doubt) in zip(shown, stated, strict=True):
+            found = (share, doubt, number, {"stated": said})
+            units.append(Unit("statement", fact.text, "reference", fact.spans, *found))
         claims = zip(evidence.claims, evidence.supported, evidence.seen, strict=True)
         for claim, told, seen in claims:
             verdict = "supported" if told else "seen_only" if seen else "unsupported"

@@ -86,7 +86,9 @@ class PoSh(Metric[PoShEvidence]):
     judge: str = param("builtin", "who grades: builtin, or a model", tool="judge")
     rules: Literal["fixed", "reference"] = param("fixed", "rule set")
     presence_threshold: float | None = param(
-        None, "grade from 1 to 5 from which a unit is present; None: that of the judge's scale"
+        None,
+        "grade from 1 to 5 from which a unit is present; None: that of the judge's scale",
+        number=(1, 5),
     )
     identifiers: Literal["rules", "judge"] = param(
         "rules", "rules='reference': who words names of several words, such as 'tall man'"
@@ -102,7 +104,9 @@ class PoSh(Metric[PoShEvidence]):
     attribute_weight: float = param(1.0, "rules='fixed': weight of attributes")
     relation_weight: float = param(1.0, "rules='fixed': weight of relations")
     lexical_weight: float = param(
-        0.0, "rules='fixed', judge='builtin': share of word alignment in precision and recall"
+        0.0,
+        "rules='fixed', judge='builtin': share of word alignment in precision and recall",
+        number=(0, 1),
     )
     references: Literal["peers", "best", "mean"] = param("peers", "recall over references")
     encoder: str = param(
@@ -129,17 +133,10 @@ class PoSh(Metric[PoShEvidence]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        threshold = self.presence_threshold
-        if threshold is not None and not 1.0 <= threshold <= 5.0:
-            raise ConfigError(f"presence_threshold={threshold!r}: expected a grade from 1 to 5")
         if self.asking == "list" and self.rules == "reference":
             raise ConfigError(
                 "asking='list' needs rules='fixed': the published protocol asks about one unit at"
                 " a time"
-            )
-        if not 0.0 <= self.lexical_weight <= 1.0:
-            raise ConfigError(
-                f"lexical_weight={self.lexical_weight!r}: expected a share from 0 to 1"
             )
         kinds = tuple(self._weights.values())
         if min(kinds) < 0 or not sum(kinds) > 0:

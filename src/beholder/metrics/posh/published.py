@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 from beholder.errors import ItemError
 from beholder.judges import Grade
 from beholder.judges.operations import Question, QuestionKind
+from beholder.metrics.base import f1 as f1
 from beholder.metrics.posh.published_graph import PART_OF, PublishedGraph
 from beholder.records import Side, Span
 
@@ -123,11 +124,6 @@ def mean_score(components: Sequence[Component]) -> float:
     if not components:
         return 1.0
     return sum(c.score for c in components) / HIGHEST / len(components)
-
-
-def f1(precision: float, recall: float) -> float:
-    """F1; 0 where both are 0."""
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
 class PublishedScores(NamedTuple):

@@ -11,13 +11,9 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
+from beholder.metrics.base import f1 as harmonic
+from beholder.metrics.params import check_number
 from beholder.metrics.vcs import order
-
-
-def harmonic(p: float, q: float) -> float:
-    """Harmonic mean, 0 when the two sum to 0."""
-    total = p + q
-    return 2 * p * q / total if total else 0.0
 
 
 def f_measure(precision: float, recall: float, beta: float) -> float:
@@ -99,11 +95,11 @@ class Setting:
     nas_coverage_cutoff: float = 0.5
 
     def __post_init__(self) -> None:
-        _check_range("lct", self.lct, 0)
-        _check_range("context_cutoff", self.context_cutoff, 0, 1)
-        _check_range("context_window_control", self.context_window_control, 0, above=True)
-        _check_range("nas_blend_factor", self.nas_blend_factor, -1, 1)
-        _check_range("nas_coverage_cutoff", self.nas_coverage_cutoff, 0, 1, above=True)
+        check_number("lct", self.lct, 0, math.inf)
+        check_number("context_cutoff", self.context_cutoff, 0, 1)
+        check_number("context_window_control", self.context_window_control, 0, math.inf, above=True)
+        check_number("nas_blend_factor", self.nas_blend_factor, -1, 1)
+        check_number("nas_coverage_cutoff", self.nas_coverage_cutoff, 0, 1, above=True)
         if self.rules != "head":
             for name, default in (("nas_blend_factor", 0.0), ("nas_coverage_cutoff", 0.5)):
                 if getattr(self, name) != default:
@@ -111,18 +107,6 @@ class Setting:
                         f"{name}={getattr(self, name)!r} has no effect under "
                         f"rules={self.rules!r}: leave it out, or set rules='head'"
                     )
-
-
-def _check_range(
-    name: str, value: object, low: float, high: float = math.inf, *, above: bool = False
-) -> None:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        inside = (low < value if above else low <= value) and value <= high
-        if inside and math.isfinite(value):
-            return
-    least = f"above {low}" if above else f"from {low}"
-    most = "" if high == math.inf else f" up to {high}"
-    raise ConfigError(f"{name}={value!r}: expected a number {least}{most}")
 
 
 @dataclass(frozen=True, slots=True)
