@@ -42,13 +42,11 @@ def item_words(item: Item, tokenizer: str) -> TokenizedTexts:
     Raises:
         ItemError: A text has no word (only punctuation or emoji, say).
     """
-    candidate, *references = (
-        tokenize(text, tokenizer) for text in (item.candidate, *item.references)
-    )
-    for place, words in enumerate((candidate, *references)):
+    sides = tuple(tokenize(text, tokenizer) for text in (item.candidate, *item.references))
+    for place, words in enumerate(sides):
         if not words:
             raise ItemError(f"{f'reference {place}' if place else 'the candidate'} has no words")
-    return TokenizedTexts(candidate, tuple(references))
+    return TokenizedTexts(sides[0], sides[1:])
 
 
 @dataclass(frozen=True, slots=True)
