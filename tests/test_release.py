@@ -107,7 +107,7 @@ def test_the_metadata_say_what_it_is(wheel: zipfile.ZipFile) -> None:
     [name] = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
     said = Parser().parsestr(wheel.read(name).decode())
     assert (said["Name"], said["Version"]) == ("beholder", beholder.__version__)
-    assert said["License-Expression"] == "Apache-2.0 AND 0BSD AND LicenseRef-WordNet-3.0"
+    assert said["License-Expression"] == "Apache-2.0 AND 0BSD AND MIT AND LicenseRef-WordNet-3.0"
     assert said["Description-Content-Type"] == "text/markdown"
     assert sum(one.startswith("Topic ::") for one in said.get_all("Classifier", [])) >= 3
     assert set(said.get_all("Provides-Extra", [])) == set(PROJECT["optional-dependencies"])

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from beholder.metrics.base import f1
 from beholder.metrics.vcs import order, scoring
 from beholder.metrics.vcs.order import (
     IntArray,
@@ -15,7 +16,7 @@ from beholder.metrics.vcs.order import (
     mapping_windows,
     similarity_band,
 )
-from beholder.metrics.vcs.scoring import comprehension, harmonic, semantic
+from beholder.metrics.vcs.scoring import comprehension, semantic
 
 
 def positions(*values: int) -> IntArray:
@@ -143,8 +144,8 @@ def test_regularize_takes_off_what_comes_for_nothing() -> None:
 
 
 def test_combination_formulas() -> None:
-    assert harmonic(1.0, 0.5) == pytest.approx(2 / 3)
-    assert harmonic(0.0, 0.0) == 0
+    assert f1(1.0, 0.5) == pytest.approx(2 / 3)
+    assert f1(0.0, 0.0) == 0
     assert semantic(0.9, 0.8) == pytest.approx((0.9 - 0.2) / 0.8)
     assert semantic(0.1, 0.8) == 0
     assert semantic(0.9, 0.0) == 0

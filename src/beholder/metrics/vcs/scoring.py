@@ -11,7 +11,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
-from beholder.metrics.base import f1 as harmonic
+from beholder.metrics.base import f1
 from beholder.metrics.params import check_number
 from beholder.metrics.vcs import order
 
@@ -203,8 +203,8 @@ def vcs_values(alignment: ChunkAlignment, gas: float, setting: Setting) -> dict[
     las_recall = bounded(_mean(alignment.recall.similarities))
     las = local(las_precision, las_recall, setting)
     (d_precision, l_precision), (d_recall, l_recall) = narrative(alignment, setting)
-    nas_d, nas_l = harmonic(d_precision, d_recall), harmonic(l_precision, l_recall)
-    nas_f1 = harmonic(nas_d, nas_l)
+    nas_d, nas_l = f1(d_precision, d_recall), f1(l_precision, l_recall)
+    nas_f1 = f1(nas_d, nas_l)
     regularizer = regularizer_of(n_reference, n_candidate, setting)
     nas = regularize(nas_f1, regularizer)
     sas = bounded(semantic(gas, las))
@@ -231,7 +231,7 @@ def local(precision: float, recall: float, setting: Setting) -> float:
     """LAS: harmonic mean; the paper makes it 0 unless the sum of the two is positive."""
     if setting.rules == "paper" and precision + recall <= 0:
         return 0.0
-    return harmonic(precision, recall)
+    return f1(precision, recall)
 
 
 def _mean(similarities: FloatArray) -> float:

@@ -14,6 +14,7 @@ from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ItemError
 from beholder.metrics import Bounds, Tools, param
+from beholder.metrics.base import f1
 from beholder.metrics.vcs import scoring
 from beholder.metrics.vcs.evidence import AlignedMetric, EmbeddedText, VCSEvidence
 from beholder.metrics.vcs.findings import alignment_detail
@@ -257,7 +258,7 @@ def _combine(values: dict[str, float], setting: scoring.Setting) -> dict[str, fl
     precision, recall = values["las_precision"], values["las_recall"]
     if setting.rules == "fixed":
         values["las"] = scoring.f_measure(precision, recall, BETA)
-        values["sas"] = scoring.harmonic(values["las"], values["gas"])
+        values["sas"] = f1(values["las"], values["gas"])
         values["vcs"] = values["sas"] * (1 - DISCOUNT * (1 - values["nas"]))
     else:
         values["las"] = scoring.local(precision, recall, setting)
