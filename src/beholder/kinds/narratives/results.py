@@ -237,6 +237,18 @@ class Narrative(Struct, frozen=True):
         cast += [(f"step {n}", vote) for n, votes in enumerate(self.steps, 1) for vote in votes]
         return [(where, vote.failure) for where, vote in cast if vote.failure]
 
+    @property
+    def failures(self) -> list[str]:
+        """What went wrong, in words, each once."""
+        votes = (f"{where}: {reason}" for where, reason in self.vote_failures)
+        return [reason for reason in dict.fromkeys([self.coherence_failure, *votes]) if reason]
+
+    @property
+    def reasons(self) -> list[tuple[str, int, str]]:
+        """The judges' words: method, number of the judge, reason."""
+        cast = ((method, vote) for method, votes in self.votes.items() for vote in votes)
+        return [(method, vote.judge + 1, vote.reason) for method, vote in cast if vote.reason]
+
 
 class UnitCost(Struct, frozen=True):
     """Costs in one unit, seconds or tokens.
