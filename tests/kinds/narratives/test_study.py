@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +13,51 @@ from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import HybridOptions
 from beholder.kinds.narratives.hybrid import choose, combine
 from beholder.kinds.narratives.models import between_models
-from beholder.kinds.narratives.results import PUBLISHED_SECONDS, Rates, Stage, measured
+from beholder.kinds.narratives.results import (
+    PUBLISHED_SECONDS,
+    Narrative,
+    NarrativeCoherence,
+    NearestNarrative,
+    Rates,
+    Stage,
+    StudyVote,
+    measured,
+)
 from beholder.kinds.narratives.steps import Breaks, StepRow, breaks_table, steps_table, told_by
 from beholder.kinds.narratives.storylines.space import Floats
-from beholder.kinds.narratives.study import JudgedStoryline, tables
+from beholder.kinds.narratives.study import tables
 from beholder.stats import reliability_verdict
 
 NAN = math.nan
+
+
+def _judged(
+    name: str,
+    source: str,
+    minimum: float | None,
+    mean: float | None,
+    distance: float | None,
+    votes: Mapping[str, Sequence[Any]],
+) -> Narrative:
+    """A narrative with votes by method, of which little else is known."""
+    coherence = None
+    if minimum is not None and mean is not None:
+        coherence = NarrativeCoherence((), minimum, mean, NAN, 0)
+    return Narrative(
+        id=name,
+        source=source,
+        group={},
+        frames=(),
+        coherence=coherence,
+        coherence_failure=None,
+        nearest=None if distance is None else NearestNarrative(0, NAN, distance, ()),
+        votes={
+            method: tuple(StudyVote(judge, vote, "", None) for judge, vote in enumerate(cast))
+            for method, cast in votes.items()
+        },
+        hybrid=None,
+        steps=(),
+    )
 
 
 def _ratings(n: int, icc: float, seed: int) -> Floats:
@@ -38,10 +78,10 @@ def _ratings(n: int, icc: float, seed: int) -> Floats:
     return ratings
 
 
-def _subjects(captions: Floats, sight: Floats) -> list[JudgedStoryline]:
+def _subjects(captions: Floats, sight: Floats) -> list[Narrative]:
     sources = ["human"] * 6 + ["maps"] * 60 + ["random"] * 60
     return [
-        JudgedStoryline(f"n{i}", source, 0.5, 0.6, None if source == "human" else 0.3,
+        _judged(f"n{i}", source, 0.5, 0.6, None if source == "human" else 0.3,
                 {"captions": list(captions[i]), "sight": list(sight[i])})
         for i, source in enumerate(sources)
     ]  # fmt: skip
@@ -87,7 +127,7 @@ def test_the_published_effects_come_out_of_groups_with_those_moments(
     ):
         votes = _with_moments(n, mean, sd, seed)
         subjects += [
-            JudgedStoryline(f"{source}{i}", source, None, None, None, {method: [v]})
+            _judged(f"{source}{i}", source, None, None, None, {method: [v]})
             for i, v in enumerate(votes)
         ]
     found = tables(subjects).comparisons
@@ -105,9 +145,9 @@ def test_the_published_effects_come_out_of_groups_with_those_moments(
 
 def test_missing_votes_are_counted_and_never_averaged_as_zero() -> None:
     subjects = [
-        JudgedStoryline("a", "human", None, None, None, {"sight": [8, None]}),
-        JudgedStoryline("b", "human", None, None, None, {"sight": [None, None]}),
-        JudgedStoryline("c", "human", None, None, None, {"sight": [4, 6]}),
+        _judged("a", "human", None, None, None, {"sight": [8, None]}),
+        _judged("b", "human", None, None, None, {"sight": [None, None]}),
+        _judged("c", "human", None, None, None, {"sight": [4, 6]}),
     ]
     (row,) = tables(subjects).scores
     assert (row.n, row.n_failed, row.n_votes, row.n_votes_failed) == (2, 1, 3, 3)
@@ -120,7 +160,7 @@ def test_missing_votes_are_counted_and_never_averaged_as_zero() -> None:
 
 
 def test_human_comes_first_and_few_narratives_carry_a_caution() -> None:
-    subjects = [JudgedStoryline(s, s, 0.1, 0.2, None, {}) for s in ("random", "maps", "human")]
+    subjects = [_judged(s, s, 0.1, 0.2, None, {}) for s in ("random", "maps", "human")]
     found = tables(subjects)
     assert found.sources == ("human", "maps", "random")
     assert any("human: only 1 narratives" in caution for caution in found.cautions)
@@ -131,7 +171,7 @@ def test_human_comes_first_and_few_narratives_carry_a_caution() -> None:
 def test_correlations_with_distance_leave_human_narratives_out() -> None:
     rng = np.random.default_rng(0)
     subjects = [
-        JudgedStoryline(
+        _judged(
             str(i), "human" if i < 5 else "maps", x, x, None if i < 5 else x, {"sight": [10 * x]}
         )
         for i, x in enumerate(rng.random(20))

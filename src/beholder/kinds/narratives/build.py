@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import msgspec
 import numpy as np
@@ -24,7 +24,7 @@ from beholder.kinds.narratives.stages import StageFindings
 from beholder.kinds.narratives.steps import StepRow, steps_table, told_by
 from beholder.kinds.narratives.storylines.extract import steps_back
 from beholder.kinds.narratives.storylines.strength import Coherence
-from beholder.kinds.narratives.study import JudgedStoryline, tables
+from beholder.kinds.narratives.study import tables
 from beholder.records import Frame, ItemFailure, Storyline
 from beholder.run.thumbs import write_thumbs
 
@@ -83,10 +83,9 @@ def _study(found: StageFindings, unreadable: Iterable[str]) -> results.Narrative
     config, storylines = found.config, found.inputs.storylines
     hybrid, hybrid_missing = _hybrid(found)
     narratives = _narratives(found, hybrid)
-    subjects = [JudgedStoryline.of(one) for one in narratives]
     captions = found.captions()
     comparison = tables(
-        subjects,
+        narratives,
         config.human,
         n_repeated=len(narratives) - len({one.frames for one in narratives}),
         notes=_notes(hybrid, storylines),
@@ -97,7 +96,7 @@ def _study(found: StageFindings, unreadable: Iterable[str]) -> results.Narrative
         narratives=narratives,
         tables=comparison,
         examples=_examples(found, comparison) if config.voting.examples else None,
-        models=tuple(_models(config, subjects)),
+        models=tuple(_models(config, narratives)),
         steps=_steps_table(narratives, config.human) if "transitions" in found.outcomes else None,
         cost=cost_table(config, found.inputs, found.spent),
         hybrid=None if hybrid is None else _hybrid_ratings(hybrid, found),
@@ -110,17 +109,17 @@ def _study(found: StageFindings, unreadable: Iterable[str]) -> results.Narrative
 
 
 def _models(
-    config: NarrateConfig, subjects: Sequence[JudgedStoryline]
+    config: NarrateConfig, narratives: Sequence[results.Narrative]
 ) -> Iterator[compared.ModelAgreement]:
     """How judges agree, by way of seeing; nothing if there is one judge."""
     named: dict[str, dict[str, str]] = {}
     for way in config.ways if len(config.judges) > 1 else ():
         by = f"{way.by} with examples" if way.examples else way.by
         named.setdefault(by, {})[way.judge] = way.name
-    sources = {one.id: one.source for one in subjects}
+    sources = {one.id: one.source for one in narratives}
     for by, names in named.items():
         ratings = {
-            judge: {one.id: mean for one in subjects if (mean := one.mean_vote(name)) is not None}
+            judge: {one.id: mean for one in narratives if (mean := one.means.get(name)) is not None}
             for judge, name in names.items()
         }
         yield between_models(by, ratings, sources, config.human)
@@ -240,20 +239,15 @@ def _hybrid_ratings(hybrid: Hybrid, found: StageFindings) -> results.HybridRatin
     sight = found.spent.get("sight", results.Stage())
     calls = sight.calls or 1
     spared = (len(found.inputs.storylines) - hybrid.n_seen) * config.voting.judges
+    facts = {one.name: getattr(hybrid, one.name) for one in fields(hybrid) if one.name != "ratings"}
     return results.HybridRatings(
         rule=config.hybrid.rule,
         share=config.hybrid.share,
-        n_seen=hybrid.n_seen,
         seen=tuple(found.seen),
-        weight=hybrid.weight,
-        learned=hybrid.learned,
-        slope=hybrid.slope,
-        intercept=hybrid.intercept,
-        trusted=hybrid.trusted,
-        checks=hybrid.checks,
         calls_saved=spared,
         seconds_saved=spared * (sight.seconds / calls),
         tokens_saved=spared * (sight.tokens / calls),
+        **facts,
     )
 
 

@@ -6,8 +6,7 @@ each with an interval, n, and cautions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, TypeVar
 
@@ -16,7 +15,7 @@ from msgspec import UNSET, Struct, UnsetType, structs
 
 from beholder import stats
 from beholder.kinds.narratives import compared
-from beholder.kinds.narratives.results import Narrative, mean_vote
+from beholder.kinds.narratives.results import Narrative
 from beholder.kinds.narratives.storylines.space import Floats
 from beholder.records import ends_of
 from beholder.stats.intraclass import ICCKind
@@ -24,52 +23,18 @@ from beholder.stats.intraclass import ICCKind
 FEW = 10
 """Narratives of a source below which tests and effect sizes carry a caution."""
 
-MEASURES = ("minimum", "mean", "dtw")
-"""What ratings are correlated with: fields of ``JudgedStoryline``."""
+MEASURES: dict[str, Callable[[Narrative], float | None]] = {
+    "minimum": lambda one: one.coherence.minimum if one.coherence else None,
+    "mean": lambda one: one.coherence.mean if one.coherence else None,
+    "dtw": lambda one: one.nearest.normalised if one.nearest else None,
+}
+"""What ratings are correlated with; human narratives have no distance (``dtw``)."""
 
 R = TypeVar("R", bound=Struct)
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedStoryline:
-    """One narrative as the study sees it.
-
-    Attributes:
-        id: Its id.
-        source: What made it.
-        minimum: Minimum coherence, or None.
-        mean: Mean coherence, or None.
-        dtw: Normalised distance to the nearest human narrative; None for human ones.
-        votes: Per method K values, None where a vote failed.
-    """
-
-    id: str
-    source: str
-    minimum: float | None
-    mean: float | None
-    dtw: float | None
-    votes: Mapping[str, Sequence[float | None]]
-
-    @classmethod
-    def of(cls, narrative: Narrative) -> JudgedStoryline:
-        """What the study sees of a narrative."""
-        coherence, nearest = narrative.coherence, narrative.nearest
-        return cls(
-            id=narrative.id,
-            source=narrative.source,
-            minimum=None if coherence is None else coherence.minimum,
-            mean=None if coherence is None else coherence.mean,
-            dtw=None if nearest is None else nearest.normalised,
-            votes=narrative.ratings,
-        )
-
-    def mean_vote(self, method: str) -> float | None:
-        """Mean vote by a method; None without one."""
-        return mean_vote(self.votes.get(method, ()))
-
-
 def tables(
-    subjects: Sequence[JudgedStoryline],
+    subjects: Sequence[Narrative],
     human: str = "human",
     *,
     n_repeated: int = 0,
@@ -84,9 +49,9 @@ def tables(
         notes: Further cautions.
     """
     sources = ordered_sources([subject.source for subject in subjects], human)
-    methods = tuple(dict.fromkeys(m for subject in subjects for m in subject.votes))
-    votes = {m: [s.mean_vote(m) for s in subjects] for m in methods}
-    measures = {name: [getattr(s, name) for s in subjects] for name in MEASURES}
+    methods = tuple(dict.fromkeys(m for subject in subjects for m in subject.ratings))
+    votes = {m: [s.means.get(m) for s in subjects] for m in methods}
+    measures = {name: list(map(measure, subjects)) for name, measure in MEASURES.items()}
     means = {
         m: {
             source: [
@@ -133,17 +98,17 @@ def ordered_sources(named: Sequence[str], human: str) -> list[str]:
     return sorted(found, key=lambda s: (s != human, s == "random", found.index(s)))
 
 
-def _table(subjects: Sequence[JudgedStoryline], method: str) -> Floats:
+def _table(subjects: Sequence[Narrative], method: str) -> Floats:
     """Votes of the narratives that have all of them, (n, K)."""
-    rows = [list(s.votes[method]) for s in subjects if method in s.votes]
+    rows = [list(s.ratings[method]) for s in subjects if method in s.ratings]
     return np.array([row for row in rows if None not in row], dtype=np.float64)
 
 
 def _scores(
-    subjects: Sequence[JudgedStoryline], method: str, source: str, means: Sequence[float]
+    subjects: Sequence[Narrative], method: str, source: str, means: Sequence[float]
 ) -> compared.SourceScore:
-    judged = [s for s in subjects if s.source == source and method in s.votes]
-    votes = [vote for s in judged for vote in s.votes[method]]
+    judged = [s for s in subjects if s.source == source and method in s.ratings]
+    votes = [vote for s in judged for vote in s.ratings[method]]
     estimate = stats.mean_interval(means) if means else None
     return compared.SourceScore(
         method=method,
@@ -160,7 +125,7 @@ def _scores(
     )
 
 
-def _spread(subjects: Sequence[JudgedStoryline], method: str) -> compared.JudgeSpread:
+def _spread(subjects: Sequence[Narrative], method: str) -> compared.JudgeSpread:
     table = _table(subjects, method)
     if table.ndim < 2 or not len(table) or table.shape[1] < 2:
         return compared.JudgeSpread()
@@ -172,10 +137,10 @@ def _spread(subjects: Sequence[JudgedStoryline], method: str) -> compared.JudgeS
     )
 
 
-def _coherence(subjects: Sequence[JudgedStoryline], source: str) -> compared.SourceCoherence:
+def _coherence(subjects: Sequence[Narrative], source: str) -> compared.SourceCoherence:
     known = (
-        [v for s in subjects if s.source == source and (v := getattr(s, name)) is not None]
-        for name in MEASURES
+        [v for s in subjects if s.source == source and (v := measure(s)) is not None]
+        for measure in MEASURES.values()
     )
     return compared.SourceCoherence(source, *map(mean_and_sd, known))
 
@@ -194,9 +159,9 @@ def _correlated(a: Sequence[float | None], b: Sequence[float | None]) -> dict[st
 
 
 def _reliability(
-    subjects: Sequence[JudgedStoryline], method: str, sources: Sequence[str]
+    subjects: Sequence[Narrative], method: str, sources: Sequence[str]
 ) -> compared.MethodReliability:
-    judged = [s for s in subjects if method in s.votes]
+    judged = [s for s in subjects if method in s.ratings]
     table = _table(subjects, method)
     n_left_out = len(judged) - len(table)
     if table.ndim < 2 or len(table) < 2 or table.shape[1] < 2:
@@ -286,9 +251,7 @@ def with_holm(rows: Sequence[R], name: str) -> list[R]:
     ]
 
 
-def _cautions(
-    subjects: Sequence[JudgedStoryline], sources: Sequence[str], n_repeated: int
-) -> list[str]:
+def _cautions(subjects: Sequence[Narrative], sources: Sequence[str], n_repeated: int) -> list[str]:
     notes = []
     if n_repeated:
         notes.append(
