@@ -218,7 +218,7 @@ def test_tokens_by_the_rules_of_thumb() -> None:
     assert rates.by_captions == pytest.approx(400 + 6 * 200)
     assert rates.by_sight == pytest.approx(400 + 6 * 1500)
     # 10 captions and 3 judges on each: 19000 + n * 3 * 1600 = n * 3 * 9400 at n = 19000 / 23400
-    assert rates.break_even(10, 3) == pytest.approx(19000 / 23400)
+    assert rates.of(10, 1, 3).break_even == pytest.approx(19000 / 23400)
 
 
 def test_steps_of_each_source() -> None:

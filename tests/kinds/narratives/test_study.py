@@ -282,19 +282,20 @@ def test_sight_stands_alone_where_captions_failed() -> None:
 
 def test_the_published_break_even_comes_out_of_the_published_seconds() -> None:
     """Table 5: 501 pictures at 2.5 s, 0.86 and 9.30 s a narrative, K = 3: about 50 narratives."""
-    assert PUBLISHED_SECONDS.break_even(501, 3) == pytest.approx(49.5, abs=0.1)
-    assert PUBLISHED_SECONDS.captions_total(501, 126, 3) == pytest.approx(1579, abs=2)
-    assert PUBLISHED_SECONDS.sight_total(126, 3) == pytest.approx(3515, abs=1)
+    found = PUBLISHED_SECONDS.of(501, 126, 3)
+    assert found.break_even == pytest.approx(49.5, abs=0.1)
+    assert found.captions_total == pytest.approx(1579, abs=2)
+    assert found.sight_total == pytest.approx(3515, abs=1)
 
 
 def test_captions_never_pay_when_rating_them_costs_more() -> None:
-    assert Rates(1.0, 5.0, 4.0, "x").break_even(10, 3) is None
+    assert Rates(1.0, 5.0, 4.0, "x").of(10, 1, 3).break_even is None
 
 
 def test_given_captions_cost_nothing() -> None:
     found = measured({"captions": Stage(3, 3.0, 30, 3), "sight": Stage(4, 20.0, 400, 4)})
     assert found is not None
-    assert found[0].break_even(500, 3) == 0.0
+    assert found[0].of(500, 1, 3).break_even == 0.0
     assert "captions were given" in found[0].basis
 
 

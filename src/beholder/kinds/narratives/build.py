@@ -18,7 +18,7 @@ from beholder.kinds.narratives.config import NarrateConfig
 from beholder.kinds.narratives.hybrid import Hybrid, combine
 from beholder.kinds.narratives.inputs import Inputs
 from beholder.kinds.narratives.judging import Vote
-from beholder.kinds.narratives.measuring import EmbeddedPictures
+from beholder.kinds.narratives.measuring import EmbeddedPictures, coherence_in, nearest_in
 from beholder.kinds.narratives.models import between_models, with_and_without
 from beholder.kinds.narratives.stages import StageFindings
 from beholder.kinds.narratives.steps import StepRow, steps_table, told_by
@@ -75,7 +75,7 @@ def cost_table(
         kinds.setdefault(way.by, []).append(known.get(way.name, results.Stage()))
     rates = results.measured({kind: results.pooled(found) for kind, found in kinds.items()})
     seconds, tokens = rates or (results.PUBLISHED_SECONDS, results.estimated_tokens(length, words))
-    units = (_unit_cost(rates, n_pictures, n, judges) for rates in (seconds, tokens))
+    units = (rates.of(n_pictures, n, judges) for rates in (seconds, tokens))
     return results.Cost(n_pictures, n, judges, known, *units)
 
 
@@ -146,12 +146,13 @@ def _votes(votes: Sequence[Vote]) -> tuple[results.StudyVote, ...]:
 
 
 def _narratives(found: StageFindings, hybrid: Hybrid | None) -> tuple[results.Narrative, ...]:
-    votes, steps = found.votes(), found.steps()
-    coherence, nearest = found.coherence(), found.nearest()
+    votes, steps, measured = found.votes(), found.steps(), found.of("coherence")
+    place = {storyline.id: at for at, storyline in enumerate(found.inputs.storylines)}
     index = {frame.id: number for number, frame in enumerate(found.inputs.shown)}
 
     def one(at: int, storyline: Storyline) -> results.Narrative:
-        known, near = coherence.get(at), nearest.get(at)
+        known = coherence_in(measured[at]) if at in measured else None
+        near = nearest_in(measured[at]) if at in measured else None
         return results.Narrative(
             id=storyline.id,
             source=storyline.source,
@@ -161,7 +162,7 @@ def _narratives(found: StageFindings, hybrid: Hybrid | None) -> tuple[results.Na
             if isinstance(known, Coherence)
             else None,
             coherence_failure=known.message if isinstance(known, ItemFailure) else None,
-            nearest=near,
+            nearest=results.NearestNarrative(place[near[0]], **asdict(near[1])) if near else None,
             votes={method: _votes(cast[at]) for method, cast in votes.items() if at in cast},
             hybrid=None if hybrid is None else _hybrid_row(hybrid, at),
             steps=tuple(map(_votes, steps.get(at, ()))),
@@ -248,16 +249,6 @@ def _hybrid_ratings(hybrid: Hybrid, found: StageFindings) -> results.HybridRatin
         seconds_saved=spared * (sight.seconds / calls),
         tokens_saved=spared * (sight.tokens / calls),
         **facts,
-    )
-
-
-def _unit_cost(rates: results.Rates, n_pictures: int, n: int, judges: int) -> results.UnitCost:
-    return results.UnitCost(
-        **asdict(rates),
-        captions_total=rates.captions_total(n_pictures, n, judges),
-        captions_again=n * judges * rates.by_captions,
-        sight_total=rates.sight_total(n, judges),
-        break_even=rates.break_even(n_pictures, judges),
     )
 
 
