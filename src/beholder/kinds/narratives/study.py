@@ -6,8 +6,10 @@ each with an interval, n, and cautions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +21,11 @@ from beholder.kinds.narratives.results import Narrative
 from beholder.kinds.narratives.storylines.space import Floats
 from beholder.records import ends_of
 from beholder.stats.intraclass import ICCKind
+
+NOTES: Mapping[str, Any] = tomllib.loads(
+    Path(__file__).with_name("notes.toml").read_text(encoding="utf-8")
+)
+"""What a report says below its tables."""
 
 FEW = 10
 """Narratives of a source below which tests and effect sizes carry a caution."""
@@ -52,17 +59,7 @@ def tables(
     methods = tuple(dict.fromkeys(m for subject in subjects for m in subject.ratings))
     votes = {m: [s.means.get(m) for s in subjects] for m in methods}
     measures = {name: list(map(measure, subjects)) for name, measure in MEASURES.items()}
-    means = {
-        m: {
-            source: [
-                v
-                for s, v in zip(subjects, found, strict=True)
-                if v is not None and s.source == source
-            ]
-            for source in sources
-        }
-        for m, found in votes.items()
-    }
+    means = {m: _by_source(subjects, sources, m) for m in methods}
     return compared.ComparisonTables(
         sources=tuple(sources),
         methods=methods,
@@ -81,6 +78,14 @@ def tables(
         ),
         cautions=(*_cautions(subjects, sources, n_repeated), *notes),
     )
+
+
+def _by_source(
+    subjects: Sequence[Narrative], sources: Sequence[str], method: str
+) -> dict[str, list[float]]:
+    """Mean votes of the narratives of each source that have one."""
+    means = [(one.source, one.means) for one in subjects]
+    return {s: [own[method] for of, own in means if of == s and method in own] for s in sources}
 
 
 def mean_and_sd(values: Sequence[float]) -> compared.MeanAndSD:
@@ -251,26 +256,13 @@ def with_holm(rows: Sequence[R], name: str) -> list[R]:
     ]
 
 
-def _cautions(subjects: Sequence[Narrative], sources: Sequence[str], n_repeated: int) -> list[str]:
-    notes = []
+def _cautions(
+    subjects: Sequence[Narrative], sources: Sequence[str], n_repeated: int
+) -> Iterator[str]:
     if n_repeated:
-        notes.append(
-            f"{n_repeated} of {len(subjects)} narratives repeat another picture by picture. Each is"
-            " judged once and counts as often as it stands here: n is too large and p-values too"
-            " small."
-        )
+        yield NOTES["repeated"].format(n_repeated=n_repeated, n=len(subjects))
     for source in sources:
         n = sum(s.source == source for s in subjects)
         if n < FEW:
-            notes.append(
-                f"{source}: only {n} narratives. Tests and effect sizes against it rest on them; if"
-                " they are parts of one another or share pictures, they are not independent and"
-                " p-values are too small."
-            )
-    return [
-        *notes,
-        "Distances (DTW) leave human narratives out: their distance to themselves is 0 and would"
-        " build in a correlation.",
-        "The K judges of a table are repeats of one model: their agreement says that the model"
-        " repeats itself, not that it is right.",
-    ]
+            yield NOTES["few"].format(source=source, n=n)
+    yield from NOTES["always"]

@@ -13,6 +13,7 @@ from rich.text import Text
 from beholder.files import safe_name
 from beholder.kinds.narratives import compared, results
 from beholder.kinds.narratives.storylines.extract import Extracted
+from beholder.kinds.narratives.study import NOTES
 from beholder.report.numbers import show_fixed, show_number
 from beholder.rounding import fixed
 from beholder.tables import Cells, Table, declared, interval_cells, record_cells
@@ -221,13 +222,6 @@ def captions_or_sight_table(cost: results.Cost) -> Table:
 
 def _hybrid(found: results.HybridRatings, n: int) -> Table:
     """How hybrid ratings stand against sight, and what they spare of ``n`` narratives."""
-    trusted = (
-        "Captions predict sight on narratives that were held out, so that narratives that were not"
-        " looked at have ratings, shrunk as far as that check bears out."
-        if found.trusted
-        else "Captions do not predict sight on narratives that were held out: narratives that were"
-        " not looked at have no hybrid rating."
-    )
     return TABLES["hybrid"].of(
         (
             {**asdict(check), "narratives": _CHECKED.get(check.narratives, check.narratives)}
@@ -240,7 +234,7 @@ def _hybrid(found: results.HybridRatings, n: int) -> Table:
         origin="learned" if found.learned else "given",
         intercept=show_fixed(found.intercept, 2),
         slope=show_fixed(found.slope, 2),
-        trusted=trusted,
+        trusted=NOTES["hybrid"]["below_trusted" if found.trusted else "below_refused"],
     )
 
 
@@ -274,13 +268,7 @@ def _with_theta(steps: compared.StepTables) -> Iterator[str]:
         return
     ends = found.interval
     interval = "\N{EN DASH}" if ends is None else " to ".join(map(show_number, ends))
-    yield (
-        f"Step ratings and θ: Spearman {show_number(found.rho)} ({interval}) over"
-        f" {found.n:,} steps, narratives resampled as wholes."
-    )
+    yield NOTES["steps"]["theta"].format(rho=show_number(found.rho), interval=interval, n=found.n)
     if steps.same_weakest is not None and steps.by_chance is not None:
-        yield (
-            f"In {fixed(100 * steps.same_weakest, 0)} % of {steps.n_compared:,} narratives"
-            " the judges' lowest step is the weakest link by θ as well; by chance it would be"
-            f" {fixed(100 * steps.by_chance, 0)} %."
-        )
+        same, chance = (fixed(100 * share, 0) for share in (steps.same_weakest, steps.by_chance))
+        yield NOTES["steps"]["weakest"].format(same=same, n=steps.n_compared, chance=chance)
