@@ -15,11 +15,11 @@ from beholder.kinds.narratives.compared import StepCorrelation, colour_range
 from beholder.kinds.narratives.config import HybridOptions
 from beholder.kinds.narratives.hybrid import choose, combine
 from beholder.kinds.narratives.results import Stage, estimated_tokens, spent_on
-from beholder.kinds.narratives.steps import StepRow, steps_table
 from beholder.kinds.narratives.storylines import Space, coherence, maxmin, narrative_map, trail
 from beholder.kinds.narratives.storylines.published import _likeliest_route
 from beholder.kinds.narratives.storylines.space import StorylinePath, ends
 from beholder.kinds.narratives.storylines.widest import earliest_sources, states
+from beholder.kinds.narratives.study import StepRow, steps_table
 from beholder.records import ItemScore
 
 

@@ -23,9 +23,15 @@ from beholder.kinds.narratives.results import (
     StudyVote,
     measured,
 )
-from beholder.kinds.narratives.steps import Breaks, StepRow, breaks_table, steps_table, told_by
 from beholder.kinds.narratives.storylines.space import Floats
-from beholder.kinds.narratives.study import tables
+from beholder.kinds.narratives.study import (
+    Breaks,
+    StepRow,
+    breaks_table,
+    steps_table,
+    tables,
+    told_by,
+)
 from beholder.stats import reliability_verdict
 
 NAN = math.nan

@@ -21,10 +21,9 @@ from beholder.kinds.narratives.judging import Vote
 from beholder.kinds.narratives.measuring import EmbeddedPictures, coherence_in, nearest_in
 from beholder.kinds.narratives.models import between_models, with_and_without
 from beholder.kinds.narratives.stages import StageFindings
-from beholder.kinds.narratives.steps import StepRow, steps_table, told_by
 from beholder.kinds.narratives.storylines.extract import steps_back
 from beholder.kinds.narratives.storylines.strength import Coherence
-from beholder.kinds.narratives.study import NOTES, tables
+from beholder.kinds.narratives.study import NOTES, StepRow, steps_table, tables, told_by
 from beholder.records import Frame, ItemFailure, Storyline
 from beholder.run.thumbs import write_thumbs
 
