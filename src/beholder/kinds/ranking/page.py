@@ -19,7 +19,7 @@ from beholder.kinds.ranking.results import ImageRanking, Ranking
 from beholder.kinds.ranking.tables import ranking_tables
 from beholder.report.figures import save
 from beholder.report.numbers import show_number
-from beholder.report.pages import data_uri, jpeg_uri, no_figures, render_page
+from beholder.report.pages import data_uri, no_figures, render_page, thumb_styles
 from beholder.report.study_tables import html, write_tables
 from beholder.run import manifest
 from beholder.run.thumbs import thumb
@@ -192,17 +192,11 @@ def _cells(
 def _render(folder: Path, ranking: Ranking, log: manifest.RunLog) -> str:
     drawn = matrices(ranking, folder)
     shown = drawn[:MAX_IMAGES]
-    pictures = "".join(
-        f".i{m.position} {{ background-image:"
-        f' url("{jpeg_uri(thumb(folder, m.position).read_bytes())}"); }}\n'
-        for m in shown
-        if m.thumb
-    )
     missing = no_figures()
     return render_page(
         "rank.html.j2",
         ("page.css", "plain_page.css"),
-        pictures,
+        thumb_styles(folder, (matrix.position for matrix in shown if matrix.thumb)),
         log=log,
         name=log.data.source,
         labels=ranking.labels,
