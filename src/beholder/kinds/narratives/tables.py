@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from msgspec import UNSET, Struct, structs
+from msgspec import UNSET, structs
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -73,10 +73,10 @@ def study_tables(study: results.NarrativeStudy) -> list[Table]:
     if study.steps is not None:
         steps = study.steps
         found += [
-            TABLES["steps"].of(_cells(steps.sources)),
+            TABLES["steps"].of(map(structs.asdict, steps.sources)),
             TABLES["step-differences"].of(_effects(steps.comparisons)),
             TABLES["breaks"].of(map(_breaks, steps.breaks.sources)),
-            TABLES["break-differences"].of(_cells(steps.breaks.comparisons)),
+            TABLES["break-differences"].of(map(structs.asdict, steps.breaks.comparisons)),
             TABLES["weakest-links"].of(_weakest(study), _with_theta(steps)),
         ]
     return [table for table in found if table.rows]
@@ -236,10 +236,6 @@ def _hybrid(found: results.HybridRatings, n: int) -> Table:
         slope=show_fixed(found.slope, 2),
         trusted=NOTES["hybrid"]["below_trusted" if found.trusted else "below_refused"],
     )
-
-
-def _cells(rows: Sequence[Struct]) -> Iterator[Cells]:
-    return (structs.asdict(row) for row in rows)
 
 
 def _breaks(row: compared.BreakTally) -> Cells:

@@ -34,21 +34,6 @@ MAX_IMAGES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One rank in an image's matrix.
-
-    Attributes:
-        rank: As shown.
-        tint: Colour, from 0 (best) to 4 (worst); None without a rank.
-        note: The scorer's own value, or empty.
-    """
-
-    rank: str
-    tint: int | None
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class RankColumn:
     """One ranking of an image's texts.
 
@@ -57,14 +42,16 @@ class RankColumn:
         label: Heading of the column.
         kind: ``prompt``, ``annotator`` or ``scorer``.
         in_pair: Whether it is one of the annotators who agree best.
-        cells: One per text.
+        ranks: One per text; None for none.
+        notes: A scorer's own value of each text.
     """
 
     name: str
     label: str
     kind: str
     in_pair: bool
-    cells: tuple[Cell, ...]
+    ranks: Sequence[float | None]
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,41 +138,25 @@ def matrices(ranking: Ranking, folder: Path) -> list[Matrix]:
 
 def _matrix(position: int, ranking: Ranking, folder: Path) -> Matrix:
     image, labels = ranking.images[position], ranking.labels
-    n = len(image.texts)
     best = {name for pair in image.pairs for name in pair}
     columns = []
     if image.prompt_ranks is not None:
-        cells = _cells(image.prompt_ranks, n)
-        columns.append(RankColumn("prompt", "prompt", "prompt", False, cells))
+        columns.append(RankColumn("prompt", "prompt", "prompt", False, image.prompt_ranks))
     columns += [
-        RankColumn(name, name, "annotator", name in best, _cells(ranks, n))
+        RankColumn(name, name, "annotator", name in best, ranks)
         for name, ranks in sorted(image.ranks.items())
     ]
     scored = [(name, image.scorers[name]) for name in labels if name in image.scorers]
     for name, found in scored:
         value, numbers = next(iter(found.values.items()))
         notes = [f"{value} {show_number(number)}" for number in numbers]
-        cells = _cells(found.ranks, n, notes)
-        columns.append(RankColumn(name, labels[name], "scorer", False, cells))
+        columns.append(RankColumn(name, labels[name], "scorer", False, found.ranks, notes))
     return Matrix(
         position=position,
         image=image,
         columns=tuple(columns),
         correlations=tuple((labels[name], found.correlation) for name, found in scored),
         thumb=thumb(folder, position).is_file(),
-    )
-
-
-def _cells(
-    ranks: Sequence[float | None], n: int, notes: Sequence[str] | None = None
-) -> tuple[Cell, ...]:
-    return tuple(
-        Cell("–", None)
-        if rank is None
-        else Cell(
-            f"{rank:g}", min(4, int(5 * (rank - 1) / max(1, n - 1))), notes[at] if notes else ""
-        )
-        for at, rank in enumerate(ranks)
     )
 
 

@@ -182,19 +182,19 @@ def topic_clusters(embeddings: ArrayLike, *, min_cluster_size: int = 8) -> Topic
     )
 
 
-def umap_vectors(
-    embeddings: ArrayLike, *, n_components: int = 16, n_neighbors: int = 15, seed: int = 42
-) -> Floats:
+UMAP_DIMENSIONS = 16
+
+
+def umap_vectors(embeddings: ArrayLike) -> Floats:
     """Fewer dimensions by UMAP (cosine, min_dist 0), centred, for clusters; never for theta.
+
+    The result also depends on the version of umap-learn.
 
     Args:
         embeddings: (n, D) vectors; only their directions count.
-        n_components: Dimensions to keep, below n - 1.
-        n_neighbors: Size of the neighbourhood that is kept together.
-        seed: Of its random start; the result also depends on the version of umap-learn.
 
     Returns:
-        (n, n_components), float64.
+        (n, 16), float64.
 
     Raises:
         ConfigError: Too few pictures.
@@ -202,16 +202,17 @@ def umap_vectors(
     """
     umap: Any = require("umap", extra="umap", purpose="dimension reduction by UMAP")
     vectors = Space.of(embeddings).vectors
-    if len(vectors) <= n_components + 1:
+    if len(vectors) <= UMAP_DIMENSIONS + 1:
         raise ConfigError(
-            f"n_components={n_components}: UMAP needs more pictures than that, got {len(vectors)}"
+            f"UMAP to {UMAP_DIMENSIONS} dimensions needs more pictures than that, got"
+            f" {len(vectors)}; use clusters without it"
         )
     model = umap.UMAP(
-        n_neighbors=min(n_neighbors, len(vectors) - 1),
-        n_components=n_components,
+        n_neighbors=min(15, len(vectors) - 1),
+        n_components=UMAP_DIMENSIONS,
         min_dist=0.0,
         metric="cosine",
-        random_state=seed,
+        random_state=42,
         n_jobs=1,
     )
     reduced = np.asarray(model.fit_transform(vectors), dtype=np.float64)
