@@ -60,7 +60,6 @@ class Space:
         jsd: JSD = "divergence",
         base: Base = 2.0,
         scale: Scale = "raw",
-        limits: tuple[float, float] | None = None,
     ) -> Space:
         """Check and prepare vectors.
 
@@ -71,7 +70,6 @@ class Space:
             jsd: See the class.
             base: See the class; 2 or ``"e"``.
             scale: See the class.
-            limits: See the class; to put sequences of one collection on the same scale.
 
         Raises:
             ConfigError: A shape, number or name is wrong; says which.
@@ -98,7 +96,7 @@ class Space:
             jsd=jsd,
             base=float(number),
             scale=scale,
-            limits=limits,
+            limits=None,
         )
 
     def __len__(self) -> int:
