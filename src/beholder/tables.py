@@ -6,12 +6,13 @@ A study gives ``Table``s and writes none of them itself: ``report.study_tables``
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
-from msgspec import UNSET, Struct, structs
+from msgspec import UNSET, Struct, convert, structs
 
 from beholder import files, stats
 from beholder.records import Estimate, Interval
@@ -78,10 +79,17 @@ class Table:
     name: str
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[Mapping[str, Any], ...]
+    rows: tuple[Mapping[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
     by: str = ""
     heads: Mapping[str, str] = field(default_factory=dict)
+
+    def of(
+        self, rows: Iterable[Mapping[str, Any]], notes: Iterable[str] = (), **facts: object
+    ) -> Self:
+        """This table with rows, further notes, and facts for the words in braces of its notes."""
+        told = (note.format(**facts) if facts else note for note in self.notes)
+        return replace(self, rows=tuple(rows), notes=(*told, *notes))
 
     def shown_columns(self) -> tuple[Column, ...]:
         """The columns that say something in some row; of failures, that there are some."""
@@ -110,6 +118,12 @@ VALUE = Column("value", "value", "text")
 N = Column("n", "n", "count")
 N_MISSING = Column("n_missing", "no score", "count")
 NOTE = Column("reason", "note", "text")
+
+
+def declared(file: Path) -> dict[str, Table]:
+    """Tables without rows by name: a TOML file has the title, columns, notes and ``by`` of each."""
+    found = tomllib.loads(file.read_text(encoding="utf-8"))
+    return {name: convert({"name": name, **table}, Table) for name, table in found.items()}
 
 
 def estimate(

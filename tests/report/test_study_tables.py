@@ -9,11 +9,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from rich.console import Console
 
 from beholder.report.study_tables import TerminalTable, html, latex, show_cell, write_tables
-from beholder.tables import Column, Table
+from beholder.tables import Column, Table, declared
 
 NAMES = ["accord.contradicted_rate", "vcs(rules='paper', lct=1).nas_l_precision", "日本語の指標"]
 TABLE = Table(
@@ -195,3 +196,31 @@ def test_files_hold_all_digits(tmp_path: Path) -> None:
     assert kept["rows"][1]["found_high"] == 0.125
     assert kept["rows"][0]["note"] is None
     assert kept["columns"]["p"] == "p"
+
+
+def test_a_declared_table_has_rows_and_facts_filled_in(tmp_path: Path) -> None:
+    file = tmp_path / "tables.toml"
+    file.write_text(
+        """
+        [gaps]
+        title = "what is missing"
+        notes = ["Over {n:,} rows."]
+        by = "set"
+        columns = [{ key = "set", heading = "set", kind = "text" }, { key = "gap", heading = "n" }]
+        """,
+        encoding="utf-8",
+    )
+    empty = declared(file)["gaps"]
+    columns = (Column("set", "set", "text"), Column("gap", "n"))
+    assert empty == Table("gaps", "what is missing", columns, (), ("Over {n:,} rows.",), "set")
+    rows = [{"set": "{n}", "gap": 1.0}]
+    assert empty.of(rows, ["{n} more"], n=1234).notes == ("Over 1,234 rows.", "{n} more")
+    assert empty.of(rows).rows == ({"set": "{n}", "gap": 1.0},)
+
+
+def test_a_declared_column_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "tables.toml"
+    column = '{ key = "a", heading = "a", kind = "colour" }'
+    file.write_text(f'[gaps]\ntitle = ""\ncolumns = [{column}]', encoding="utf-8")
+    with pytest.raises(msgspec.ValidationError, match="colour"):
+        declared(file)

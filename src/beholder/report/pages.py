@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +18,7 @@ from beholder.report.numbers import show_interval, show_number, show_signed, two
 from beholder.report.tones import label
 from beholder.rounding import fixed
 from beholder.run.kind import kinds
+from beholder.run.thumbs import thumb
 from beholder.visible import visible
 
 if TYPE_CHECKING:
@@ -117,6 +118,15 @@ def svg_uri(data: bytes) -> str:
 def jpeg_uri(data: bytes) -> str:
     """A JPEG file as an address."""
     return f"data:image/jpeg;base64,{base64.b64encode(data).decode('ascii')}"
+
+
+def thumb_styles(run_folder: Path, positions: Iterable[int]) -> str:
+    """Styles of the classes ``i1``, ``i2``, ...: the thumbnails of a run at some positions."""
+    thumbs = {position: thumb(run_folder, position) for position in positions}
+    return "".join(
+        f'.i{position} {{ background-image: url("{jpeg_uri(file.read_bytes())}"); }}\n'
+        for position, file in thumbs.items()
+    )
 
 
 def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **values: Any) -> str:

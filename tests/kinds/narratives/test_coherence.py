@@ -10,6 +10,7 @@ import pytest
 
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.storylines import Space, coherence, dtw
+from beholder.kinds.narratives.storylines.strength import coherence_of
 
 TURN = [[1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [0.0, -5.0]]  # angles 90, 180, 0 degrees
 
@@ -55,8 +56,9 @@ def test_minmax_stretches_over_all_pairs_of_what_is_given() -> None:
     found = coherence([[1, 0], [1, 1], [0, 1]], scale="minmax")
     assert found.steps == pytest.approx((1.0, 1.0))
     assert coherence([[1, 0], [0, 1], [1, 1]], scale="minmax").minimum == 0.0
-    limited = coherence([[1, 0], [1, 1]], scale="minmax", limits=(0.5, 1.0))
-    assert limited.minimum == pytest.approx(math.sqrt(0.5))
+    # S of all pairs is 0.5 (90 degrees) to 1 (0 degrees); that of the first step is 0.75
+    whole = Space.of([[1, 0], [1, 1], [0, 1], [1, 0]], scale="minmax")
+    assert coherence_of(whole, [0, 1]).minimum == pytest.approx(math.sqrt(0.5))
 
 
 def test_the_range_over_blocks_is_the_range_over_all_pairs() -> None:

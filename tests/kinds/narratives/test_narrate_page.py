@@ -23,11 +23,11 @@ from beholder.kinds.narratives.config import (
     Voting,
 )
 from beholder.kinds.narratives.engine import run_narratives
-from beholder.kinds.narratives.judge_tables import model_tables
 from beholder.kinds.narratives.page import write_study, write_study_figures
 from beholder.kinds.narratives.results import Cost, SideBySide, StageOfRun, UnitCost
 from beholder.kinds.narratives.tables import (
     captions_or_sight_table,
+    model_tables,
     side_by_side_tables,
     study_tables,
     terminal_tables,

@@ -15,11 +15,11 @@ from beholder.kinds.narratives.compared import StepCorrelation, colour_range
 from beholder.kinds.narratives.config import HybridOptions
 from beholder.kinds.narratives.hybrid import choose, combine
 from beholder.kinds.narratives.results import Stage, estimated_tokens, spent_on
-from beholder.kinds.narratives.steps import StepRow, steps_table
 from beholder.kinds.narratives.storylines import Space, coherence, maxmin, narrative_map, trail
 from beholder.kinds.narratives.storylines.published import _likeliest_route
 from beholder.kinds.narratives.storylines.space import StorylinePath, ends
 from beholder.kinds.narratives.storylines.widest import earliest_sources, states
+from beholder.kinds.narratives.study import StepRow, steps_table
 from beholder.records import ItemScore
 
 
@@ -86,8 +86,8 @@ def test_ends_that_are_left_free_are_the_whole_collection() -> None:
 
 
 def test_a_single_picture_has_no_weak_link() -> None:
-    assert (StorylinePath((3,), (), "x").weakest, StorylinePath((3,), (), "x").mean) == (1.0, 1.0)
-    two = StorylinePath((0, 1, 2), (0.25, 0.75), "x")
+    assert (StorylinePath((3,), ()).weakest, StorylinePath((3,), ()).mean) == (1.0, 1.0)
+    two = StorylinePath((0, 1, 2), (0.25, 0.75))
     assert (two.weakest, two.mean) == (0.25, 0.5)
 
 
@@ -145,13 +145,11 @@ def test_an_ordered_trail_of_equal_width_takes_the_strongest_of_the_shortest() -
     assert found.positions == (0, 2, 3)
 
 
-def test_a_trail_may_step_back_only_where_order_is_left_free() -> None:
+def test_a_trail_never_steps_back() -> None:
     space = Space.of(turned(60, 0, 30, 90))
-    assert trail(space, source=1, target=3, ordered=False).positions == (1, 2, 0, 3)
     assert trail(space, source=1, target=3).positions == (1, 2, 3)
     with pytest.raises(ConfigError, match="position 4"):
-        trail(space, source=0, target=4, ordered=False)
-    assert trail(space, source=2, target=2, ordered=False).positions == (2,)
+        trail(space, source=0, target=4)
 
 
 def test_maxmin_of_all_pictures_is_their_order() -> None:
@@ -220,7 +218,7 @@ def test_tokens_by_the_rules_of_thumb() -> None:
     assert rates.by_captions == pytest.approx(400 + 6 * 200)
     assert rates.by_sight == pytest.approx(400 + 6 * 1500)
     # 10 captions and 3 judges on each: 19000 + n * 3 * 1600 = n * 3 * 9400 at n = 19000 / 23400
-    assert rates.break_even(10, 3) == pytest.approx(19000 / 23400)
+    assert rates.of(10, 1, 3).break_even == pytest.approx(19000 / 23400)
 
 
 def test_steps_of_each_source() -> None:

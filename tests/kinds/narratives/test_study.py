@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +13,57 @@ from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import HybridOptions
 from beholder.kinds.narratives.hybrid import choose, combine
 from beholder.kinds.narratives.models import between_models
-from beholder.kinds.narratives.results import PUBLISHED_SECONDS, Rates, Stage, measured
-from beholder.kinds.narratives.steps import Breaks, StepRow, breaks_table, steps_table, told_by
+from beholder.kinds.narratives.results import (
+    PUBLISHED_SECONDS,
+    Narrative,
+    NarrativeCoherence,
+    NearestNarrative,
+    Rates,
+    Stage,
+    StudyVote,
+    measured,
+)
 from beholder.kinds.narratives.storylines.space import Floats
-from beholder.kinds.narratives.study import JudgedStoryline, tables
+from beholder.kinds.narratives.study import (
+    Breaks,
+    StepRow,
+    breaks_table,
+    steps_table,
+    tables,
+    told_by,
+)
 from beholder.stats import reliability_verdict
 
 NAN = math.nan
+
+
+def _judged(
+    name: str,
+    source: str,
+    minimum: float | None,
+    mean: float | None,
+    distance: float | None,
+    votes: Mapping[str, Sequence[Any]],
+) -> Narrative:
+    """A narrative with votes by method, of which little else is known."""
+    coherence = None
+    if minimum is not None and mean is not None:
+        coherence = NarrativeCoherence((), minimum, mean, NAN, 0)
+    return Narrative(
+        id=name,
+        source=source,
+        group={},
+        frames=(),
+        coherence=coherence,
+        coherence_failure=None,
+        nearest=None if distance is None else NearestNarrative(0, NAN, distance, ()),
+        votes={
+            method: tuple(StudyVote(judge, vote, "", None) for judge, vote in enumerate(cast))
+            for method, cast in votes.items()
+        },
+        hybrid=None,
+        steps=(),
+    )
 
 
 def _ratings(n: int, icc: float, seed: int) -> Floats:
@@ -38,10 +84,10 @@ def _ratings(n: int, icc: float, seed: int) -> Floats:
     return ratings
 
 
-def _subjects(captions: Floats, sight: Floats) -> list[JudgedStoryline]:
+def _subjects(captions: Floats, sight: Floats) -> list[Narrative]:
     sources = ["human"] * 6 + ["maps"] * 60 + ["random"] * 60
     return [
-        JudgedStoryline(f"n{i}", source, 0.5, 0.6, None if source == "human" else 0.3,
+        _judged(f"n{i}", source, 0.5, 0.6, None if source == "human" else 0.3,
                 {"captions": list(captions[i]), "sight": list(sight[i])})
         for i, source in enumerate(sources)
     ]  # fmt: skip
@@ -87,7 +133,7 @@ def test_the_published_effects_come_out_of_groups_with_those_moments(
     ):
         votes = _with_moments(n, mean, sd, seed)
         subjects += [
-            JudgedStoryline(f"{source}{i}", source, None, None, None, {method: [v]})
+            _judged(f"{source}{i}", source, None, None, None, {method: [v]})
             for i, v in enumerate(votes)
         ]
     found = tables(subjects).comparisons
@@ -105,9 +151,9 @@ def test_the_published_effects_come_out_of_groups_with_those_moments(
 
 def test_missing_votes_are_counted_and_never_averaged_as_zero() -> None:
     subjects = [
-        JudgedStoryline("a", "human", None, None, None, {"sight": [8, None]}),
-        JudgedStoryline("b", "human", None, None, None, {"sight": [None, None]}),
-        JudgedStoryline("c", "human", None, None, None, {"sight": [4, 6]}),
+        _judged("a", "human", None, None, None, {"sight": [8, None]}),
+        _judged("b", "human", None, None, None, {"sight": [None, None]}),
+        _judged("c", "human", None, None, None, {"sight": [4, 6]}),
     ]
     (row,) = tables(subjects).scores
     assert (row.n, row.n_failed, row.n_votes, row.n_votes_failed) == (2, 1, 3, 3)
@@ -120,7 +166,7 @@ def test_missing_votes_are_counted_and_never_averaged_as_zero() -> None:
 
 
 def test_human_comes_first_and_few_narratives_carry_a_caution() -> None:
-    subjects = [JudgedStoryline(s, s, 0.1, 0.2, None, {}) for s in ("random", "maps", "human")]
+    subjects = [_judged(s, s, 0.1, 0.2, None, {}) for s in ("random", "maps", "human")]
     found = tables(subjects)
     assert found.sources == ("human", "maps", "random")
     assert any("human: only 1 narratives" in caution for caution in found.cautions)
@@ -131,7 +177,7 @@ def test_human_comes_first_and_few_narratives_carry_a_caution() -> None:
 def test_correlations_with_distance_leave_human_narratives_out() -> None:
     rng = np.random.default_rng(0)
     subjects = [
-        JudgedStoryline(
+        _judged(
             str(i), "human" if i < 5 else "maps", x, x, None if i < 5 else x, {"sight": [10 * x]}
         )
         for i, x in enumerate(rng.random(20))
@@ -242,19 +288,20 @@ def test_sight_stands_alone_where_captions_failed() -> None:
 
 def test_the_published_break_even_comes_out_of_the_published_seconds() -> None:
     """Table 5: 501 pictures at 2.5 s, 0.86 and 9.30 s a narrative, K = 3: about 50 narratives."""
-    assert PUBLISHED_SECONDS.break_even(501, 3) == pytest.approx(49.5, abs=0.1)
-    assert PUBLISHED_SECONDS.captions_total(501, 126, 3) == pytest.approx(1579, abs=2)
-    assert PUBLISHED_SECONDS.sight_total(126, 3) == pytest.approx(3515, abs=1)
+    found = PUBLISHED_SECONDS.of(501, 126, 3)
+    assert found.break_even == pytest.approx(49.5, abs=0.1)
+    assert found.captions_total == pytest.approx(1579, abs=2)
+    assert found.sight_total == pytest.approx(3515, abs=1)
 
 
 def test_captions_never_pay_when_rating_them_costs_more() -> None:
-    assert Rates(1.0, 5.0, 4.0, "x").break_even(10, 3) is None
+    assert Rates(1.0, 5.0, 4.0, "x").of(10, 1, 3).break_even is None
 
 
 def test_given_captions_cost_nothing() -> None:
     found = measured({"captions": Stage(3, 3.0, 30, 3), "sight": Stage(4, 20.0, 400, 4)})
     assert found is not None
-    assert found[0].break_even(500, 3) == 0.0
+    assert found[0].of(500, 1, 3).break_even == 0.0
     assert "captions were given" in found[0].basis
 
 

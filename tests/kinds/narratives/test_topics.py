@@ -153,7 +153,6 @@ def test_umap_keeps_groups_apart_for_clusters() -> None:
     rng = np.random.default_rng(0)
     groups = np.concatenate([c + 0.05 * rng.normal(size=(25, 3)) for c in np.eye(3)])
     topics = topics_by("clusters:umap", [Frame(str(i)) for i in range(75)], groups)
-    assert topics.method.startswith("umap|hdbscan")
     assert [len(set(topics.assigned[i : i + 25])) for i in (0, 25, 50)] == [1, 1, 1]
     with pytest.raises(ConfigError, match="needs more pictures"):
         umap_vectors(groups[:10])
@@ -162,14 +161,6 @@ def test_umap_keeps_groups_apart_for_clusters() -> None:
 def test_an_unknown_form_of_topics_is_refused() -> None:
     with pytest.raises(ConfigError, match="'clusters:tsne': expected 'labels:NAME'"):
         topics_by("clusters:tsne", [], [[1.0]])
-
-
-def test_defaults_are_those_that_the_signature_tells() -> None:
-    labels = ["sea", *[None] * 10, "mine"]
-    knn = spread_labels(_two_groups(), labels)
-    assert knn.method == "label_spreading|kernel:knn|n_neighbors:7|alpha:0.2"
-    rbf = spread_labels(_two_groups(), labels, kernel="rbf")
-    assert rbf.method == "label_spreading|kernel:rbf|gamma:20|alpha:0.2"
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -20,7 +21,7 @@ from beholder.errors import ConfigError, MissingExtraError, RunError
 from beholder.kinds.generation.page import annotation_instructions
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.engine import run_ranking
-from beholder.kinds.ranking.page import matrices, write_ranking
+from beholder.kinds.ranking.page import write_ranking
 from beholder.kinds.ranking.plots import threshold_figure
 from beholder.kinds.ranking.rankers import RankConfig, ranker
 from beholder.kinds.ranking.tables import ranking_tables
@@ -90,11 +91,13 @@ def test_tints_go_from_best_to_worst_and_missing_ranks_have_none(tmp_path: Path)
     row = {"texts": ["a", "b", "c"], "ranks": {"x": [1, 2, 3], "y": [3, None, 1]}}
     (tmp_path / "r.jsonl").write_text(json.dumps(row))
     run = _run(tmp_path, ("length",))
-    (matrix,) = matrices(results.read(run), run)
-    people = {column.name: [(c.rank, c.tint) for c in column.cells] for column in matrix.columns}
-    assert people["x"] == [("1", 0), ("2", 2), ("3", 4)]
-    assert people["y"] == [("3", 4), ("–", None), ("1", 0)]
-    assert "1 of 2 annotators ranked every text" in write_ranking(run).read_text("utf-8")
+    page = write_ranking(run).read_text("utf-8")
+    cells = re.findall(r'<td class="rank(?: t(\d))?[^"]*"[^>]*><span>(.+?)</span>', page)
+    x, y, length = (cells[column::3] for column in range(3))
+    assert x == [("0", "1"), ("2", "2"), ("4", "3")]
+    assert y == [("4", "3"), ("", "–"), ("0", "1")]
+    assert length == [("2", "2")] * 3  # texts of one letter
+    assert "1 of 2 annotators ranked every text" in page
 
 
 def test_terminal_page_and_files_say_the_same_and_lose_no_number(tmp_path: Path) -> None:

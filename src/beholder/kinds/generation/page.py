@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,12 +13,12 @@ from beholder import files
 from beholder.errors import ConfigError
 from beholder.kinds.generation.kind import REVIEWS, ROWS
 from beholder.records import Item, ItemFailure, MetricResult
-from beholder.report.pages import jpeg_uri, render_page
+from beholder.report.pages import render_page, thumb_styles
 from beholder.report.study_tables import html
 from beholder.run import manifest
 from beholder.run.rows.askers import category_of
 from beholder.run.rows.engine import MAX_SHOWN
-from beholder.run.rows.generators import GeneratedText, parts_of
+from beholder.run.rows.generators import parts_of
 from beholder.run.store import Store
 from beholder.run.subjects import KINDS, SubjectKind
 from beholder.run.thumbs import thumb
@@ -31,42 +30,6 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 
 _MAX_FAILURES = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """What one system made of one subject.
-
-    Attributes:
-        system: Name of the system.
-        parts: The texts; empty if nothing fits or it failed.
-        failure: Why nothing came out, or None.
-    """
-
-    system: str
-    parts: tuple[GeneratedText, ...]
-    failure: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MadeSubject:
-    """One subject of the page.
-
-    Attributes:
-        position: Place in the run.
-        id: Its id.
-        group: Its group columns.
-        text: The text that it had, or empty.
-        thumb: Whether there is a thumbnail.
-        blocks: What the systems made of it; none of those that are not finished.
-    """
-
-    position: int
-    id: str
-    group: Mapping[str, str]
-    text: str
-    thumb: bool
-    blocks: tuple[Block, ...]
 
 
 def write_made(run_folder: Path, output: Path | None = None) -> Path:
@@ -111,16 +74,10 @@ def _render(store: Store, log: manifest.RunLog) -> str:
         _categories(store, systems, log.askers, n),
         _failed(log, failures),
     )
-    pictures = "".join(
-        f".i{one.position} {{ background-image:"
-        f' url("{jpeg_uri(thumb(store.folder, one.position).read_bytes())}"); }}\n'
-        for one in shown
-        if one.thumb
-    )
     return render_page(
         "made.html.j2",
         ("page.css", "plain_page.css", "made.css"),
-        pictures,
+        thumb_styles(store.folder, (one["position"] for one in shown if one["thumb"])),
         log=log,
         name=log.data.source,
         asked=dict.fromkeys(entry.name.partition("(")[0] for entry in log.metrics),
@@ -136,8 +93,8 @@ def _render(store: Store, log: manifest.RunLog) -> str:
 
 def subject_of(
     store: Store, systems: Mapping[str, str], kind: SubjectKind[S], position: int, subject: S
-) -> MadeSubject:
-    """One subject with what systems made of it.
+) -> dict[str, Any]:
+    """One subject with what systems made of it, for the template ``made_parts.html.j2``.
 
     Args:
         store: The run's store.
@@ -146,23 +103,18 @@ def subject_of(
         position: Its place in the run.
         subject: The subject.
     """
-    return MadeSubject(
-        position=position,
-        id=kind.id(subject),
-        group=kind.group(subject),
-        text=subject.candidate if isinstance(subject, Item) else "",
-        thumb=thumb(store.folder, position).is_file(),
-        blocks=tuple(_blocks(store, systems, position)),
-    )
-
-
-def _blocks(store: Store, systems: Mapping[str, str], position: int) -> Iterator[Block]:
-    for system, name in systems.items():
-        outcome = store.score(name, position)
-        if isinstance(outcome, ItemFailure):
-            yield Block(system, (), outcome.message)
-        elif outcome is not None:
-            yield Block(system, parts_of(outcome.detail))
+    found = ((system, store.score(name, position)) for system, name in systems.items())
+    outcomes = {system: outcome for system, outcome in found if outcome is not None}
+    failures = {s: one.message for s, one in outcomes.items() if isinstance(one, ItemFailure)}
+    return {
+        "position": position,
+        "id": kind.id(subject),
+        "group": kind.group(subject),
+        "text": subject.candidate if isinstance(subject, Item) else "",
+        "thumb": thumb(store.folder, position).is_file(),
+        "failures": failures,
+        "made": {s: () if s in failures else parts_of(o.detail) for s, o in outcomes.items()},
+    }
 
 
 def _failures(store: Store, name: str, n: int) -> Iterator[tuple[str, ItemFailure]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import msgspec
 import numpy as np
@@ -18,13 +18,12 @@ from beholder.kinds.narratives.config import NarrateConfig
 from beholder.kinds.narratives.hybrid import Hybrid, combine
 from beholder.kinds.narratives.inputs import Inputs
 from beholder.kinds.narratives.judging import Vote
-from beholder.kinds.narratives.measuring import EmbeddedPictures
+from beholder.kinds.narratives.measuring import EmbeddedPictures, coherence_in, nearest_in
 from beholder.kinds.narratives.models import between_models, with_and_without
 from beholder.kinds.narratives.stages import StageFindings
-from beholder.kinds.narratives.steps import StepRow, steps_table, told_by
 from beholder.kinds.narratives.storylines.extract import steps_back
 from beholder.kinds.narratives.storylines.strength import Coherence
-from beholder.kinds.narratives.study import JudgedStoryline, tables
+from beholder.kinds.narratives.study import NOTES, StepRow, steps_table, tables, told_by
 from beholder.records import Frame, ItemFailure, Storyline
 from beholder.run.thumbs import write_thumbs
 
@@ -75,7 +74,7 @@ def cost_table(
         kinds.setdefault(way.by, []).append(known.get(way.name, results.Stage()))
     rates = results.measured({kind: results.pooled(found) for kind, found in kinds.items()})
     seconds, tokens = rates or (results.PUBLISHED_SECONDS, results.estimated_tokens(length, words))
-    units = (_unit_cost(rates, n_pictures, n, judges) for rates in (seconds, tokens))
+    units = (rates.of(n_pictures, n, judges) for rates in (seconds, tokens))
     return results.Cost(n_pictures, n, judges, known, *units)
 
 
@@ -83,10 +82,9 @@ def _study(found: StageFindings, unreadable: Iterable[str]) -> results.Narrative
     config, storylines = found.config, found.inputs.storylines
     hybrid, hybrid_missing = _hybrid(found)
     narratives = _narratives(found, hybrid)
-    subjects = [JudgedStoryline.of(one) for one in narratives]
     captions = found.captions()
     comparison = tables(
-        subjects,
+        narratives,
         config.human,
         n_repeated=len(narratives) - len({one.frames for one in narratives}),
         notes=_notes(hybrid, storylines),
@@ -97,7 +95,7 @@ def _study(found: StageFindings, unreadable: Iterable[str]) -> results.Narrative
         narratives=narratives,
         tables=comparison,
         examples=_examples(found, comparison) if config.voting.examples else None,
-        models=tuple(_models(config, subjects)),
+        models=tuple(_models(config, narratives)),
         steps=_steps_table(narratives, config.human) if "transitions" in found.outcomes else None,
         cost=cost_table(config, found.inputs, found.spent),
         hybrid=None if hybrid is None else _hybrid_ratings(hybrid, found),
@@ -110,17 +108,17 @@ def _study(found: StageFindings, unreadable: Iterable[str]) -> results.Narrative
 
 
 def _models(
-    config: NarrateConfig, subjects: Sequence[JudgedStoryline]
+    config: NarrateConfig, narratives: Sequence[results.Narrative]
 ) -> Iterator[compared.ModelAgreement]:
     """How judges agree, by way of seeing; nothing if there is one judge."""
     named: dict[str, dict[str, str]] = {}
     for way in config.ways if len(config.judges) > 1 else ():
         by = f"{way.by} with examples" if way.examples else way.by
         named.setdefault(by, {})[way.judge] = way.name
-    sources = {one.id: one.source for one in subjects}
+    sources = {one.id: one.source for one in narratives}
     for by, names in named.items():
         ratings = {
-            judge: {one.id: mean for one in subjects if (mean := one.mean_vote(name)) is not None}
+            judge: {one.id: mean for one in narratives if (mean := one.means.get(name)) is not None}
             for judge, name in names.items()
         }
         yield between_models(by, ratings, sources, config.human)
@@ -147,12 +145,13 @@ def _votes(votes: Sequence[Vote]) -> tuple[results.StudyVote, ...]:
 
 
 def _narratives(found: StageFindings, hybrid: Hybrid | None) -> tuple[results.Narrative, ...]:
-    votes, steps = found.votes(), found.steps()
-    coherence, nearest = found.coherence(), found.nearest()
+    votes, steps, measured = found.votes(), found.steps(), found.of("coherence")
+    place = {storyline.id: at for at, storyline in enumerate(found.inputs.storylines)}
     index = {frame.id: number for number, frame in enumerate(found.inputs.shown)}
 
     def one(at: int, storyline: Storyline) -> results.Narrative:
-        known, near = coherence.get(at), nearest.get(at)
+        known = coherence_in(measured[at]) if at in measured else None
+        near = nearest_in(measured[at]) if at in measured else None
         return results.Narrative(
             id=storyline.id,
             source=storyline.source,
@@ -162,7 +161,7 @@ def _narratives(found: StageFindings, hybrid: Hybrid | None) -> tuple[results.Na
             if isinstance(known, Coherence)
             else None,
             coherence_failure=known.message if isinstance(known, ItemFailure) else None,
-            nearest=near,
+            nearest=results.NearestNarrative(place[near[0]], **asdict(near[1])) if near else None,
             votes={method: _votes(cast[at]) for method, cast in votes.items() if at in cast},
             hybrid=None if hybrid is None else _hybrid_row(hybrid, at),
             steps=tuple(map(_votes, steps.get(at, ()))),
@@ -208,31 +207,17 @@ def _notes(hybrid: Hybrid | None, storylines: Sequence[Storyline]) -> list[str]:
     if back:
         first = ", ".join(f"{name} ({n})" for name, n in list(back.items())[:_NAMED])
         more = f" and {len(back) - _NAMED} more" if len(back) > _NAMED else ""
-        notes.append(
-            f"{len(back)} narratives step back in time by the dates of their pictures"
-            f" (steps): {first}{more}."
-        )
+        notes.append(NOTES["steps_back"].format(n=len(back), first=first, more=more))
     return notes
 
 
 def _hybrid_note(hybrid: Hybrid, n: int) -> str:
     """The basis of hybrid ratings, as a caution for the tables that show them."""
+    notes: Mapping[str, str] = NOTES["hybrid"]
     held_out = next(check for check in hybrid.checks if check.narratives == "held out")
-    facts = (
-        f"on {held_out.n} held-out narratives their error against sight is"
-        f" {held_out.error:.2f} points, that of giving each the mean"
-        f" {held_out.error_of_mean or 0.0:.2f}"
-    )
-    if not hybrid.trusted:
-        return (
-            f"hybrid: captions do not predict sight here ({facts}). The {n - hybrid.n_seen}"
-            " narratives that were not looked at have no hybrid rating; look at more, or at all."
-        )
-    return (
-        f"hybrid: ratings of the {n - hybrid.n_seen} narratives that were not looked at are"
-        f" predicted from captions and pulled towards the mean; {facts}. Judges agree on shrunk"
-        " ratings, too: ICC, alpha, d and g of hybrid are too large. Go by its error against sight."
-    )
+    facts = notes["checked"].format(held_out=held_out, of_mean=held_out.error_of_mean or 0.0)
+    note = notes["trusted" if hybrid.trusted else "refused"]
+    return note.format(facts=facts, unseen=n - hybrid.n_seen)
 
 
 def _hybrid_ratings(hybrid: Hybrid, found: StageFindings) -> results.HybridRatings:
@@ -240,30 +225,15 @@ def _hybrid_ratings(hybrid: Hybrid, found: StageFindings) -> results.HybridRatin
     sight = found.spent.get("sight", results.Stage())
     calls = sight.calls or 1
     spared = (len(found.inputs.storylines) - hybrid.n_seen) * config.voting.judges
+    facts = {one.name: getattr(hybrid, one.name) for one in fields(hybrid) if one.name != "ratings"}
     return results.HybridRatings(
         rule=config.hybrid.rule,
         share=config.hybrid.share,
-        n_seen=hybrid.n_seen,
         seen=tuple(found.seen),
-        weight=hybrid.weight,
-        learned=hybrid.learned,
-        slope=hybrid.slope,
-        intercept=hybrid.intercept,
-        trusted=hybrid.trusted,
-        checks=hybrid.checks,
         calls_saved=spared,
         seconds_saved=spared * (sight.seconds / calls),
         tokens_saved=spared * (sight.tokens / calls),
-    )
-
-
-def _unit_cost(rates: results.Rates, n_pictures: int, n: int, judges: int) -> results.UnitCost:
-    return results.UnitCost(
-        **asdict(rates),
-        captions_total=rates.captions_total(n_pictures, n, judges),
-        captions_again=n * judges * rates.by_captions,
-        sight_total=rates.sight_total(n, judges),
-        break_even=rates.break_even(n_pictures, judges),
+        **facts,
     )
 
 

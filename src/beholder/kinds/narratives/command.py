@@ -203,11 +203,11 @@ def extract(
         skip_undated: Leave out pictures without a date, and report them.
     """
     from beholder.data import write_storylines
-    from beholder.kinds.narratives.inputs import ExtractConfig, extract_storylines
+    from beholder.kinds.narratives.inputs import extract_storylines
     from beholder.kinds.narratives.tables import extraction_table
 
     collection = columns.collection(pictures)
-    made = extract_storylines(ExtractConfig(collection, ends, embedder, how, rows, skip_undated))
+    made = extract_storylines(collection, ends, embedder, how, rows, skip_undated)
     say_left_out(made.bad_rows)
     say_left_out(made.unusable[:_SHOWN])
     if len(made.unusable) > _SHOWN:

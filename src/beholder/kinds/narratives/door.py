@@ -22,12 +22,7 @@ from beholder.kinds.narratives.config import (
     StorylineEnds,
     Voting,
 )
-from beholder.kinds.narratives.inputs import (
-    ExtractConfig,
-    Extractions,
-    extract_storylines,
-    read_inputs,
-)
+from beholder.kinds.narratives.inputs import Extractions, extract_storylines, read_inputs
 from beholder.kinds.narratives.kind import KIND
 from beholder.options import DataOptions, Options, grouped
 from beholder.records import Storyline
@@ -88,15 +83,9 @@ def extract(
         ConfigError: An option is wrong, or there is no such storyline.
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    config = ExtractConfig(
-        collection=_collection(pictures),
-        ends=StorylineEnds(k, source, target, None if like is None else Path(like)),
-        embedder=embedder,
-        how=how or Extraction(),
-        rows=rows or DataOptions(),
-        skip_undated=skip_undated,
-    )
-    return extract_storylines(config)
+    ends = StorylineEnds(k, source, target, None if like is None else Path(like))
+    how, rows = how or Extraction(), rows or DataOptions()
+    return extract_storylines(_collection(pictures), ends, embedder, how, rows, skip_undated)
 
 
 def compare(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from beholder.data import read_frames, read_storylines, with_exif_dates
@@ -91,45 +91,6 @@ def read_inputs(
 
 
 @dataclass(frozen=True)
-class ExtractConfig:
-    """What to extract, out of what, and how.
-
-    Attributes:
-        collection: The pictures.
-        ends: Ends and length of what is extracted.
-        embedder: Spec of the image embedder: npz:FILE, clip:NAME or handcrafted.
-        how: How storylines are extracted.
-        rows: Which pictures are taken.
-        skip_undated: Leave out pictures without a date, and report them.
-
-    Raises:
-        ConfigError: Neither ``k`` nor ``like`` of ``ends`` is set, or both are; or undated
-            pictures are to be left out and to get dates.
-    """
-
-    collection: CollectionOptions
-    ends: StorylineEnds
-    embedder: str = "handcrafted"
-    how: Extraction = field(default_factory=Extraction)
-    rows: DataOptions = field(default_factory=DataOptions)
-    skip_undated: bool = False
-
-    def __post_init__(self) -> None:
-        if self.collection.source is None:
-            raise ConfigError(
-                "no pictures were named; give a folder, or a file with a row for each"
-            )
-        if (self.ends.k is None) == (self.ends.like is None):
-            raise ConfigError(
-                "say what to extract: -k (with --source and --target), or --like FILE"
-            )
-        if self.skip_undated and self.how.spread_dates:
-            raise ConfigError(
-                "--skip-undated leaves out the pictures that --spread-dates would date; choose one"
-            )
-
-
-@dataclass(frozen=True)
 class Extractions:
     """Extracted storylines.
 
@@ -148,18 +109,42 @@ class Extractions:
     learned: bool
 
 
-def extract_storylines(config: ExtractConfig) -> Extractions:
+def extract_storylines(
+    collection: CollectionOptions,
+    ends: StorylineEnds,
+    embedder: str,
+    how: Extraction,
+    rows: DataOptions,
+    skip_undated: bool,
+) -> Extractions:
     """Read a collection and extract storylines from it.
 
+    Args:
+        collection: The pictures.
+        ends: Ends and length of what is extracted.
+        embedder: Spec of the image embedder: npz:FILE, clip:NAME or handcrafted.
+        how: How storylines are extracted.
+        rows: Which pictures are taken.
+        skip_undated: Leave out pictures without a date, and report them.
+
     Raises:
-        ConfigError: An option is wrong, or there is no such storyline.
+        ConfigError: An option is wrong, there is no such storyline, neither ``k`` nor ``like`` of
+            ``ends`` is set, or both are; or undated pictures are to be left out and to get dates.
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    source = str(config.collection.source)
-    root = config.rows.media_root or root_of(source)
+    if collection.source is None:
+        raise ConfigError("no pictures were named; give a folder, or a file with a row for each")
+    if (ends.k is None) == (ends.like is None):
+        raise ConfigError("say what to extract: -k (with --source and --target), or --like FILE")
+    if skip_undated and how.spread_dates:
+        raise ConfigError(
+            "--skip-undated leaves out the pictures that --spread-dates would date; choose one"
+        )
+    source = collection.source
+    root = rows.media_root or root_of(source)
     bad: list[DataError] = []
-    frames = _frames(config.collection, root, config.rows, bad)
-    if config.skip_undated:
+    frames = _frames(collection, root, rows, bad)
+    if skip_undated:
         bad += [
             DataError(source, f"picture {frame.id!r} has no date (--skip-undated)")
             for frame in frames
@@ -168,19 +153,17 @@ def extract_storylines(config: ExtractConfig) -> Extractions:
         frames = [frame for frame in frames if frame.date is not None]
         if not frames:
             raise DataError(source, "no picture has a date, so --skip-undated leaves none")
-    ends = config.ends
     tasks = [ExtractionTask("storyline", ends.k or 0, ends.source, ends.target)]
     if ends.like is not None:
         wrong: list[DataError] = []
-        rows = read_storylines(ends.like, frames)
-        every = replace(config.rows, limit=None)
-        given = good_rows(rows, every, wrong, name=str(ends.like))
+        read, every = read_storylines(ends.like, frames), replace(rows, limit=None)
+        given = good_rows(read, every, wrong, name=str(ends.like))
         tasks = [ExtractionTask.like(storyline) for storyline in given]
         bad += wrong
-    embedder = image_embedder(config.embedder)
-    kept, vectors, reasons = usable_frames(embedder, frames, root)
-    found = tuple(extract(kept, vectors, tasks, config.how))
-    return Extractions(found, tuple(bad), tuple(reasons), embedder.identity, embedder.learned)
+    made = image_embedder(embedder)
+    kept, vectors, reasons = usable_frames(made, frames, root)
+    found = tuple(extract(kept, vectors, tasks, how))
+    return Extractions(found, tuple(bad), tuple(reasons), made.identity, made.learned)
 
 
 def _frames(

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
@@ -34,7 +35,6 @@ class EmbeddedPictures:
         embedder: Identity of the embedder.
         learned: Whether its vectors can carry meaning.
         notes: What was left out.
-        rows: Row of each picture, by id.
     """
 
     frames: tuple[Frame, ...]
@@ -43,11 +43,11 @@ class EmbeddedPictures:
     embedder: str
     learned: bool
     notes: tuple[str, ...] = ()
-    rows: Mapping[str, int] = field(init=False)
 
-    def __post_init__(self) -> None:
-        rows = {frame.id: row for row, frame in enumerate(self.frames)}
-        object.__setattr__(self, "rows", rows)
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """Row of each picture, by id."""
+        return {frame.id: row for row, frame in enumerate(self.frames)}
 
     def path(self, storyline: Storyline) -> Floats:
         """(n, D) vectors of a storyline's pictures in order; they must all have one."""

@@ -6,14 +6,13 @@ A strip has pictures in order with theta and votes at each step; pairs of strips
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from msgspec import structs
 
 from beholder import files
 from beholder.dates import PartialDate
@@ -33,16 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from beholder.web.subject_pages import Drawn, SeenSubject
-
-SIDE, GAP, BETWEEN, LEFT = 62, 8, 74, 4
-"""Pixels of aligned strips: a tile, between tiles, between strips, before the first tile."""
-
-
-class Shot(results.ShownFrame, frozen=True, kw_only=True):
-    """A picture in a strip: what is shown of it, its index, and whether it has a thumbnail."""
-
-    frame: int
-    thumb: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,65 +64,27 @@ class Strip:
         narrative: The narrative.
         shots: Its pictures.
         steps: One fewer.
-        ratings: Per method its votes and their mean.
-        reasons: Per method the judges' words.
-        failures: What went wrong, in words.
         breaks: The weakest links in words.
     """
 
     position: int
-    narrative: results.Narrative
-    shots: tuple[Shot, ...]
+    narrative: Narrative
+    shots: tuple[ShownFrame, ...]
     steps: tuple[Step, ...]
-    ratings: tuple[tuple[str, tuple[float | None, ...], float | None], ...]
-    reasons: tuple[tuple[str, int, str], ...]
-    failures: tuple[str, ...]
     breaks: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StripTile:
-    """A picture of an aligned strip: its corner, index and id."""
-
-    x: float
-    y: float
-    frame: int
-    id: str
-
-
-@dataclass(frozen=True, slots=True)
-class AlignedStrips:
-    """Geometry of an alignment, in units of its view box.
-
-    Attributes:
-        above: The narrative above.
-        below: The human narrative below.
-        normalised: Cost per step of the warping path.
-        tiles: Pictures of both.
-        lines: x above and x below of each aligned pair.
-        width: Of the view box.
-        height: Of the view box.
-    """
-
-    above: results.Narrative
-    below: results.Narrative
-    normalised: float
-    tiles: tuple[StripTile, ...]
-    lines: tuple[tuple[float, float], ...]
-    width: float
-    height: float
-    top: float = SIDE
-    bottom: float = SIDE + BETWEEN
-
-
-def strips(study: results.NarrativeStudy, thumbs: Mapping[int, str]) -> list[Strip]:
+def strips(study: NarrativeStudy) -> list[Strip]:
     """All narratives of a study as strips, in order of the run."""
     steps = [step for one in study.narratives if one.coherence for step in one.coherence.steps]
     limits = colour_range(steps)
-    return [
-        _strip(position, narrative, study.frames, thumbs, limits)
-        for position, narrative in enumerate(study.narratives)
-    ]
+
+    def strip(position: int, narrative: Narrative) -> Strip:
+        shots = tuple(study.frames[at] for at in narrative.frames)
+        steps = _steps(narrative, len(shots) - 1, limits)
+        return Strip(position, narrative, shots, steps, _breaks(shots, steps))
+
+    return [strip(position, one) for position, one in enumerate(study.narratives)]
 
 
 def thumbnails(folder: Path, n_frames: int) -> dict[int, str]:
@@ -142,42 +93,7 @@ def thumbnails(folder: Path, n_frames: int) -> dict[int, str]:
     return {number: jpeg_uri(file.read_bytes()) for number, file in files.items() if file.is_file()}
 
 
-def _strip(
-    position: int,
-    narrative: results.Narrative,
-    frames: Sequence[results.ShownFrame],
-    thumbs: Mapping[int, str],
-    limits: tuple[float, float],
-) -> Strip:
-    shots = tuple(
-        Shot(**structs.asdict(frames[at]), frame=at, thumb=at in thumbs) for at in narrative.frames
-    )
-    steps = _steps(narrative, len(shots) - 1, limits)
-    failures = [f"{where}: {reason}" for where, reason in narrative.vote_failures]
-    if narrative.coherence_failure:
-        failures.insert(0, narrative.coherence_failure)
-    return Strip(
-        position=position,
-        narrative=narrative,
-        shots=shots,
-        steps=steps,
-        ratings=tuple(
-            (m, values, results.mean_vote(values)) for m, values in narrative.ratings.items()
-        ),
-        reasons=tuple(
-            (method, vote.judge + 1, vote.reason)
-            for method, votes in narrative.votes.items()
-            for vote in votes
-            if vote.reason
-        ),
-        failures=tuple(dict.fromkeys(failures)),
-        breaks=_breaks(shots, steps),
-    )
-
-
-def _steps(
-    narrative: results.Narrative, n_steps: int, limits: tuple[float, float]
-) -> tuple[Step, ...]:
+def _steps(narrative: Narrative, n_steps: int, limits: tuple[float, float]) -> tuple[Step, ...]:
     coherence = narrative.coherence
     votes = narrative.step_means or [None] * n_steps
     says = [tuple(v.reason for v in step if v.reason) for step in narrative.steps] or [()] * n_steps
@@ -203,7 +119,7 @@ def _level(theta: float, limits: tuple[float, float]) -> int:
     return min(9, math.floor(10 * (theta - low) / (high - low)))
 
 
-def _breaks(shots: Sequence[Shot], steps: Sequence[Step]) -> tuple[str, ...]:
+def _breaks(shots: Sequence[ShownFrame], steps: Sequence[Step]) -> tuple[str, ...]:
     def named(places: Sequence[int]) -> str:
         words = [f"{i + 1} ({shots[i].id} → {shots[i + 1].id})" for i in places[:3]]
         return ", ".join(words) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
@@ -220,39 +136,15 @@ def _breaks(shots: Sequence[Shot], steps: Sequence[Step]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def alignments(study: results.NarrativeStudy) -> list[AlignedStrips]:
+def alignments(study: NarrativeStudy) -> list[Narrative]:
     """Per source that is not human, the narrative in the middle of its distances."""
-    by_source: dict[str, list[tuple[float, str, AlignedStrips]]] = {}
+    by_source: dict[str, list[tuple[float, str, Narrative]]] = {}
     for one in study.narratives:
         if one.nearest is not None:
-            drawn = _aligned(study, one, one.nearest)
-            by_source.setdefault(one.source, []).append((one.nearest.normalised, one.id, drawn))
+            found = by_source.setdefault(one.source, [])
+            found.append((one.nearest.normalised, one.id, one))
     ordered = (sorted(found, key=lambda one: one[:2]) for found in by_source.values())
     return [found[(len(found) - 1) // 2][2] for found in ordered]
-
-
-def _aligned(
-    study: results.NarrativeStudy, one: results.Narrative, nearest: results.NearestNarrative
-) -> AlignedStrips:
-    other = study.narratives[nearest.narrative]
-    tiles = [
-        StripTile(_x(place), y, frame, study.frames[frame].id)
-        for y, frames in ((0, one.frames), (SIDE + BETWEEN, other.frames))
-        for place, frame in enumerate(frames)
-    ]
-    return AlignedStrips(
-        above=one,
-        below=other,
-        normalised=nearest.normalised,
-        tiles=tuple(tiles),
-        lines=tuple((_x(i) + SIDE / 2, _x(j) + SIDE / 2) for i, j in nearest.path),
-        width=2 * LEFT + max(len(one.frames), len(other.frames)) * (SIDE + GAP) - GAP,
-        height=2 * SIDE + BETWEEN,
-    )
-
-
-def _x(place: int) -> float:
-    return LEFT + place * (SIDE + GAP)
 
 
 def draw_storyline(seen: SeenSubject) -> Drawn | None:
@@ -262,8 +154,8 @@ def draw_storyline(seen: SeenSubject) -> Drawn | None:
         study = results.read(folder)
     except RunError:  # not finished
         return None
-    there = {n: "" for n in range(len(study.frames)) if thumb(folder, n).is_file()}
-    return "storyline_item.html.j2", {"strip": strips(study, there)[seen.position]}
+    there = [n for n in range(len(study.frames)) if thumb(folder, n).is_file()]
+    return "storyline_item.html.j2", {"strip": strips(study)[seen.position], "thumbs": there}
 
 
 _N_DRAWN = 4
@@ -337,7 +229,7 @@ def _render(folder: Path, study: NarrativeStudy, log: manifest.RunLog) -> str:
     pictures = "".join(
         f'.f{n} {{ background-image: url("{uri}"); }}\n' for n, uri in thumbs.items()
     )
-    drawn = strips(study, thumbs)
+    drawn = strips(study)
     tables = {table.name: table for table in study_tables(study)}
     lacking = no_figures()
     drawn_figures = {} if lacking else figures(folder, study)
@@ -357,10 +249,9 @@ def _render(folder: Path, study: NarrativeStudy, log: manifest.RunLog) -> str:
             (source, [strip for strip in drawn if strip.narrative.source == source])
             for source in study.tables.sources
         ],
-        n_failed=sum(bool(strip.failures) for strip in drawn),
+        n_failed=sum(bool(one.failures) for one in study.narratives),
         alignments=alignments(study),
         thumbs=thumbs,
-        side=SIDE,
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from beholder import files
 from beholder.errors import RunError
@@ -57,8 +57,7 @@ def spent_on(outcomes: Iterable[Outcome], answers: AnswerStore) -> Stage:
     return pooled(Stage(1, a.seconds, a.usage.prompt, a.usage.completion) for a in kept)
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
+class Rates(Struct, frozen=True):
     """Cost of one call of each kind, in one unit (seconds, or tokens).
 
     Attributes:
@@ -73,18 +72,23 @@ class Rates:
     by_sight: float
     basis: str
 
-    def captions_total(self, n_pictures: int, n_narratives: int, judges: int) -> float:
-        """Captions for all pictures, then all ratings."""
-        return n_pictures * self.caption + n_narratives * judges * self.by_captions
+    def of(self, n_pictures: int, n_narratives: int, judges: int) -> UnitCost:
+        """What a study costs.
 
-    def sight_total(self, n_narratives: int, judges: int) -> float:
-        """All ratings from pictures."""
-        return n_narratives * judges * self.by_sight
-
-    def break_even(self, n_pictures: int, judges: int) -> float | None:
-        """Narratives from which captions cost less than sight; None when they never do."""
+        Args:
+            n_pictures: Pictures; each needs a caption once.
+            n_narratives: Narratives.
+            judges: Ratings that each narrative gets by each way.
+        """
+        captions, again = n_pictures * self.caption, n_narratives * judges * self.by_captions
         saved = judges * (self.by_sight - self.by_captions)
-        return n_pictures * self.caption / saved if saved > 0 else None
+        return UnitCost(
+            **structs.asdict(self),
+            captions_total=captions + again,
+            captions_again=again,
+            sight_total=n_narratives * judges * self.by_sight,
+            break_even=captions / saved if saved > 0 else None,
+        )
 
 
 PUBLISHED_SECONDS = Rates(2.5, 0.86, 9.30, "published for one hosted model (Keith et al. 2025)")
@@ -237,25 +241,29 @@ class Narrative(Struct, frozen=True):
         cast += [(f"step {n}", vote) for n, votes in enumerate(self.steps, 1) for vote in votes]
         return [(where, vote.failure) for where, vote in cast if vote.failure]
 
+    @property
+    def failures(self) -> list[str]:
+        """What went wrong, in words, each once."""
+        votes = (f"{where}: {reason}" for where, reason in self.vote_failures)
+        return [reason for reason in dict.fromkeys([self.coherence_failure, *votes]) if reason]
 
-class UnitCost(Struct, frozen=True):
+    @property
+    def reasons(self) -> list[tuple[str, int, str]]:
+        """The judges' words: method, number of the judge, reason."""
+        cast = ((method, vote) for method, votes in self.votes.items() for vote in votes)
+        return [(method, vote.judge + 1, vote.reason) for method, vote in cast if vote.reason]
+
+
+class UnitCost(Rates, frozen=True):
     """Costs in one unit, seconds or tokens.
 
     Attributes:
-        caption: Of one caption.
-        by_captions: Of one rating from captions.
-        by_sight: Of one rating from pictures.
-        basis: Where these numbers come from.
         captions_total: Of all captions and all ratings from them.
         captions_again: Of all ratings from captions that exist.
         sight_total: Of all ratings from pictures.
         break_even: Narratives from which captions cost less than sight; None if they never do.
     """
 
-    caption: float
-    by_captions: float
-    by_sight: float
-    basis: str
     captions_total: float
     captions_again: float
     sight_total: float

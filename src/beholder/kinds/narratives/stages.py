@@ -24,8 +24,7 @@ from beholder.kinds.narratives.hybrid import choose
 from beholder.kinds.narratives.inputs import Inputs
 from beholder.kinds.narratives.judging import Vote, values
 from beholder.kinds.narratives.measuring import digest
-from beholder.kinds.narratives.results import NearestNarrative, Stage
-from beholder.kinds.narratives.storylines.strength import Coherence
+from beholder.kinds.narratives.results import Stage
 from beholder.metrics.asker import Asker, Outcome, ValueInfo
 from beholder.metrics.params import REQUIRED, param
 from beholder.metrics.tools import Tools
@@ -250,13 +249,13 @@ class StageFindings:
     def captions(self) -> dict[str, str | ItemFailure]:
         """Caption per frame id, or why it has none."""
         shown = self.inputs.shown
-        return {shown[at].id: judging.caption_of(one) for at, one in self._of("caption").items()}
+        return {shown[at].id: judging.caption_of(one) for at, one in self.of("caption").items()}
 
     def votes(self) -> dict[str, dict[int, list[judging.Vote]]]:
         """Per way of rating the votes per position of a storyline."""
         n, ways = self.config.voting.judges, [way.name for way in self.config.ways]
         return {
-            way: {at: judging.votes_of(one, 1, n)[0] for at, one in self._of(way).items()}
+            way: {at: judging.votes_of(one, 1, n)[0] for at, one in self.of(way).items()}
             for way in ways
             if way in self.outcomes
         }
@@ -277,22 +276,9 @@ class StageFindings:
         storylines, n = self.inputs.storylines, self.config.voting.judges
         return {
             at: judging.votes_of(one, len(storylines[at].frames) - 1, n)
-            for at, one in self._of("transitions").items()
+            for at, one in self.of("transitions").items()
         }
 
-    def coherence(self) -> dict[int, Coherence | ItemFailure]:
-        """Coherence per position of a storyline, or why it has none."""
-        return {at: measuring.coherence_in(one) for at, one in self._of("coherence").items()}
-
-    def nearest(self) -> dict[int, NearestNarrative]:
-        """The nearest human storyline per position, if there is one."""
-        place = {storyline.id: at for at, storyline in enumerate(self.inputs.storylines)}
-        found = ((at, measuring.nearest_in(one)) for at, one in self._of("coherence").items())
-        return {
-            at: NearestNarrative(place[near[0]], near[1].cost, near[1].normalised, near[1].path)
-            for at, near in found
-            if near is not None
-        }
-
-    def _of(self, stage: str) -> Mapping[int, Outcome]:
+    def of(self, stage: str) -> Mapping[int, Outcome]:
+        """Outcomes of a stage; empty if it was not asked."""
         return self.outcomes.get(stage, {})

@@ -1,4 +1,4 @@
-"""A comparison of sources of narratives: scores, reliability, effects and correlations.
+"""A comparison of sources of narratives: scores, reliability, effects, correlations, steps.
 
 Pure arithmetic over votes and coherence; the same numbers as tables 1 to 4 of Keith et al. 2025,
 each with an interval, n, and cautions.
@@ -6,70 +6,51 @@ each with an interval, n, and cautions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from beholder import stats
+from beholder.judges.operations import BREAK_KINDS, BreakKind
 from beholder.kinds.narratives import compared
 from beholder.kinds.narratives.results import Narrative, mean_vote
 from beholder.kinds.narratives.storylines.space import Floats
 from beholder.records import ends_of
 from beholder.stats.intraclass import ICCKind
 
+NOTES: Mapping[str, Any] = tomllib.loads(
+    Path(__file__).with_name("notes.toml").read_text(encoding="utf-8")
+)
+"""What a report says below its tables."""
+
 FEW = 10
 """Narratives of a source below which tests and effect sizes carry a caution."""
 
-MEASURES = ("minimum", "mean", "dtw")
-"""What ratings are correlated with: fields of ``JudgedStoryline``."""
+MEASURES: dict[str, Callable[[Narrative], float | None]] = {
+    "minimum": lambda one: one.coherence.minimum if one.coherence else None,
+    "mean": lambda one: one.coherence.mean if one.coherence else None,
+    "dtw": lambda one: one.nearest.normalised if one.nearest else None,
+}
+"""What ratings are correlated with; human narratives have no distance (``dtw``)."""
 
 R = TypeVar("R", bound=Struct)
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedStoryline:
-    """One narrative as the study sees it.
+StepRow: TypeAlias = tuple[str, Sequence[float | None], Sequence[float] | None]
+"""Source, mean vote per step (None where it failed), theta per step (None where not measured)."""
 
-    Attributes:
-        id: Its id.
-        source: What made it.
-        minimum: Minimum coherence, or None.
-        mean: Mean coherence, or None.
-        dtw: Normalised distance to the nearest human narrative; None for human ones.
-        votes: Per method K values, None where a vote failed.
-    """
-
-    id: str
-    source: str
-    minimum: float | None
-    mean: float | None
-    dtw: float | None
-    votes: Mapping[str, Sequence[float | None]]
-
-    @classmethod
-    def of(cls, narrative: Narrative) -> JudgedStoryline:
-        """What the study sees of a narrative."""
-        coherence, nearest = narrative.coherence, narrative.nearest
-        return cls(
-            id=narrative.id,
-            source=narrative.source,
-            minimum=None if coherence is None else coherence.minimum,
-            mean=None if coherence is None else coherence.mean,
-            dtw=None if nearest is None else nearest.normalised,
-            votes=narrative.ratings,
-        )
-
-    def mean_vote(self, method: str) -> float | None:
-        """Mean vote by a method; None without one."""
-        return mean_vote(self.votes.get(method, ()))
+Breaks: TypeAlias = Sequence[BreakKind] | None
+"""What breaks in one step; None if no judge reported it."""
 
 
 def tables(
-    subjects: Sequence[JudgedStoryline],
+    subjects: Sequence[Narrative],
     human: str = "human",
     *,
     n_repeated: int = 0,
@@ -84,20 +65,10 @@ def tables(
         notes: Further cautions.
     """
     sources = ordered_sources([subject.source for subject in subjects], human)
-    methods = tuple(dict.fromkeys(m for subject in subjects for m in subject.votes))
-    votes = {m: [s.mean_vote(m) for s in subjects] for m in methods}
-    measures = {name: [getattr(s, name) for s in subjects] for name in MEASURES}
-    means = {
-        m: {
-            source: [
-                v
-                for s, v in zip(subjects, found, strict=True)
-                if v is not None and s.source == source
-            ]
-            for source in sources
-        }
-        for m, found in votes.items()
-    }
+    methods = tuple(dict.fromkeys(m for subject in subjects for m in subject.ratings))
+    votes = {m: [s.means.get(m) for s in subjects] for m in methods}
+    measures = {name: list(map(measure, subjects)) for name, measure in MEASURES.items()}
+    means = {m: _by_source(subjects, sources, m) for m in methods}
     return compared.ComparisonTables(
         sources=tuple(sources),
         methods=methods,
@@ -118,6 +89,14 @@ def tables(
     )
 
 
+def _by_source(
+    subjects: Sequence[Narrative], sources: Sequence[str], method: str
+) -> dict[str, list[float]]:
+    """Mean votes of the narratives of each source that have one."""
+    means = [(one.source, one.means) for one in subjects]
+    return {s: [own[method] for of, own in means if of == s and method in own] for s in sources}
+
+
 def mean_and_sd(values: Sequence[float]) -> compared.MeanAndSD:
     """Number, mean and SD (n - 1) of some values; None where it is not defined."""
     return compared.MeanAndSD(
@@ -133,17 +112,17 @@ def ordered_sources(named: Sequence[str], human: str) -> list[str]:
     return sorted(found, key=lambda s: (s != human, s == "random", found.index(s)))
 
 
-def _table(subjects: Sequence[JudgedStoryline], method: str) -> Floats:
+def _table(subjects: Sequence[Narrative], method: str) -> Floats:
     """Votes of the narratives that have all of them, (n, K)."""
-    rows = [list(s.votes[method]) for s in subjects if method in s.votes]
+    rows = [list(s.ratings[method]) for s in subjects if method in s.ratings]
     return np.array([row for row in rows if None not in row], dtype=np.float64)
 
 
 def _scores(
-    subjects: Sequence[JudgedStoryline], method: str, source: str, means: Sequence[float]
+    subjects: Sequence[Narrative], method: str, source: str, means: Sequence[float]
 ) -> compared.SourceScore:
-    judged = [s for s in subjects if s.source == source and method in s.votes]
-    votes = [vote for s in judged for vote in s.votes[method]]
+    judged = [s for s in subjects if s.source == source and method in s.ratings]
+    votes = [vote for s in judged for vote in s.ratings[method]]
     estimate = stats.mean_interval(means) if means else None
     return compared.SourceScore(
         method=method,
@@ -160,7 +139,7 @@ def _scores(
     )
 
 
-def _spread(subjects: Sequence[JudgedStoryline], method: str) -> compared.JudgeSpread:
+def _spread(subjects: Sequence[Narrative], method: str) -> compared.JudgeSpread:
     table = _table(subjects, method)
     if table.ndim < 2 or not len(table) or table.shape[1] < 2:
         return compared.JudgeSpread()
@@ -172,10 +151,10 @@ def _spread(subjects: Sequence[JudgedStoryline], method: str) -> compared.JudgeS
     )
 
 
-def _coherence(subjects: Sequence[JudgedStoryline], source: str) -> compared.SourceCoherence:
+def _coherence(subjects: Sequence[Narrative], source: str) -> compared.SourceCoherence:
     known = (
-        [v for s in subjects if s.source == source and (v := getattr(s, name)) is not None]
-        for name in MEASURES
+        [v for s in subjects if s.source == source and (v := measure(s)) is not None]
+        for measure in MEASURES.values()
     )
     return compared.SourceCoherence(source, *map(mean_and_sd, known))
 
@@ -194,9 +173,9 @@ def _correlated(a: Sequence[float | None], b: Sequence[float | None]) -> dict[st
 
 
 def _reliability(
-    subjects: Sequence[JudgedStoryline], method: str, sources: Sequence[str]
+    subjects: Sequence[Narrative], method: str, sources: Sequence[str]
 ) -> compared.MethodReliability:
-    judged = [s for s in subjects if method in s.votes]
+    judged = [s for s in subjects if method in s.ratings]
     table = _table(subjects, method)
     n_left_out = len(judged) - len(table)
     if table.ndim < 2 or len(table) < 2 or table.shape[1] < 2:
@@ -287,27 +266,140 @@ def with_holm(rows: Sequence[R], name: str) -> list[R]:
 
 
 def _cautions(
-    subjects: Sequence[JudgedStoryline], sources: Sequence[str], n_repeated: int
-) -> list[str]:
-    notes = []
+    subjects: Sequence[Narrative], sources: Sequence[str], n_repeated: int
+) -> Iterator[str]:
     if n_repeated:
-        notes.append(
-            f"{n_repeated} of {len(subjects)} narratives repeat another picture by picture. Each is"
-            " judged once and counts as often as it stands here: n is too large and p-values too"
-            " small."
-        )
+        yield NOTES["repeated"].format(n_repeated=n_repeated, n=len(subjects))
     for source in sources:
         n = sum(s.source == source for s in subjects)
         if n < FEW:
-            notes.append(
-                f"{source}: only {n} narratives. Tests and effect sizes against it rest on them; if"
-                " they are parts of one another or share pictures, they are not independent and"
-                " p-values are too small."
-            )
-    return [
-        *notes,
-        "Distances (DTW) leave human narratives out: their distance to themselves is 0 and would"
-        " build in a correlation.",
-        "The K judges of a table are repeats of one model: their agreement says that the model"
-        " repeats itself, not that it is right.",
+            yield NOTES["few"].format(source=source, n=n)
+    yield from NOTES["always"]
+
+
+def steps_table(
+    rows: Sequence[StepRow],
+    human: str = "human",
+    broken: Sequence[tuple[str, Sequence[Breaks]]] = (),
+) -> compared.StepTables:
+    """Mean step rating per source, tests between sources, and agreement of ratings with theta.
+
+    Steps of one narrative are not independent: they share pictures and a judge who saw the one
+    before. So a narrative counts once, with its mean step rating.
+
+    Args:
+        rows: One per narrative.
+        human: Name of the human source; it comes first.
+        broken: What breaks in steps, as ``breaks_table`` takes it.
+    """
+    by_source: dict[str, list[StepRow]] = {
+        source: [row for row in rows if row[0] == source]
+        for source in ordered_sources([source for source, _, _ in rows], human)
+    }
+    n_compared, same_weakest, by_chance = _weakest(rows)
+    means = {
+        source: [mean for _, votes, _ in own if (mean := mean_vote(votes)) is not None]
+        for source, own in by_source.items()
+    }
+    return compared.StepTables(
+        sources=tuple(_source(source, own, means[source]) for source, own in by_source.items()),
+        comparisons=tuple(compare_sources(means)),
+        correlation=_correlation(rows),
+        n_compared=n_compared,
+        same_weakest=same_weakest,
+        by_chance=by_chance,
+        breaks=breaks_table(broken, human),
+    )
+
+
+def told_by(votes: Sequence[Breaks]) -> Breaks:
+    """What breaks in a step: the kinds named by more than half of the judges that reported any."""
+    told = [kinds for kinds in votes if kinds is not None]
+    named = Counter(kind for kinds in told for kind in kinds)
+    return [kind for kind in BREAK_KINDS if 2 * named[kind] > len(told)] if told else None
+
+
+def breaks_table(
+    rows: Sequence[tuple[str, Sequence[Breaks]]], human: str = "human"
+) -> compared.BreakTables:
+    """How often what breaks, per source, and tests between sources.
+
+    In tests a narrative counts once, with its share of steps that break; p-values are adjusted over
+    all kinds and pairs of sources.
+
+    Args:
+        rows: Source and what breaks in each step, one per narrative.
+        human: Name of the human source; it comes first.
+    """
+    sources = ordered_sources([source for source, _ in rows], human)
+    told = {
+        source: [[b for b in steps if b is not None] for s, steps in rows if s == source]
+        for source in sources
+    }
+    tested = []
+    for kind in BREAK_KINDS:
+        shares = {
+            source: [float(np.mean([kind in b for b in steps])) for steps in told[source] if steps]
+            for source in sources
+        }
+        for (a, first), (b, second) in combinations(shares.items(), 2):
+            if first and second:
+                difference = float(np.mean(first) - np.mean(second))
+                p = stats.mann_whitney(first, second).p_value
+                row = compared.BreakComparison(kind, a, b, len(first), len(second), difference, p)
+                tested.append(row)
+    tallies = (
+        _tally(source, told[source], sum(len(steps) for s, steps in rows if s == source))
+        for source in sources
+    )
+    return compared.BreakTables(tuple(tallies), tuple(with_holm(tested, "p")))
+
+
+def _tally(
+    source: str, told: Sequence[Sequence[Sequence[BreakKind]]], n_steps: int
+) -> compared.BreakTally:
+    every = [breaks for narrative in told for breaks in narrative]
+    counts: dict[str, int] = {kind: sum(kind in b for b in every) for kind in BREAK_KINDS}
+    return compared.BreakTally(
+        source=source,
+        n=len(every),
+        n_not_told=n_steps - len(every),
+        counts=counts,
+        shares={kind: n / len(every) if every else None for kind, n in counts.items()},
+    )
+
+
+def _source(source: str, rows: Sequence[StepRow], means: Sequence[float]) -> compared.StepSource:
+    known = mean_and_sd(means)
+    votes = [vote for _, votes, _ in rows for vote in votes]
+    n_failed = votes.count(None)
+    return compared.StepSource(
+        source, known.n, known.mean, known.sd, len(votes) - n_failed, n_failed
+    )
+
+
+def _correlation(rows: Sequence[StepRow]) -> compared.StepCorrelation:
+    known = [
+        (vote, step, number)
+        for number, (_, votes, theta) in enumerate(rows)
+        for vote, step in zip(votes, theta or [], strict=False)
+        if vote is not None
     ]
+    x, y, narrative = ([one[at] for one in known] for at in range(3))
+    if len(set(narrative)) < 3:
+        return compared.StepCorrelation(len(known), None, None)
+    found = stats.spearman(x, y, clusters=narrative)
+    return compared.StepCorrelation(len(known), found.value, ends_of(found.interval))
+
+
+def _weakest(rows: Sequence[StepRow]) -> tuple[int, float | None, float | None]:
+    """Narratives compared; how often the lowest rating is at the lowest theta; that by chance."""
+    same, chance = [], []
+    for _, votes, theta in rows:
+        if theta is None or None in votes or len(theta) < 2:
+            continue
+        rated = np.array(votes, dtype=np.float64)
+        lowest = rated == rated.min()
+        same.append(float(lowest[int(np.argmin(theta))]))
+        chance.append(float(lowest.mean()))
+    return len(same), mean_and_sd(same).mean, mean_and_sd(chance).mean

@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 
-from msgspec import Struct, structs
+from msgspec import UNSET, structs
 from rich.console import RenderableType
 from rich.text import Text
 
+from beholder.files import safe_name
 from beholder.kinds.narratives import compared, results
-from beholder.kinds.narratives.judge_tables import (
-    METHOD,
-    SD,
-    SOURCE,
-    examples_table,
-    model_tables,
-    reliability_table,
-)
 from beholder.kinds.narratives.storylines.extract import Extracted
+from beholder.kinds.narratives.study import NOTES
 from beholder.report.numbers import show_fixed, show_number
 from beholder.rounding import fixed
-from beholder.tables import FAILED, Cells, Column, Table, interval_cells, record_cells
+from beholder.tables import Cells, Table, declared, interval_cells, record_cells
 
-_PAIR = (
-    Column("a", "source", "text"),
-    Column("b", "minus", "text"),
-    Column("n_a", "n, first", "count"),
-    Column("n_b", "n, second", "count"),
-)
-_FEW = Column("few", "few", "mark")
-_EFFECT = Column("g", "Hedges' g", "hundredths", interval=True)
+TABLES = declared(Path(__file__).with_suffix(".toml"))
+
 _STAGES = {"caption": "writing captions", "transitions": "rating steps"}
 _CHECKED = {
     "looked at": "looked at (ratings contain sight)",
     "held out": "looked at, each predicted from captions alone",
+}
+_CHOSEN = {
+    "uncertain": "the ones on which caption judges disagree most",
+    "top": "the best rated by captions",
 }
 _N_BREAKS = 10
 _PAGE_ONLY = ("correlations", "break-differences", "costs", "captions-or-sight")
@@ -54,27 +47,23 @@ def extraction_table(found: Sequence[Extracted]) -> Table:
         cells: Cells = {"id": each.storyline.id, "pictures": len(shots), "mean": path.mean}
         step = f"{shots[at].id} → {shots[at + 1].id}"
         rows.append(cells | {"weakest": path.weakest, "step": step})
-    columns = (
-        Column("id", "id", "text"),
-        Column("pictures", "pictures", "count"),
-        Column("weakest", "weakest link"),
-        Column("mean", "mean"),
-        Column("step", "weakest step", "text"),
-    )
-    return Table("extracted", "", columns, tuple(rows))
+    return TABLES["extracted"].of(rows)
 
 
 def study_tables(study: results.NarrativeStudy) -> list[Table]:
     """All tables of a study that hold something, in the order to read them."""
     tables = study.tables
-    found = [_scores(tables.scores)]
+    found = [TABLES["scores"].of(record_cells(row, "mean") for row in tables.scores)]
     if study.theta is not None:
-        found.append(_coherence(tables.coherence, study.theta))
-    found.append(reliability_table(tables.reliability))
+        rows = map(_coherence, tables.coherence)
+        found.append(TABLES["coherence"].of(rows, theta=study.theta))
+    found.append(TABLES["reliability"].of(_reliability(tables.reliability)))
     found += [table for one in study.models for table in model_tables(one)]
     if study.examples is not None:
-        found.append(examples_table(study.examples))
-    found += [_correlations(tables), _differences(tables.comparisons)]
+        shown = ", ".join(f"{one.id} rated {one.rating}" for one in study.examples.shown)
+        found.append(TABLES["examples"].of(map(_example, study.examples.rows), shown=shown))
+    found.append(TABLES["correlations"].of(_correlations(tables)))
+    found.append(TABLES["differences"].of(_effects(tables.comparisons)))
     if tables.methods:
         stages = study.cost.stages.items()
         found.append(_cost(results.StageOfRun("", name, **asdict(one)) for name, one in stages))
@@ -82,7 +71,14 @@ def study_tables(study: results.NarrativeStudy) -> list[Table]:
     if study.hybrid is not None:
         found.append(_hybrid(study.hybrid, study.cost.n_narratives))
     if study.steps is not None:
-        found += [*_step_tables(study.steps), _weakest(study, study.steps)]
+        steps = study.steps
+        found += [
+            TABLES["steps"].of(map(structs.asdict, steps.sources)),
+            TABLES["step-differences"].of(_effects(steps.comparisons)),
+            TABLES["breaks"].of(map(_breaks, steps.breaks.sources)),
+            TABLES["break-differences"].of(map(structs.asdict, steps.breaks.comparisons)),
+            TABLES["weakest-links"].of(_weakest(study), _with_theta(steps)),
+        ]
     return [table for table in found if table.rows]
 
 
@@ -101,102 +97,110 @@ def side_by_side_tables(beside: results.SideBySide) -> list[Table]:
     for one in beside.models:
         judges = zip(beside.runs, beside.judges[one.by], strict=True)
         found += model_tables(one, [f"{run}: {judge}" for run, judge in judges])
-    cost = _cost(beside.cost, by="run")
+    cost = replace(_cost(beside.cost), by="run")
     return [*found, cost] if cost.rows else found
 
 
-def _scores(rows: Sequence[compared.SourceScore]) -> Table:
-    columns = (
-        METHOD,
-        SOURCE,
-        Column("n", "n", "count"),
-        Column("mean", "mean (1 to 10)", "hundredths", interval=True),
-        SD,
-        Column("within_sd", "SD of judges (n − 1)", "hundredths"),
-        Column("within_sd_population", "SD of judges (n)", "hundredths"),
-        Column("within_range", "range of judges", "hundredths"),
-        FAILED,
-        Column("n_votes_failed", "failed votes", "failed"),
+def model_tables(found: compared.ModelAgreement, notes: Sequence[str] = ()) -> list[Table]:
+    """How several judges rate the same narratives: agreement, scores and ranks, two by two.
+
+    Args:
+        found: How they agree.
+        notes: What else is said of the judges.
+    """
+    agreed, sources, pairs = (
+        replace(table, name=f"{name}-{safe_name(found.by)}", title=f"{table.title}, {found.by}")
+        for name in ("judges", "judge-sources", "judge-pairs")
+        for table in [TABLES[name]]
     )
-    found = tuple(record_cells(row, "mean") for row in rows)
-    return Table("scores", "scores by source", columns, found, by="method")
+    left_out = f" ({found.n_left_out:,} others left out)" if found.n_left_out else ""
+    facts = {"found": found, "judges": len(found.models), "left_out": left_out}
+    if found.reason:
+        return [agreed.of([_no_coefficient(found.reason)], notes, **facts)]
+    without_note = replace(agreed, columns=agreed.columns[:-1])
+    coefficients = (*_icc(found), _coefficient("Kendall's W", found.kendall_w))
+    two = (
+        record_cells(row, "r") | interval_cells("difference", row.difference_interval)
+        for row in found.pairs
+    )
+    return [
+        without_note.of(coefficients, notes, **facts),
+        sources.of(record_cells(row, "mean") for row in found.sources),
+        pairs.of(two),
+    ]
 
 
-def _coherence(rows: Sequence[compared.SourceCoherence], theta: results.ThetaMatrix) -> Table:
-    named = {
-        "minimum": "min coherence",
-        "mean": "mean coherence",
-        "dtw": "distance to the nearest human one",
-    }
-    columns = [SOURCE, Column("n", "n", "count")]
-    for name, heading in named.items():
-        columns += [Column(name, heading), Column(f"{name}_sd", "SD")]
-    found = []
+def _reliability(rows: Sequence[compared.MethodReliability]) -> Iterator[Cells]:
     for row in rows:
-        cells: Cells = {"source": row.source, "n": row.minimum.n}
-        for name, of in (("minimum", row.minimum), ("mean", row.mean), ("dtw", row.dtw)):
-            cells |= {name: of.mean, f"{name}_sd": of.sd}
-        found.append(cells)
-    notes = (
-        f"{theta.signature} by {theta.embedder}. Only compare numbers with the same signature.",
-    )
-    return Table("coherence", "coherence by source", tuple(columns), tuple(found), notes)
+        same = {"method": row.method, "n": row.n, "n_left_out": row.n_left_out}
+        yield from ({**same, **cells} for cells in _coefficients(row))
 
 
-def _correlations(tables: compared.ComparisonTables) -> Table:
-    columns = (
-        METHOD,
-        Column("other", "with", "text"),
-        Column("n", "n", "count"),
-        Column("r", "Pearson r", interval=True),
-        Column("p", "p", "p"),
-        Column("rho", "Spearman"),
-    )
-    rows = [
-        record_cells(row, "r") | {"other": _MEASURES[row.measure]}
-        for row in tables.correlations
-        if row.n
-    ]
-    rows += [
-        record_cells(row, "r") | {"method": row.a, "other": row.b} for row in tables.between_methods
-    ]
-    return Table("correlations", "scores and coherence", columns, tuple(rows))
+def _coefficients(row: compared.MethodReliability) -> Iterator[Cells]:
+    if row.reason:
+        yield _no_coefficient(row.reason)
+        return
+    yield from _icc(row)
+    yield _coefficient("Cronbach's alpha", row.alpha)
+    pairs = {f"r of judges {pair}": r for pair, r in row.pairwise_r.items()}
+    for name, r in {"mean pairwise r": row.mean_pairwise_r, **pairs}.items():
+        yield _coefficient(name, compared.AgreementValue(None if r is UNSET else r, None))
 
 
-def _effects(rows: Sequence[compared.SourceComparison]) -> tuple[Cells, ...]:
-    return tuple(record_cells(row, "g") | interval_cells("g", row.g_interval) for row in rows)
+def _icc(found: compared.ModelAgreement | compared.MethodReliability) -> Iterator[Cells]:
+    yield _coefficient("ICC(2,1), one judge", found.icc_single)
+    yield _coefficient("ICC(2,k), mean of judges", found.icc_average)
 
 
-def _differences(rows: Sequence[compared.SourceComparison]) -> Table:
-    columns = (
-        METHOD,
-        *_PAIR,
-        _FEW,
-        Column("difference", "difference", "hundredths"),
-        Column("t_student", "t (Student)", "hundredths"),
-        Column("p_student", "p", "p"),
-        Column("p_welch_holm", "p (Welch, Holm)", "p"),
-        Column("p_mann_whitney", "p (Mann-Whitney)", "p"),
-        Column("d_unweighted", "d, unweighted", "hundredths"),
-        Column("d_pooled", "d, pooled", "hundredths"),
-        _EFFECT,
-    )
-    return Table("differences", "do sources differ?", columns, _effects(rows), by="method")
+def _coefficient(name: str, found: compared.AgreementValue | None) -> Cells:
+    """A coefficient with its interval, and its words if it has them."""
+    assert found is not None  # if there is no reason, there are coefficients
+    words: Cells = {"verdict": "", "verdicts": ""}
+    if isinstance(found, compared.WordedValue):
+        words = {"verdict": found.verdict or "", "verdicts": " to ".join(found.verdicts or ())}
+    return {"coefficient": name, **record_cells(found, "value"), **words}
 
 
-def _cost(stages: Iterable[results.StageOfRun], by: str = "") -> Table:
-    """What each stage took, grouped by ``by`` (``run``) if that is not empty."""
-    columns = (
-        Column("run", "run", "text"),
-        Column("stage", "stage", "text"),
-        Column("calls", "answers", "count"),
-        Column("seconds", "seconds, summed", "hundredths"),
-        Column("seconds_each", "seconds each"),
-        Column("prompt_tokens", "prompt tokens", "count"),
-        Column("completion_tokens", "answer tokens", "count"),
-        Column("tokens", "tokens", "count"),
-    )
-    rows: tuple[Cells, ...] = tuple(
+def _no_coefficient(reason: str) -> Cells:
+    return {"coefficient": "", "reason": reason, "verdict": "", "verdicts": ""}
+
+
+def _example(row: compared.ExampleEffect) -> Cells:
+    """What examples change in the ratings of a method and source."""
+    iccs = row.icc_single
+    cells = structs.asdict(row) | {"method": row.way}
+    for told, spread, icc in (
+        ("without", row.without, iccs.without),
+        ("with", row.shown, iccs.shown),
+    ):
+        cells |= {f"{name}_{told}": value for name, value in structs.asdict(spread).items()}
+        value, interval = (icc.value, icc.interval) if icc else (None, None)
+        cells |= {f"icc_{told}": value, **interval_cells(f"icc_{told}", interval)}
+    return cells
+
+
+def _coherence(row: compared.SourceCoherence) -> Cells:
+    cells: Cells = {"source": row.source, "n": row.minimum.n}
+    for name, of in (("minimum", row.minimum), ("mean", row.mean), ("dtw", row.dtw)):
+        cells |= {name: of.mean, f"{name}_sd": of.sd}
+    return cells
+
+
+def _correlations(tables: compared.ComparisonTables) -> Iterator[Cells]:
+    for row in tables.correlations:
+        if row.n:
+            yield record_cells(row, "r") | {"other": _MEASURES[row.measure]}
+    for two in tables.between_methods:
+        yield record_cells(two, "r") | {"method": two.a, "other": two.b}
+
+
+def _effects(rows: Sequence[compared.SourceComparison]) -> Iterator[Cells]:
+    return (record_cells(row, "g") | interval_cells("g", row.g_interval) for row in rows)
+
+
+def _cost(stages: Iterable[results.StageOfRun]) -> Table:
+    """What each stage took."""
+    return TABLES["costs"].of(
         {
             **structs.asdict(one),
             "run": one.run or None,
@@ -206,136 +210,40 @@ def _cost(stages: Iterable[results.StageOfRun], by: str = "") -> Table:
         }
         for one in stages
     )
-    return Table("costs", "what judging costs", columns, rows, by=by)
 
 
 def captions_or_sight_table(cost: results.Cost) -> Table:
     """What judging by captions and by sight costs, and from how many narratives captions pay."""
-    columns = (
-        Column("unit", "in", "text"),
-        Column("captions_total", "captions, first time", "count"),
-        Column("captions_again", "captions, again", "count"),
-        Column("sight_total", "sight", "count"),
-        Column("break_even", "captions pay from, narratives", "count"),
-        Column("basis", "basis", "text"),
-    )
-    units = (("seconds", cost.seconds), ("tokens", cost.tokens))
-    never = [unit for unit, of in units if of.break_even is None]
-    notes = [
-        f"For {cost.n_pictures:,} pictures, {cost.n_narratives:,} narratives and"
-        f" {cost.judges:,} ratings of each. Captions are written once; another study of the same"
-        " pictures only pays the ratings.",
-        *(f"Captions never pay in {unit}." for unit in never),
-    ]
-    rows = tuple({"unit": unit, **structs.asdict(of)} for unit, of in units)
-    return Table("captions-or-sight", "captions or sight?", columns, rows, tuple(notes))
+    units = {"seconds": cost.seconds, "tokens": cost.tokens}
+    rows = ({"unit": unit, **structs.asdict(of)} for unit, of in units.items())
+    never = (f"Captions never pay in {u}." for u, of in units.items() if of.break_even is None)
+    return TABLES["captions-or-sight"].of(rows, never, cost=cost)
 
 
-def _hybrid(hybrid: results.HybridRatings, n: int) -> Table:
+def _hybrid(found: results.HybridRatings, n: int) -> Table:
     """How hybrid ratings stand against sight, and what they spare of ``n`` narratives."""
-    columns = (
-        Column("narratives", "against sight, narratives", "text"),
-        Column("n", "n", "count"),
-        Column("error", "error (points)", "hundredths"),
-        Column("error_of_mean", "error of giving each the mean", "hundredths"),
-        Column("r", "Pearson r"),
-        SD,
-        Column("sd_sight", "SD of sight", "hundredths"),
-    )
-    rows = tuple(
-        {**asdict(check), "narratives": _CHECKED.get(check.narratives, check.narratives)}
-        for check in hybrid.checks
-    )
-    which = {
-        "uncertain": "the ones on which caption judges disagree most",
-        "top": "the best rated by captions",
-    }[hybrid.rule]
-    weight, intercept, slope = (
-        show_fixed(value, 2) for value in (hybrid.weight, hybrid.intercept, hybrid.slope)
-    )
-    trusted = (
-        "Captions predict sight on narratives that were held out, so that narratives that were not"
-        " looked at have ratings, shrunk as far as that check bears out."
-        if hybrid.trusted
-        else "Captions do not predict sight on narratives that were held out: narratives that were"
-        " not looked at have no hybrid rating."
-    )
-    notes = (
-        f"{hybrid.n_seen:,} of {n:,} narratives ({which}) were judged by sight as well. That"
-        f" spares {hybrid.calls_saved:,.0f} ratings by sight: {hybrid.seconds_saved:,.0f}"
-        f" seconds and {hybrid.tokens_saved:,.0f} tokens. Weight of sight {weight}"
-        f" ({'learned' if hybrid.learned else 'given'}); sight ≈ {intercept} + {slope} ×"
-        " captions.",
-        f"{trusted} ICC does not see shrinking; the error does.",
-    )
-    return Table("hybrid", "captions first, sight where it matters", columns, rows, notes)
-
-
-def _step_tables(steps: compared.StepTables) -> tuple[Table, ...]:
-    """Ratings of steps by source, their differences, what breaks, and tests of that."""
-    sources = (
-        SOURCE,
-        Column("n", "n", "count"),
-        Column("mean", "mean step rating", "hundredths"),
-        SD,
-        Column("n_steps", "steps rated", "count"),
-        Column("n_failed", "failed steps", "failed"),
-    )
-    differences = (
-        *_PAIR,
-        _FEW,
-        Column("difference", "difference", "hundredths"),
-        Column("t_welch", "t (Welch)", "hundredths"),
-        Column("p_welch", "p", "p"),
-        Column("p_welch_holm", "p (Holm)", "p"),
-        Column("p_mann_whitney", "p (Mann-Whitney)", "p"),
-        _EFFECT,
-    )
-    once = (
-        "Steps of one narrative are not independent, so that each narrative counts once, with its"
-        " mean step rating.",
-    )
-    tested = (
-        Column("kind", "what breaks", "text"),
-        *_PAIR,
-        Column("difference", "difference of mean shares", "hundredths"),
-        Column("p", "p (Mann-Whitney)", "p"),
-        Column("p_holm", "p (Holm)", "p"),
-    )
-    return (
-        Table("steps", "where stories break", sources, _cells(steps.sources)),
-        Table(
-            "step-differences", "steps of sources", differences, _effects(steps.comparisons), once
+    return TABLES["hybrid"].of(
+        (
+            {**asdict(check), "narratives": _CHECKED.get(check.narratives, check.narratives)}
+            for check in found.checks
         ),
-        _breaks(steps.breaks.sources),
-        Table(
-            "break-differences", "what breaks, between sources", tested,
-            _cells(steps.breaks.comparisons), by="kind",
-        ),
-    )  # fmt: skip
-
-
-def _cells(rows: Sequence[Struct]) -> tuple[Cells, ...]:
-    return tuple(structs.asdict(row) for row in rows)
-
-
-def _breaks(rows: Sequence[compared.BreakTally]) -> Table:
-    columns = [SOURCE, Column("n", "steps stated", "count")]
-    for kind in rows[0].counts:
-        columns += [Column(kind, kind, "count"), Column(f"{kind}_share", "share", "percent")]
-    columns.append(Column("n_not_told", "not stated", "count"))
-    found = tuple(
-        {
-            **structs.asdict(row),
-            **row.counts,
-            **{f"{kind}_share": share for kind, share in row.shares.items()},
-        }
-        for row in rows
+        found=found,
+        n=n,
+        which=_CHOSEN[found.rule],
+        weight=show_fixed(found.weight, 2),
+        origin="learned" if found.learned else "given",
+        intercept=show_fixed(found.intercept, 2),
+        slope=show_fixed(found.slope, 2),
+        trusted=NOTES["hybrid"]["below_trusted" if found.trusted else "below_refused"],
     )
-    return Table("breaks", "what breaks in steps", tuple(columns), found)
 
 
-def _weakest(study: results.NarrativeStudy, steps: compared.StepTables) -> Table:
+def _breaks(row: compared.BreakTally) -> Cells:
+    shares = {f"{kind}_share": share for kind, share in row.shares.items()}
+    return {**structs.asdict(row), **row.counts, **shares}
+
+
+def _weakest(study: results.NarrativeStudy) -> list[Cells]:
     """The steps that judges rated lowest, with their coherence."""
     found: list[tuple[float, Cells]] = []
     for one in study.narratives:
@@ -346,14 +254,7 @@ def _weakest(study: results.NarrativeStudy, steps: compared.StepTables) -> Table
                 step = f"{ids[i]} → {ids[i + 1]}"
                 found.append((mean, {"id": one.id, "step": step, "mean": mean, "theta": theta}))
     found.sort(key=lambda row: row[0])
-    columns = (
-        Column("id", "narrative", "text"),
-        Column("step", "step", "text"),
-        Column("mean", "judges", "hundredths"),
-        Column("theta", "theta"),
-    )
-    rows = tuple(cells for _, cells in found[:_N_BREAKS])
-    return Table("weakest-links", "weakest links", columns, rows, tuple(_with_theta(steps)))
+    return [cells for _, cells in found[:_N_BREAKS]]
 
 
 def _with_theta(steps: compared.StepTables) -> Iterator[str]:
@@ -363,13 +264,7 @@ def _with_theta(steps: compared.StepTables) -> Iterator[str]:
         return
     ends = found.interval
     interval = "\N{EN DASH}" if ends is None else " to ".join(map(show_number, ends))
-    yield (
-        f"Step ratings and θ: Spearman {show_number(found.rho)} ({interval}) over"
-        f" {found.n:,} steps, narratives resampled as wholes."
-    )
+    yield NOTES["steps"]["theta"].format(rho=show_number(found.rho), interval=interval, n=found.n)
     if steps.same_weakest is not None and steps.by_chance is not None:
-        yield (
-            f"In {fixed(100 * steps.same_weakest, 0)} % of {steps.n_compared:,} narratives"
-            " the judges' lowest step is the weakest link by θ as well; by chance it would be"
-            f" {fixed(100 * steps.by_chance, 0)} %."
-        )
+        same, chance = (fixed(100 * share, 0) for share in (steps.same_weakest, steps.by_chance))
+        yield NOTES["steps"]["weakest"].format(same=same, n=steps.n_compared, chance=chance)

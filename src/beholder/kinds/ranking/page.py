@@ -19,7 +19,7 @@ from beholder.kinds.ranking.results import ImageRanking, Ranking
 from beholder.kinds.ranking.tables import ranking_tables
 from beholder.report.figures import save
 from beholder.report.numbers import show_number
-from beholder.report.pages import data_uri, jpeg_uri, no_figures, render_page
+from beholder.report.pages import data_uri, no_figures, render_page, thumb_styles
 from beholder.report.study_tables import html, write_tables
 from beholder.run import manifest
 from beholder.run.thumbs import thumb
@@ -34,21 +34,6 @@ MAX_IMAGES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One rank in an image's matrix.
-
-    Attributes:
-        rank: As shown.
-        tint: Colour, from 0 (best) to 4 (worst); None without a rank.
-        note: The scorer's own value, or empty.
-    """
-
-    rank: str
-    tint: int | None
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class RankColumn:
     """One ranking of an image's texts.
 
@@ -57,14 +42,16 @@ class RankColumn:
         label: Heading of the column.
         kind: ``prompt``, ``annotator`` or ``scorer``.
         in_pair: Whether it is one of the annotators who agree best.
-        cells: One per text.
+        ranks: One per text; None for none.
+        notes: A scorer's own value of each text.
     """
 
     name: str
     label: str
     kind: str
     in_pair: bool
-    cells: tuple[Cell, ...]
+    ranks: Sequence[float | None]
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,22 +138,19 @@ def matrices(ranking: Ranking, folder: Path) -> list[Matrix]:
 
 def _matrix(position: int, ranking: Ranking, folder: Path) -> Matrix:
     image, labels = ranking.images[position], ranking.labels
-    n = len(image.texts)
     best = {name for pair in image.pairs for name in pair}
     columns = []
     if image.prompt_ranks is not None:
-        cells = _cells(image.prompt_ranks, n)
-        columns.append(RankColumn("prompt", "prompt", "prompt", False, cells))
+        columns.append(RankColumn("prompt", "prompt", "prompt", False, image.prompt_ranks))
     columns += [
-        RankColumn(name, name, "annotator", name in best, _cells(ranks, n))
+        RankColumn(name, name, "annotator", name in best, ranks)
         for name, ranks in sorted(image.ranks.items())
     ]
     scored = [(name, image.scorers[name]) for name in labels if name in image.scorers]
     for name, found in scored:
         value, numbers = next(iter(found.values.items()))
         notes = [f"{value} {show_number(number)}" for number in numbers]
-        cells = _cells(found.ranks, n, notes)
-        columns.append(RankColumn(name, labels[name], "scorer", False, cells))
+        columns.append(RankColumn(name, labels[name], "scorer", False, found.ranks, notes))
     return Matrix(
         position=position,
         image=image,
@@ -176,33 +160,14 @@ def _matrix(position: int, ranking: Ranking, folder: Path) -> Matrix:
     )
 
 
-def _cells(
-    ranks: Sequence[float | None], n: int, notes: Sequence[str] | None = None
-) -> tuple[Cell, ...]:
-    return tuple(
-        Cell("–", None)
-        if rank is None
-        else Cell(
-            f"{rank:g}", min(4, int(5 * (rank - 1) / max(1, n - 1))), notes[at] if notes else ""
-        )
-        for at, rank in enumerate(ranks)
-    )
-
-
 def _render(folder: Path, ranking: Ranking, log: manifest.RunLog) -> str:
     drawn = matrices(ranking, folder)
     shown = drawn[:MAX_IMAGES]
-    pictures = "".join(
-        f".i{m.position} {{ background-image:"
-        f' url("{jpeg_uri(thumb(folder, m.position).read_bytes())}"); }}\n'
-        for m in shown
-        if m.thumb
-    )
     missing = no_figures()
     return render_page(
         "rank.html.j2",
         ("page.css", "plain_page.css"),
-        pictures,
+        thumb_styles(folder, (matrix.position for matrix in shown if matrix.thumb)),
         log=log,
         name=log.data.source,
         labels=ranking.labels,

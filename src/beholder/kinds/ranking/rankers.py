@@ -15,7 +15,7 @@ import numpy as np
 from beholder.errors import ConfigError, ItemError, TransientError
 from beholder.judges import Draw
 from beholder.judges.operations import Rank
-from beholder.metrics import from_spec, metric, params
+from beholder.metrics import from_spec, metric
 from beholder.metrics.asker import Asker, ValueInfo
 from beholder.metrics.base import Metric
 from beholder.metrics.judged.perplexity import Perplexity
@@ -320,14 +320,8 @@ def looks(ranker: Ranker) -> bool:
 
 def twins(rankers: Sequence[Ranker]) -> list[tuple[str, str]]:
     """Pairs of rankers that differ only in that the second sees no image."""
-    return [
-        (seeing.name, blind.name)
-        for seeing in rankers
-        if looks(seeing)
-        for blind in rankers
-        if _fields(blind) == {**_fields(seeing), "image": False}
-        and type(_core(blind)) is type(_core(seeing))
-    ]
+    pairs = ((seeing, blinded(seeing)) for seeing in rankers if looks(seeing))
+    return [(seeing.name, blind.name) for seeing, blind in pairs if blind in rankers]
 
 
 def blinded(ranker: Ranker) -> Ranker:
@@ -345,11 +339,6 @@ def blinded(ranker: Ranker) -> Ranker:
 
 def _core(ranker: Ranker) -> Asker[Any]:
     return ranker.metric if isinstance(ranker, ByMetric) else ranker
-
-
-def _fields(ranker: Ranker) -> dict[str, object]:
-    core = _core(ranker)
-    return {p.name: getattr(core, p.name) for p in params(core)}
 
 
 @dataclass(frozen=True)

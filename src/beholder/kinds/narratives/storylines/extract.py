@@ -335,12 +335,6 @@ def random_storyline(
     Raises:
         ConfigError: There are not enough pictures between the ends.
     """
-    first, last = ends(space, source, target)
-    between = np.arange(first + 1, last)
-    if not 2 <= k <= len(between) + 2:
-        raise ConfigError(
-            f"k={k}: a storyline from position {first} to {last} has 2 to {len(between) + 2}"
-            " pictures"
-        )
-    inner = np.sort(rng.choice(between, size=k - 2, replace=False))
-    return path_through(space, [first, *inner, last], "random")
+    first, last = ends(space, source, target, k)
+    inner = np.sort(rng.choice(np.arange(first + 1, last), size=k - 2, replace=False))
+    return path_through(space, [first, *inner, last])

@@ -21,17 +21,14 @@ import scipy
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.storylines.space import (
     Floats,
     Space,
     StorylinePath,
-    check_positions,
     ends,
     path_through,
-    traced,
 )
 from beholder.kinds.narratives.storylines.widest import earliest_sources
 
@@ -59,10 +56,8 @@ def narrative_map(
     Raises:
         ConfigError: An argument is wrong, the program is too large or has no solution.
     """
-    first, last = ends(space, source, target)
+    first, last = ends(space, source, target, k)
     n = last - first + 1
-    if not 2 <= k <= n:
-        raise ConfigError(f"k={k}: between the ends there are 2 to {n} pictures to choose")
     inside = space.subset(np.arange(first, last + 1))
     earliest = earliest_sources(n, window=window, days=None, dates=None)
     n_steps = int((np.arange(n) - earliest).sum())
@@ -85,7 +80,7 @@ def narrative_map(
             f" among very many (HiGHS of scipy {scipy.__version__}); use maxmin for the path whose"
             " weakest link is strongest"
         )
-    return path_through(space, [first + p for p in path], "maps", tuple(warnings))
+    return path_through(space, [first + p for p in path], tuple(warnings))
 
 
 def _solve(
@@ -157,34 +152,30 @@ def _likeliest_route(
         raise ConfigError(
             f"the narrative map of k={k} has no route from source to target with noticeable flow"
         )
-    return traced(came_from, 0, n - 1)
+    return _traced(came_from)
 
 
 _ROWS = 256
 
 
-def trail(space: Space, *, source: int, target: int, ordered: bool = True) -> StorylinePath:
+def trail(space: Space, *, source: int, target: int) -> StorylinePath:
     """The path whose weakest link is strongest, however many pictures it has.
 
-    Without order of time it is the path in the maximum spanning tree (German, Keith, North 2025).
-    With it, the same over steps that go forward: there is no tree then, so the widest path is found
-    directly, and it exists for every pair of ends. Of the many paths that are equally wide it is
-    one with the fewest pictures; what remains equal is decided by the strongest step.
+    In any order it would be the path in the maximum spanning tree (German, Keith, North 2025).
+    Steps here go forward in time: there is no tree then, so the widest path is found directly, and
+    it exists for every pair of ends. Of the many paths that are equally wide it is one with the
+    fewest pictures; what remains equal is decided by the strongest step.
 
-    O(n^2) time; memory of a few rows, without order of one matrix.
+    O(n^2) time; memory of a few rows.
 
     Args:
-        space: The collection; in order of time when ``ordered``.
+        space: The collection in order of time.
         source: Position of the first picture.
         target: Position of the last picture.
-        ordered: Whether each step must go forward in time.
 
     Raises:
         ConfigError: A position is outside the collection, or the order forbids the ends.
     """
-    if not ordered:
-        check_positions(space, source=source, target=target)
-        return path_through(space, _on_tree(space, source, target), "trails")
     first, last = ends(space, source, target)
     inside = space.subset(np.arange(first, last + 1))
     capacity = np.full(len(inside), -np.inf)
@@ -193,7 +184,7 @@ def trail(space: Space, *, source: int, target: int, ordered: bool = True) -> St
         rest = capacity[i + 1 :]
         np.maximum(rest, np.minimum(theta, capacity[i]), out=rest)
     path = _fewest(inside, float(capacity[-1]))
-    return path_through(space, [first + p for p in path], "trails")
+    return path_through(space, [first + p for p in path])
 
 
 def _steps(space: Space) -> Iterator[tuple[int, Floats]]:
@@ -220,11 +211,12 @@ def _fewest(space: Space, least: float) -> list[int]:
         hops[rest][better] = hops[i] + 1
         strongest[rest][better] = theta[better]
         came_from[rest][better] = i
-    return traced(came_from, 0, n - 1)
+    return _traced(came_from)
 
 
-def _on_tree(space: Space, source: int, target: int) -> list[int]:
-    """The path in the maximum spanning tree."""
-    tree = minimum_spanning_tree(2.0 - space.theta())  # all above 0: a 0 would be no edge
-    _, came_from = breadth_first_order(tree, source, directed=False)
-    return traced(came_from, source, target)
+def _traced(came_from: NDArray[np.intp]) -> list[int]:
+    """The path from the first to the last position, given from where each was reached."""
+    path = [len(came_from) - 1]
+    while path[-1] != 0:
+        path.append(int(came_from[path[-1]]))
+    return path[::-1]

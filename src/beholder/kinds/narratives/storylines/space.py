@@ -60,7 +60,6 @@ class Space:
         jsd: JSD = "divergence",
         base: Base = 2.0,
         scale: Scale = "raw",
-        limits: tuple[float, float] | None = None,
     ) -> Space:
         """Check and prepare vectors.
 
@@ -71,7 +70,6 @@ class Space:
             jsd: See the class.
             base: See the class; 2 or ``"e"``.
             scale: See the class.
-            limits: See the class; to put sequences of one collection on the same scale.
 
         Raises:
             ConfigError: A shape, number or name is wrong; says which.
@@ -98,7 +96,7 @@ class Space:
             jsd=jsd,
             base=float(number),
             scale=scale,
-            limits=limits,
+            limits=None,
         )
 
     def __len__(self) -> int:
@@ -260,13 +258,11 @@ class StorylinePath:
     Attributes:
         positions: Places in the collection, in the order of the story.
         steps: Theta of each picture with the next.
-        method: How it was extracted.
         warnings: What to know before using it.
     """
 
     positions: tuple[int, ...]
     steps: tuple[float, ...]
-    method: str
     warnings: tuple[str, ...] = ()
 
     @property
@@ -281,44 +277,36 @@ class StorylinePath:
 
 
 def path_through(
-    space: Space, positions: Sequence[int], method: str, warnings: tuple[str, ...] = ()
+    space: Space, positions: Sequence[int], warnings: tuple[str, ...] = ()
 ) -> StorylinePath:
     """The path through some positions, with its steps on the scale of the space."""
     order = tuple(int(position) for position in positions)
     steps = tuple(float(step) for step in space.steps(order))
-    return StorylinePath(order, steps, method, warnings)
+    return StorylinePath(order, steps, warnings)
 
 
-def ends(space: Space, source: int | None, target: int | None) -> tuple[int, int]:
-    """First and last position that a path may use.
+def ends(
+    space: Space, source: int | None, target: int | None, k: int | None = None
+) -> tuple[int, int]:
+    """First and last position that a path, of ``k`` pictures if given, may use.
 
     Raises:
-        ConfigError: A position is outside the collection, or the target is not after the source.
+        ConfigError: A position is outside the collection, the target is not after the source, or
+            there are fewer pictures than ``k``.
     """
     first = 0 if source is None else source
     last = len(space) - 1 if target is None else target
-    check_positions(space, source=first, target=last)
+    for name, position in (("source", first), ("target", last)):
+        if not 0 <= position < len(space):
+            raise ConfigError(f"{name}: position {position} is outside 0..{len(space) - 1}")
     if first >= last:
         raise ConfigError(
             f"the source (position {first}) must stand before the target ({last}) in time"
         )
+    n = last - first + 1
+    if k is not None and not 2 <= k <= n:
+        raise ConfigError(
+            f"k={k}: between the ends there are 2 to {n} pictures to choose (positions {first} to"
+            f" {last})"
+        )
     return first, last
-
-
-def check_positions(space: Space, **positions: int) -> None:
-    """Refuse positions outside the collection; the message names the end.
-
-    Raises:
-        ConfigError: A position is outside the collection.
-    """
-    for name, position in positions.items():
-        if not 0 <= position < len(space):
-            raise ConfigError(f"{name}: position {position} is outside 0..{len(space) - 1}")
-
-
-def traced(came_from: NDArray[np.intp], source: int, end: int) -> list[int]:
-    """The path to ``end``, given from where each position was reached."""
-    path = [end]
-    while path[-1] != source:
-        path.append(int(came_from[path[-1]]))
-    return path[::-1]

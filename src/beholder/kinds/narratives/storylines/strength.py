@@ -41,8 +41,6 @@ def coherence(
     jsd: JSD = "divergence",
     base: Base = 2.0,
     scale: Scale = "raw",
-    *,
-    limits: tuple[float, float] | None = None,
 ) -> Coherence:
     """Coherence of a sequence from its vectors in order.
 
@@ -55,13 +53,12 @@ def coherence(
         distributions: (n, C) cluster memberships, or None.
         jsd: ``divergence`` or its root, ``distance``.
         base: Base of the logarithm: 2 or ``"e"``.
-        scale: ``raw``, or ``minmax`` over all pairs *given here* unless ``limits`` says otherwise.
-        limits: Lowest and highest S of the whole collection (``Space.range``), for ``minmax``.
+        scale: ``raw``, or ``minmax`` over all pairs *given here*; see ``coherence_of``.
 
     Raises:
         ConfigError: Fewer than two pictures, or numbers that cannot be used.
     """
-    space = Space.of(embeddings, distributions, jsd=jsd, base=base, scale=scale, limits=limits)
+    space = Space.of(embeddings, distributions, jsd=jsd, base=base, scale=scale)
     return coherence_of(space, range(len(space)))
 
 

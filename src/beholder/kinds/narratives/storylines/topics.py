@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -26,14 +26,12 @@ class Topics:
         names: C topics.
         memberships: (n, C), rows that sum to 1; the ``distributions`` of coherence.
         assigned: (n,) index of each picture's topic; -1 where it has none.
-        method: How they were made.
         notes: What to know of them, such as how many pictures no label reached.
     """
 
     names: tuple[str, ...]
     memberships: Floats
     assigned: NDArray[np.intp]
-    method: str
     notes: tuple[str, ...] = ()
 
 
@@ -94,14 +92,7 @@ def spread_labels(
     assigned = np.where(lost, -1, memberships.argmax(axis=1)).astype(np.intp)
     n_lost = int(lost.sum())
     notes = (f"no label reached {n_lost} pictures; they belong to all topics alike",)
-    setting = f"n_neighbors:{n_neighbors}" if kernel == "knn" else f"gamma:{gamma:g}"
-    return Topics(
-        names=names,
-        memberships=memberships,
-        assigned=assigned,
-        method=f"label_spreading|kernel:{kernel}|{setting}|alpha:{alpha:g}",
-        notes=notes if n_lost else (),
-    )
+    return Topics(names, memberships, assigned, notes if n_lost else ())
 
 
 def spread_dates(
@@ -144,8 +135,7 @@ def topics_by(spec: str, frames: Sequence[Frame], embeddings: ArrayLike) -> Topi
     if spec == "clusters":
         return topic_clusters(embeddings)
     if spec == "clusters:umap":
-        found = topic_clusters(umap_vectors(embeddings))
-        return replace(found, method=f"umap|{found.method}")
+        return topic_clusters(umap_vectors(embeddings))
     if kind != "labels" or not name:
         raise ConfigError(f"topics {spec!r}: expected 'labels:NAME', 'clusters' or 'clusters:umap'")
     labels = [frame.labels.get(name) for frame in frames]
@@ -188,24 +178,23 @@ def topic_clusters(embeddings: ArrayLike, *, min_cluster_size: int = 8) -> Topic
         names=tuple(f"cluster {c + 1}" for c in range(n_topics)),
         memberships=near / near.sum(axis=1, keepdims=True),
         assigned=assigned,
-        method=f"hdbscan|min_cluster_size:{min_cluster_size}",
         notes=(f"{n_noise} pictures are in no cluster",) if n_noise else (),
     )
 
 
-def umap_vectors(
-    embeddings: ArrayLike, *, n_components: int = 16, n_neighbors: int = 15, seed: int = 42
-) -> Floats:
+UMAP_DIMENSIONS = 16
+
+
+def umap_vectors(embeddings: ArrayLike) -> Floats:
     """Fewer dimensions by UMAP (cosine, min_dist 0), centred, for clusters; never for theta.
+
+    The result also depends on the version of umap-learn.
 
     Args:
         embeddings: (n, D) vectors; only their directions count.
-        n_components: Dimensions to keep, below n - 1.
-        n_neighbors: Size of the neighbourhood that is kept together.
-        seed: Of its random start; the result also depends on the version of umap-learn.
 
     Returns:
-        (n, n_components), float64.
+        (n, 16), float64.
 
     Raises:
         ConfigError: Too few pictures.
@@ -213,16 +202,17 @@ def umap_vectors(
     """
     umap: Any = require("umap", extra="umap", purpose="dimension reduction by UMAP")
     vectors = Space.of(embeddings).vectors
-    if len(vectors) <= n_components + 1:
+    if len(vectors) <= UMAP_DIMENSIONS + 1:
         raise ConfigError(
-            f"n_components={n_components}: UMAP needs more pictures than that, got {len(vectors)}"
+            f"UMAP to {UMAP_DIMENSIONS} dimensions needs more pictures than that, got"
+            f" {len(vectors)}; use clusters without it"
         )
     model = umap.UMAP(
-        n_neighbors=min(n_neighbors, len(vectors) - 1),
-        n_components=n_components,
+        n_neighbors=min(15, len(vectors) - 1),
+        n_components=UMAP_DIMENSIONS,
         min_dist=0.0,
         metric="cosine",
-        random_state=seed,
+        random_state=42,
         n_jobs=1,
     )
     reduced = np.asarray(model.fit_transform(vectors), dtype=np.float64)

@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.storylines.space import (
@@ -182,10 +182,7 @@ def maxmin(
     Raises:
         ConfigError: An argument is wrong, or no path fits it.
     """
-    first, last = ends(space, source, target)
-    if not 2 <= k <= last - first + 1:
-        available = f"between the ends there are 2 to {last - first + 1} pictures to choose"
-        raise ConfigError(f"k={k}: {available}")
+    first, last = ends(space, source, target, k)
     if alternatives < 1:
         raise ConfigError(f"alternatives={alternatives}: expected at least 1")
     if not 0.0 < min_difference <= 1.0:
@@ -203,7 +200,7 @@ def maxmin(
         if weakest == -np.inf:
             break
         path = _best_sum_path(edges.above(weakest), memory, k, source, target)
-        found.append(path_through(space, path, "maxmin"))
+        found.append(path_through(space, path))
         used = np.zeros(len(space), dtype=bool) if used is None else used
         used[path[1:-1]] = True
     if not found:
@@ -214,9 +211,9 @@ def maxmin(
     return found
 
 
-def _initial(memory: States, source: int | None, value: float) -> Floats:
+def _initial(memory: States, source: int | None, value: float, dtype: DTypeLike) -> Floats:
     n_states, n = memory.moves.shape
-    best = np.full((n_states, n), -np.inf)
+    best = np.full((n_states, n), -np.inf, dtype)
     for position in range(n) if source is None else [source]:
         if memory.start[position] >= 0:
             best[memory.start[position], position] = value
@@ -235,55 +232,53 @@ def _final(best: Floats, memory: States, target: int | None) -> Floats:
 def _best_weakest_link(
     edges: Edges, memory: States, k: int, source: int | None, target: int | None
 ) -> float:
-    best = _initial(memory, source, np.inf)
+    best = _initial(memory, source, np.inf, edges.space.vectors.dtype)
     for _ in range(k - 1):
-        after = np.full_like(best, -np.inf)
-        for tile in edges:
-            room = np.empty_like(tile.theta)
-            for state in _alive(best[:, tile.sources]):
-                row = best[state, tile.sources].astype(tile.theta.dtype)
-                reached = np.minimum(tile.theta, row, out=room).max(axis=1)
-                into = memory.moves[state, tile.targets]
-                at = np.arange(tile.targets.start, tile.targets.stop)
-                ok = into >= 0
-                after[into[ok], at[ok]] = np.maximum(after[into[ok], at[ok]], reached[ok])
-        best = after
+        best, _ = _one_more(edges, memory, best, np.minimum)
     return float(_final(best, memory, target).max())
 
 
 def _best_sum_path(
     edges: Edges, memory: States, k: int, source: int | None, target: int | None
 ) -> list[int]:
-    n_states, n = memory.moves.shape
-    best = _initial(memory, source, 0.0)
+    best = _initial(memory, source, 0.0, np.float64)
     pointers = []
     for _ in range(k - 1):
-        after = np.full_like(best, -np.inf)
-        came_from = np.zeros((n_states, n), dtype=np.int64)  # state * n + position
-        for tile in edges:
-            rows = np.arange(len(tile.theta))
-            for state in _alive(best[:, tile.sources]):
-                total = tile.theta + best[state, tile.sources]
-                source_of = total.argmax(axis=1)
-                value = total[rows, source_of]
-                into = memory.moves[state, tile.targets]
-                at = rows + tile.targets.start
-                better = (into >= 0) & (value > after[np.maximum(into, 0), at])
-                after[into[better], at[better]] = value[better]
-                origin = source_of[better] + tile.sources.start
-                came_from[into[better], at[better]] = state * n + origin
-        best = after
+        best, came_from = _one_more(edges, memory, best, np.add)
         pointers.append(came_from)
-    end = int(_final(best, memory, target).argmax())
-    path = [end]
+    path = [int(_final(best, memory, target).argmax())]
     for came_from in reversed(pointers):
         path.append(int(came_from.flat[path[-1]]))
-    return [cell % n for cell in reversed(path)]
+    return [cell % memory.moves.shape[1] for cell in reversed(path)]
 
 
-def _alive(best: Floats) -> list[int]:
-    """States that some source has reached."""
-    return [int(state) for state in np.flatnonzero((best > -np.inf).any(axis=1))]
+def _one_more(
+    edges: Edges, memory: States, best: Floats, join: np.ufunc
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Paths of one more picture: best value per state and position, and the cell it came from.
+
+    Args:
+        edges: The steps.
+        memory: What paths must remember.
+        best: Best value of the paths so far, per state and position.
+        join: The value of a path with one more step.
+    """
+    after = np.full_like(best, -np.inf)
+    came_from = np.zeros(best.shape, dtype=np.int64)  # state * n + position
+    for tile in edges:
+        rows = np.arange(len(tile.theta))
+        reached = (best[:, tile.sources] > -np.inf).any(axis=1)
+        for state in np.flatnonzero(reached).tolist():
+            value_of = join(tile.theta, best[state, tile.sources])
+            source_of = value_of.argmax(axis=1)
+            value = value_of[rows, source_of]
+            into = memory.moves[state, tile.targets]
+            at = rows + tile.targets.start
+            better = (into >= 0) & (value > after[np.maximum(into, 0), at])
+            after[into[better], at[better]] = value[better]
+            origin = source_of[better] + tile.sources.start
+            came_from[into[better], at[better]] = state * best.shape[1] + origin
+    return after, came_from
 
 
 @dataclass(frozen=True, slots=True)
