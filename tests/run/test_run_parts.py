@@ -12,6 +12,7 @@ from msgspec import structs
 
 from beholder.errors import ConfigError, RunError
 from beholder.records import Interval, Item, ItemFailure, ItemScore, Unit
+from beholder.report.comparison import moved_tables
 from beholder.run import manifest
 from beholder.run.codec import decode_detail, decode_units, encode_detail, encode_units
 from beholder.run.compare import SubjectCounts, compare
@@ -82,6 +83,20 @@ def test_runs_without_a_common_id_or_metric_are_not_compared(tmp_path: Path) -> 
         pytest.raises(ConfigError, match="share no metric: m against other"),
     ):
         compare(a, b)
+
+
+def test_other_settings_of_a_metric_are_compared_if_allowed(tmp_path: Path) -> None:
+    items = [Item("a", "x"), Item("b", "y")]
+    first = write_run(tmp_path / "a", items, {"m": scores(1, 2)})
+    other = write_run(tmp_path / "b", items, {"m(k=2)": scores(2, 5), "n": scores(1, 1)})
+    with Store.open(first) as a, Store.open(other) as b:
+        with pytest.raises(ConfigError, match=r"m against m\(k=2\); .*--allow-different"):
+            compare(a, b)
+        (found,) = compare(a, b, allow_different=True).differences
+        assert (found.metric, found.other) == ("m", "m(k=2)")
+        assert (found.mean_a, found.mean_b) == (1.5, 3.5)
+        [fallen] = moved_tables(b, a, compare(b, a, allow_different=True))
+        assert [(row["id"], row["difference"]) for row in fallen.rows] == [("b", -3.0), ("a", -1.0)]
 
 
 def test_a_run_log_gives_its_results_back(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from beholder.report.pages import render_page
 from beholder.report.payload import picture_uri
 from beholder.report.study_tables import html
 from beholder.run import manifest
-from beholder.run.compare import Comparison, SubjectCounts
+from beholder.run.compare import Comparison, Difference, SubjectCounts
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.tables import METRIC, VALUE, Column, N, Table, interval_cells
@@ -41,7 +41,7 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
         ),
         rows=tuple(
             {
-                "metric": row.metric,
+                "metric": _named(row),
                 "value": row.value,
                 "mean_a": row.mean_a,
                 "mean_b": row.mean_b,
@@ -107,11 +107,15 @@ def write_comparison(
         comparison=comparison,
         table=html(differences(comparison, *names)),
         moved=[
-            (metric, value, list(_moved(a, b, metric, value, root)))
-            for metric, value in _headlines(a, comparison).items()
+            (one.metric, one.value, list(_moved(a, b, one, root)))
+            for one in _headlines(a, comparison)
         ],
     )
     files.write_text(output, page)
+
+
+def _named(row: Difference) -> str:
+    return row.metric if row.other in ("", row.metric) else f"{row.metric} against {row.other}"
 
 
 def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
@@ -126,12 +130,13 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
     """
     tables = []
     askers = manifest.read(a.folder).askers
-    for metric, value in _headlines(a, comparison).items():
+    for headline in _headlines(a, comparison):
+        metric, value = headline.metric, headline.value
         info = next(one for one in askers[metric].values if one.name == value)
         sign = {True: 1.0, False: -1.0, None: 0.0}[info.higher_is_better]
         fallen = sorted(
             (sign * (second - first), name, first, second)
-            for name, ((_, first), (_, second)) in _paired(a, b, metric, value).items()
+            for name, ((_, first), (_, second)) in _paired(a, b, headline).items()
             if sign * (second - first) < 0
         )
         rows = tuple(
@@ -150,20 +155,20 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
     return tables
 
 
-def _headlines(a: Store, comparison: Comparison) -> dict[str, str]:
+def _headlines(a: Store, comparison: Comparison) -> list[Difference]:
     """The first compared value of each metric of items."""
-    found: dict[str, str] = {}
+    found: dict[str, Difference] = {}
     for row in comparison.differences:
         if a.kind_of(row.metric) is ITEM:
-            found.setdefault(row.metric, row.value)
-    return found
+            found.setdefault(row.metric, row)
+    return list(found.values())
 
 
 def _moved(
-    a: Store, b: Store, metric: str, value: str, root: Path | None
+    a: Store, b: Store, headline: Difference, root: Path | None
 ) -> Iterator[Mapping[str, str | float]]:
     """The items that differ most: their scores, texts, and the address of the picture."""
-    paired = _paired(a, b, metric, value)
+    paired = _paired(a, b, headline)
     common = sorted(paired, key=lambda name: (-abs(paired[name][1][1] - paired[name][0][1]), name))
     room = _ROOM
     for name in common[:_N_MOVED]:
@@ -183,10 +188,11 @@ def _moved(
 
 
 def _paired(
-    a: Store, b: Store, metric: str, value: str
+    a: Store, b: Store, headline: Difference
 ) -> dict[str, tuple[tuple[int, float], tuple[int, float]]]:
     """By id, place and score in both runs of the items that have the value in both."""
-    first, second = (_scores(store, metric, value) for store in (a, b))
+    first = _scores(a, headline.metric, headline.value)
+    second = _scores(b, headline.other, headline.value)
     return {name: (first[name], second[name]) for name in first if name in second}
 
 

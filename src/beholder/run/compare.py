@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +29,7 @@ class Difference:
         mean_b: Mean in the second.
         paired: Mean of second minus first with interval and test.
         p_holm: The test's p, corrected (Holm) over all values that are compared.
+        other: Name of the metric in the second run, which may have other settings.
     """
 
     metric: str
@@ -36,6 +38,7 @@ class Difference:
     mean_b: float
     paired: PairedDifference
     p_holm: float = 1.0
+    other: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,22 +85,29 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
     """
     manifest.check_kind(b.folder, manifest.kind_of(a.folder))
     names_a, names_b = ([asker.name for asker in store.askers()] for store in (a, b))
-    shared = shared_askers(a, b)
-    if not shared:
+    shared = {name: name for name in shared_askers(a, b)}
+    alike = shared or _other_settings(names_a, names_b)
+    if not alike:
         raise ConfigError(
             f"the runs share no metric: {', '.join(names_a) or 'none'} against"
             f" {', '.join(names_b) or 'none'}"
         )
-    subjects = {kind.name: _Pairing.of(a, b, kind) for kind in map(a.kind_of, shared)}
+    if not (shared or allow_different):
+        settings = "; ".join(f"{name} against {other}" for name, other in alike.items())
+        raise ConfigError(
+            f"the runs share a metric in other settings only: {settings}; compare anyway with"
+            " --allow-different"
+        )
+    subjects = {kind.name: _Pairing.of(a, b, kind) for kind in map(a.kind_of, alike)}
     differences: list[Difference] = []
-    for name in shared:
-        made_a, made_b = a.signatures(name), b.signatures(name)
+    for name, other in alike.items():
+        made_a, made_b = a.signatures(name), b.signatures(other)
         if made_a and made_b and made_a != made_b and not allow_different:
             raise ConfigError(
                 f"{name} was made in different ways: {' ; '.join(made_a)} in {a.folder},"
                 f" {' ; '.join(made_b)} in {b.folder}; compare anyway with --allow-different"
             )
-        differences += _differences(name, a, b, subjects[a.kind_of(name).name])
+        differences += _differences(name, other, a, b, subjects[a.kind_of(name).name])
     corrected = holm([one.paired.p_value for one in differences])  # many are tested at once
     pairs = zip(differences, corrected, strict=True)
     return Comparison(
@@ -110,6 +120,18 @@ def shared_askers(a: Store, b: Store) -> list[str]:
     """Names of what both runs asked, in the order of the first."""
     there = {asker.name for asker in b.askers()}
     return [asker.name for asker in a.askers() if asker.name in there]
+
+
+def _other_settings(names: Sequence[str], others: Sequence[str]) -> dict[str, str]:
+    """Metrics that each run has once, in different settings, by their names in the first."""
+    by_metric = [Counter(name.partition("(")[0] for name in each) for each in (names, others)]
+    return {
+        name: other
+        for name in names
+        for other in others
+        if (metric := name.partition("(")[0]) == other.partition("(")[0]
+        and by_metric[0][metric] == by_metric[1][metric] == 1
+    }
 
 
 @dataclass(frozen=True)
@@ -143,8 +165,10 @@ class _Pairing:
         return cls(counts, common, a.sources(len(ids_a), kind))
 
 
-def _differences(name: str, a: Store, b: Store, pairing: _Pairing) -> Iterator[Difference]:
-    values_a, values_b = dict(a.values(name)), dict(b.values(name))
+def _differences(
+    name: str, other: str, a: Store, b: Store, pairing: _Pairing
+) -> Iterator[Difference]:
+    values_a, values_b = dict(a.values(name)), dict(b.values(other))
     pairs = [(i, j) for i, j in pairing.common if i in values_a and j in values_b]
     for value in dict.fromkeys(value for place, _ in pairs for value in values_a[place]):
         both = [(i, j) for i, j in pairs if value in values_a[i] and value in values_b[j]]
@@ -155,4 +179,4 @@ def _differences(name: str, a: Store, b: Store, pairing: _Pairing) -> Iterator[D
         second = [values_b[place][value] for _, place in both]
         paired = stats.paired_difference(second, first, clusters=clusters, seed=SEED)
         mean_a, mean_b = (math.fsum(numbers) / len(numbers) for numbers in (first, second))
-        yield Difference(name, value, mean_a, mean_b, paired)
+        yield Difference(name, value, mean_a, mean_b, paired, other=other)
