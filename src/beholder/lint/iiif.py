@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from beholder.lint.occurrence import Occurrence
+from beholder.lint.wording import alternatives
 
 _LABELS = frozenset(("alt text", "alternative text", "image description", "alttext"))
 _DATES = frozenset(("date", "created", "dated", "date created"))
 _MEDIA = frozenset(("medium", "type", "technique", "materials"))
-_TYPES = frozenset(
-    ("manifest", "collection", "sc:manifest", "sc:collection", "annotation", "annotationpage",
-     "annotationcollection", "sc:annotationlist")
-)  # fmt: skip
+_TYPES = frozenset(alternatives("iiif_types"))
 _MOST_DEPTH = 100
 
 

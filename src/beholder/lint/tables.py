@@ -11,43 +11,9 @@ from beholder.data.lines import MAX_ROW_BYTES, lines, opened, strict_json
 from beholder.data.tables import check_columns, read_parquet
 from beholder.errors import DataError
 from beholder.lint.occurrence import Occurrence
+from beholder.lint.wording import mapping
 
-_COLUMNS: dict[str, tuple[str, ...]] = {
-    "text": (
-        "alt",
-        "alt_text",
-        "alttext",
-        "alternative_text",
-        "image_alt",
-        "description",
-        "candidate",
-        "caption",
-    ),
-    "picture": (
-        "image",
-        "img",
-        "src",
-        "file",
-        "filename",
-        "file_name",
-        "url",
-        "image_url",
-        "picture",
-        "images",
-    ),
-    "page": ("page", "page_url"),
-    "nearby": ("page_text",),
-    "link": ("link", "link_target"),
-    "role": ("role",),
-    "language": ("language", "lang"),
-    "date": ("date",),
-    "work_title": ("title",),
-    "caption": ("caption",),
-    "long": ("long_description", "long"),
-    "medium": ("medium", "type"),
-    "own_words": ("self_described",),
-    "ignore": ("lint_ignore",),
-}
+_COLUMNS = {field: names.split() for field, names in mapping("columns").items()}
 """Names of columns, in lower case with ``_`` for blanks, in order of preference."""
 
 _SAME = ("page", "nearby", "language", "date", "work_title", "long")
