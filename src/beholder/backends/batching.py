@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from beholder.aio import PerLoop
-from beholder.backends.base import Request
+from beholder.backends.base import Backend, Request
+from beholder.backends.money import Price
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -99,6 +100,18 @@ def _settle(future: asyncio.Future[A], answer: A | Exception) -> None:
         future.set_exception(answer)
     else:
         future.set_result(answer)
+
+
+class InProcess(Backend):
+    """Base of models inside this process."""
+
+    def price(self) -> Price | None:
+        """Nothing is charged."""
+        return Price(0.0, 0.0)
+
+    def is_under_way(self, task: asyncio.Task[Any]) -> bool:
+        """What is not finished costs nothing, and is not waited for."""
+        return False
 
 
 def beginning(request: Request) -> str:

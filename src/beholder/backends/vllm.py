@@ -6,7 +6,6 @@ The engine is imported and started at the first question, in the thread that wil
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 import time
@@ -18,7 +17,6 @@ from typing import Any
 
 from beholder.backends.base import (
     Answer,
-    Backend,
     Capabilities,
     Image,
     Message,
@@ -28,9 +26,9 @@ from beholder.backends.base import (
     Surprisal,
     options_digest,
 )
-from beholder.backends.batching import Batcher, beginning, weights_digest
+from beholder.backends.batching import Batcher, InProcess, beginning, weights_digest
 from beholder.backends.calls import SAYS_TOO_LONG, too_long
-from beholder.backends.money import Price, Usage
+from beholder.backends.money import Usage
 from beholder.backends.openai import merged_tokens
 from beholder.backends.openai_wire import WireMessage, to_message
 from beholder.errors import ConfigError, ItemError
@@ -39,7 +37,7 @@ from beholder.optional import require
 MOST_LOGPROBS = 20
 
 
-class VLLM(Backend):
+class VLLM(InProcess):
     """A model in vLLM's own engine.
 
     Args:
@@ -116,14 +114,6 @@ class VLLM(Backend):
             lambda: self._perplexities(question, texts)
         )
         return found
-
-    def price(self) -> Price | None:
-        """Nothing is charged."""
-        return Price(0.0, 0.0)
-
-    def is_under_way(self, task: asyncio.Task[Any]) -> bool:
-        """What is not finished costs nothing, and is not waited for."""
-        return False
 
     def _vllm(self) -> ModuleType:
         return require("vllm", extra="vllm", purpose=f"the judge {self.name}")

@@ -248,10 +248,8 @@ class TranslateRow(RowAsker):
     source: str = param(help="language of the texts")
     target: str = param(help="language to write in")
 
-    @property
-    def looks(self) -> bool:
-        """Texts are translated unseen."""
-        return False
+    looks = False
+    """Texts are translated unseen."""
 
     def check(self, subject: Item) -> None:
         """Refuse an item without a text."""
@@ -309,10 +307,8 @@ class VaryRow(RowAsker):
         "paraphrase", "what changes, while all that is said stays"
     )
 
-    @property
-    def looks(self) -> bool:
-        """Texts are varied unseen."""
-        return False
+    looks = False
+    """Texts are varied unseen."""
 
     async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
         """One text."""
