@@ -117,7 +117,8 @@ class _Page:
                 if not any(map(_hidden, (one, *above))):
                     yield self._without_effect(one, place)
                 continue
-            if _is_pixel(one) or (one.tag == "area" and not self._used(above)):
+            used = any(parent.tag == "map" and parent.get("name") in self.maps for parent in above)
+            if _is_pixel(one) or (one.tag == "area" and not used):
                 continue
             sources = self._sources(one)
             if "noscript" in tags and set(sources) & set(before):
@@ -201,11 +202,8 @@ class _Page:
         if found.image_only and link is not None:
             severity = "note" if norm(link.get("title") or "") else ""
             severity = "warning" if any(map(norm, found.neighbours)) else severity
-            yield (
-                "ALT003",
-                "the link or button contains nothing but a picture without text",
-                severity,
-            )
+            what = "the link or button contains nothing but a picture without text"
+            yield "ALT003", what, severity
         elif found.decorative and beside:
             found.declared = True
         elif one.tag == "img" and link is not None and norm(link.get("aria-label") or ""):
@@ -313,9 +311,6 @@ class _Page:
             return urljoin(self.base, source.strip())
         except ValueError:  # such as http://[
             return source.strip()
-
-    def _used(self, above: list[Any]) -> bool:
-        return any(one.tag == "map" and one.get("name") in self.maps for one in above)
 
     def _without_effect(self, one: Any, place: tuple[int, int | None]) -> Occurrence:
         severity = "note" if "-" in one.tag else ""

@@ -49,15 +49,13 @@ def pictures(value: Any, name: str) -> Iterator[Occurrence]:
         long = next((text for _, text, source, is_long in told if is_long), "")
         short = [one for one in told if not one[3]] or [one for one in told if one[3]]
         if not short and bodies:
-            elsewhere = (
-                "ALT001",
-                "has no text in this file; annotations elsewhere are not read",
-                "",
-            )
+            what = "has no text in this file; annotations elsewhere are not read"
             yield Occurrence(
                 picture=picture,
                 language=language,
-                structural=(elsewhere,) if any(map(_is_elsewhere, _notes(canvas))) else (),
+                structural=(("ALT001", what, ""),)
+                if any(map(_is_elsewhere, _notes(canvas)))
+                else (),
                 **facts,
             )
         for tag, text, source, is_long in short:

@@ -49,11 +49,7 @@ def summary_table(log: manifest.RunLog) -> Table:
     notes += [result.signature for result in results.values()]
     if log.judging:
         notes.append(f"judges: {log.judging}")
-    columns = (
-        METRIC,
-        VALUE,
-        Column("mean", "mean", interval=True),
-    )
+    columns = (METRIC, VALUE, Column("mean", "mean", interval=True))
     return Table("summary", "", columns, tuple(rows), tuple(notes), by="metric", heads=heads)
 
 

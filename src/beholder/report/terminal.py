@@ -136,18 +136,15 @@ def to_html(score: ItemScore) -> str:
         score: What a metric found. Without its ``item`` there are no texts to draw.
     """
     verdicts = by_tone(unit.verdict for unit in score.units)
-    return (
-        environment()
-        .get_template("notebook.html.j2")
-        .render(
-            score=score,
-            sides=[] if score.item is None else marked_texts(score.item, score.units),
-            legend=[(verdict, tone(verdict)) for verdict in verdicts],
-            notable=notable(score.units),
-            tone=tone,
-            mark_style=_mark_style,
-            unit_title=_unit_title,
-        )
+    template = environment().get_template("notebook.html.j2")
+    return template.render(
+        score=score,
+        sides=[] if score.item is None else marked_texts(score.item, score.units),
+        legend=[(verdict, tone(verdict)) for verdict in verdicts],
+        notable=notable(score.units),
+        tone=tone,
+        mark_style=_mark_style,
+        unit_title=_unit_title,
     )
 
 
