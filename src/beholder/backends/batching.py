@@ -17,6 +17,7 @@ from beholder.backends.money import Price
 
 Q = TypeVar("Q")
 A = TypeVar("A")
+R = TypeVar("R")
 
 
 @dataclass(eq=False)
@@ -49,7 +50,7 @@ class Batcher(Generic[Q, A]):
         queue.put_nowait((question, future))
         return await future
 
-    async def run(self, function: Callable[[], A]) -> A:
+    async def run(self, function: Callable[[], R]) -> R:
         """The result of a function, computed in the same thread between two batches."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
 

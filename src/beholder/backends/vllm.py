@@ -88,7 +88,7 @@ class VLLM(InProcess):
         self._images = images
         self._engine: Any = None
         # Sorted by their words, prompts that begin alike reach the engine one after the other.
-        self._batcher: Batcher[Request, Any] = Batcher(self._answer, batch_size, beginning)
+        self._batcher: Batcher[Request, Answer] = Batcher(self._answer, batch_size, beginning)
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
         """What the engine offers. A model in your own files is named by what is in them."""
@@ -102,18 +102,14 @@ class VLLM(InProcess):
 
     async def chat(self, request: Request) -> Answer:
         """Ask once; see ``Backend.chat``."""
-        answer: Answer = await self._batcher.ask(request)
-        return answer
+        return await self._batcher.ask(request)
 
     async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
     ) -> list[Surprisal]:
         """Exact perplexities from the engine's prompt log-probabilities."""
         question = Message("user", (*images, prompt))
-        found: list[Surprisal] = await self._batcher.run(
-            lambda: self._perplexities(question, texts)
-        )
-        return found
+        return await self._batcher.run(lambda: self._perplexities(question, texts))
 
     def _vllm(self) -> ModuleType:
         return require("vllm", extra="vllm", purpose=f"the judge {self.name}")

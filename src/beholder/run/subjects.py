@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -64,7 +65,7 @@ S = TypeVar("S")
 _ANYWHERE = Path("/")  # paths were checked when the data was read
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SubjectKind(Generic[S]):
     """One kind of subject.
 
@@ -85,7 +86,7 @@ class SubjectKind(Generic[S]):
 
     name: str
     plural: str
-    id: Callable[[S], str]
+    id: Callable[[S], str] = attrgetter("id")
     to_row: Callable[[S], Mapping[str, Any]]
     from_row: Callable[[Mapping[str, Any]], S]
     source: Callable[[S], object]
@@ -120,7 +121,6 @@ def _correlation(reviews: Reviews, detail: Mapping[str, Any]) -> dict[str, float
 ITEM: SubjectKind[Item] = SubjectKind(
     name="item",
     plural="items",
-    id=lambda item: item.id,
     to_row=to_row,
     from_row=item_from_row,
     source=lambda item: item.source,
@@ -144,7 +144,6 @@ REVIEWS: SubjectKind[Reviews] = SubjectKind(
 FRAME: SubjectKind[Frame] = SubjectKind(
     name="picture",
     plural="pictures",
-    id=lambda frame: frame.id,
     to_row=frame_row,
     from_row=partial(frame_from_row, media_root=_ANYWHERE),
     source=lambda frame: frame.image or frame.id,
@@ -154,7 +153,6 @@ FRAME: SubjectKind[Frame] = SubjectKind(
 STORYLINE: SubjectKind[Storyline] = SubjectKind(
     name="storyline",
     plural="storylines",
-    id=lambda storyline: storyline.id,
     to_row=storyline_row,
     from_row=partial(storyline_from_row, media_root=_ANYWHERE),
     source=lambda storyline: storyline.id,
