@@ -117,11 +117,8 @@ class InProcess(Backend):
 
 def beginning(request: Request) -> str:
     """Sort key that brings prompts with a shared beginning together."""
-    return "".join(
-        part if isinstance(part, str) else part.digest
-        for message in request.messages
-        for part in message.parts
-    )
+    parts = (part for message in request.messages for part in message.parts)
+    return "".join(part if isinstance(part, str) else part.digest for part in parts)
 
 
 def weights_digest(place: Path) -> str:

@@ -131,13 +131,10 @@ class VLLM(InProcess):
         llm, vllm = self._started(), self._vllm()
         start = time.monotonic()
         try:
-            for place, output in _outputs(
-                llm,
-                [conversation(request.messages) for request in requests],
-                [sampling_params(vllm, request) for request in requests],
-                stop,
-                chat_template_kwargs=self._template,
-            ):
+            turns = [conversation(request.messages) for request in requests]
+            params = [sampling_params(vllm, request) for request in requests]
+            options = {"chat_template_kwargs": self._template}
+            for place, output in _outputs(llm, turns, params, stop, **options):
                 # Answers come together: each is charged with the time since those before it.
                 now = time.monotonic()
                 yield place, read_output(output, self._able.model, now - start)
@@ -163,13 +160,9 @@ class VLLM(InProcess):
         params = vllm.SamplingParams(max_tokens=1, temperature=0.0, prompt_logprobs=0)
         alone = engine.chat([conversation((question,))], sampling_params=params, use_tqdm=False)[0]
         before = list(alone.prompt_token_ids)
-        outputs = engine.chat(
-            [conversation((question, Message("assistant", (text,)))) for text in texts],
-            sampling_params=params,
-            add_generation_prompt=False,
-            continue_final_message=True,
-            use_tqdm=False,
-        )
+        whole = [conversation((question, Message("assistant", (text,)))) for text in texts]
+        continued = {"add_generation_prompt": False, "continue_final_message": True}
+        outputs = engine.chat(whole, sampling_params=params, use_tqdm=False, **continued)
         found = []
         for text, output in zip(texts, outputs, strict=True):
             if list(output.prompt_token_ids[: len(before)]) != before:

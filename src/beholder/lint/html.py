@@ -138,11 +138,9 @@ class _Page:
         empty = one.get("alt") == "" and not role and not named
         decorative = (role in ("none", "presentation") and not none) or empty
         structural = list(self._marks(one, role, decorative or none))
-        occurrence = Occurrence(
-            file=self.name,
-            line=place[0],
-            column=place[1],
-            element=one.tag,
+        occurrence = self._occurrence(
+            one,
+            place,
             picture=sources[0] if sources else "",
             pictures=sources[1:],
             raw=None if decorative else raw,
@@ -150,7 +148,6 @@ class _Page:
             decorative=decorative,
             title=one.get("title") or "",
             emoji=_is_emoji(one, sources),
-            ignore=self.disabled.get(place[0], frozenset()),
         )
         self._set_context(occurrence, one, above)
         if any(map(_hidden, (one, *above))):
@@ -220,9 +217,7 @@ class _Page:
 
     def _name(self, one: Any) -> tuple[str | None, str]:
         """The accessible name and its source; None without an attribute for it."""
-        known = islice((one.get("aria-labelledby") or "").split(), _MOST_IDS)
-        parts = [self._labelled(self.ids[key]) for key in known if key in self.ids]
-        if name := norm(" ".join(parts)):
+        if name := norm(" ".join(self._named_by(one, "aria-labelledby"))):
             return name, "aria-labelledby"
         if norm(one.get("aria-label") or ""):
             return one.get("aria-label"), "aria-label"
@@ -240,6 +235,10 @@ class _Page:
             if norm(one.get(key) or ""):
                 return one.get(key), key
         return own, "alt"
+
+    def _named_by(self, one: Any, attribute: str) -> list[str]:
+        known = islice((one.get(attribute) or "").split(), _MOST_IDS)
+        return [self._labelled(self.ids[key]) for key in known if key in self.ids]
 
     def _labelled(self, one: Any) -> str:
         return (
@@ -259,12 +258,7 @@ class _Page:
             found.caption = next((self.text(one) for one in figure if one.tag == "figcaption"), "")
             images = sum(1 for _ in islice(figure.iter("img"), 2))
             found.group = f"{self.name}:{figure.sourceline}" if images > 1 and found.caption else ""
-        described = [
-            self._labelled(self.ids[key])
-            for attribute in ("aria-describedby", "aria-details")
-            for key in islice((one.get(attribute) or "").split(), _MOST_IDS)
-            if key in self.ids
-        ]
+        described = self._named_by(one, "aria-describedby") + self._named_by(one, "aria-details")
         found.long = " ".join(described) or one.get("longdesc") or ""
         about = " ".join((one.get("class") or "", found.picture))
         if link is not None or one.tag in ("area", "input"):
@@ -314,16 +308,14 @@ class _Page:
 
     def _without_effect(self, one: Any, place: tuple[int, int | None]) -> Occurrence:
         severity = "note" if "-" in one.tag else ""
-        return Occurrence(
-            file=self.name,
-            line=place[0],
-            column=place[1],
-            element=one.tag,
-            raw=one.get("alt"),
-            declared=True,
-            ignore=self.disabled.get(place[0], frozenset()),
-            structural=(("ALT012", f"alt has no effect on {one.tag}", severity),),
-        )
+        found = ("ALT012", f"alt has no effect on {one.tag}", severity)
+        return self._occurrence(one, place, raw=one.get("alt"), declared=True, structural=(found,))
+
+    def _occurrence(self, one: Any, place: tuple[int, int | None], **found: Any) -> Occurrence:
+        line, column = place
+        place_of: dict[str, Any] = {"file": self.name, "line": line, "column": column}
+        ignore = self.disabled.get(line, frozenset())
+        return Occurrence(element=one.tag, ignore=ignore, **place_of, **found)
 
 
 def _is_picture(one: Any) -> bool:

@@ -156,11 +156,8 @@ def _chosen(names: list[str], columns: Mapping[str, str], name: str) -> dict[str
     }
     chosen = {key: column for key, column in (chosen | dict(columns)).items() if column}
     if "text" not in chosen:
-        raise NoTextColumnError(
-            name,
-            f"has no column of alternative texts; it has {', '.join(names)}:"
-            " name one with --map text=COLUMN",
-        )
+        reason = f"has no column of alternative texts; it has {', '.join(names)}"
+        raise NoTextColumnError(name, f"{reason}: name one with --map text=COLUMN")
     if chosen.get("caption") == chosen["text"]:
         del chosen["caption"]
     return chosen

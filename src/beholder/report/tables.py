@@ -12,7 +12,7 @@ from beholder.files import safe_name
 from beholder.run import manifest
 from beholder.run.leaderboard import Board, Standing
 from beholder.run.reliability import Reliability
-from beholder.tables import METRIC, VALUE, Column, Table, columns_of, interval_cells
+from beholder.tables import METRIC, VALUE, Column, Table, columns_of, estimate_cells, interval_cells
 from beholder.visible import visible
 
 
@@ -34,12 +34,8 @@ def summary_table(log: manifest.RunLog) -> Table:
             continue
         heads[name] = f"{result.n_scored:,} scored, {result.n_failed:,} failed"
         found = [
-            {
-                "metric": name,
-                "value": value.name,
-                "mean": result.values[value.name].mean,
-                **interval_cells("mean", result.values[value.name].interval),
-            }
+            {"metric": name, "value": value.name}
+            | estimate_cells("mean", result.values[value.name])
             for value in entry.values + entry.corpus_values
             if value.name in result.values
         ]

@@ -112,13 +112,9 @@ def _units(units: list[Unit], item: Item | None) -> Table:
 def _told(unit: Unit) -> str:
     """A unit's words, what the other text says in its place, and how many units are under it."""
     held, instead = unit.detail.get("holds"), unit.detail.get("contradiction")
-    return "".join(
-        (
-            unit.text,
-            f" (there: {instead})" if isinstance(instead, str) else "",
-            f" (and {held} more of it)" if held else "",
-        )
-    )
+    there = f" (there: {instead})" if isinstance(instead, str) else ""
+    more = f" (and {held} more of it)" if held else ""
+    return f"{unit.text}{there}{more}"
 
 
 def _place(unit: Unit, item: Item | None) -> str:

@@ -54,13 +54,8 @@ class PartsPlace:
         """
         with self._at(folder) as (files, path):
             found = files.get_file_info(fs.FileSelector(path, allow_not_found=True))
-        return sorted(
-            info.base_name
-            for info in found
-            if info.is_file
-            and info.base_name.endswith(".parquet")
-            and not info.base_name.startswith(".")
-        )
+        names = (info.base_name for info in found if info.is_file)
+        return sorted(one for one in names if one.endswith(".parquet") and one[0] != ".")
 
     def holds(self, name: str) -> bool:
         """Whether a file is there.

@@ -220,11 +220,8 @@ class ClassifyRow(RowAsker):
 
     def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
         ratings = [{"name": part.text, "rating": part.label} for part in parts]
-        return replace(
-            item,
-            group={**item.group, columns.category: category_of(parts)},
-            meta={**item.meta, "categories": ratings},
-        )
+        group = {**item.group, columns.category: category_of(parts)}
+        return replace(item, group=group, meta={**item.meta, "categories": ratings})
 
     def _text(self, item: Item) -> str:
         if self.by == "reference":
@@ -315,12 +312,8 @@ class VaryRow(RowAsker):
         return (GeneratedText(await judge.ask(operations.Vary(subject.candidate, self.manner))),)
 
     def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
-        return replace(
-            item,
-            id=f"{item.id}/{self.manner}",
-            candidate=parts[0].text,
-            references=(item.candidate,),
-        )
+        name, text = f"{item.id}/{self.manner}", parts[0].text
+        return replace(item, id=name, candidate=text, references=(item.candidate,))
 
 
 def category_of(parts: Parts) -> str:
