@@ -93,10 +93,8 @@ def _widened(first: int, last: int, before: str) -> tuple[int, int]:
         last = first + 9
     if _ABOUT.search(before):
         first, last = first - _CIRCA, last + _CIRCA
-    return (
-        0 if _OPEN_START.search(before) else first,
-        9999 if _OPEN_END.search(before) else last,
-    )
+    first = 0 if _OPEN_START.search(before) else first
+    return first, 9999 if _OPEN_END.search(before) else last
 
 
 def _mentions(text: str, record: Sequence[int]) -> Iterator[_Mention]:

@@ -15,6 +15,7 @@ _DATES = frozenset(("date", "created", "dated", "date created"))
 _MEDIA = frozenset(("medium", "type", "technique", "materials"))
 _TYPES = frozenset(alternatives("iiif_types"))
 _MOST_DEPTH = 100
+_ELSEWHERE = "has no text in this file; annotations elsewhere are not read"
 
 
 def is_iiif(value: Any) -> bool:
@@ -49,15 +50,9 @@ def pictures(value: Any, name: str) -> Iterator[Occurrence]:
         long = next((text for _, text, source, is_long in told if is_long), "")
         short = [one for one in told if not one[3]] or [one for one in told if one[3]]
         if not short and bodies:
-            what = "has no text in this file; annotations elsewhere are not read"
-            yield Occurrence(
-                picture=picture,
-                language=language,
-                structural=(("ALT001", what, ""),)
-                if any(map(_is_elsewhere, _notes(canvas)))
-                else (),
-                **facts,
-            )
+            if any(map(_is_elsewhere, _notes(canvas))):
+                facts["structural"] = (("ALT001", _ELSEWHERE, ""),)
+            yield Occurrence(picture=picture, language=language, **facts)
         for tag, text, source, is_long in short:
             yield Occurrence(
                 picture=picture,

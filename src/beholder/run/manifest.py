@@ -214,11 +214,8 @@ def _read_estimate(found: EstimateLog) -> Estimate:
 
 def versions() -> dict[str, str]:
     """Versions of the packages that can change a number."""
-    return {
-        "beholder": __version__,
-        "python": platform.python_version(),
-        **{package: version(package) for package in _PACKAGES},
-    }
+    own = {"beholder": __version__, "python": platform.python_version()}
+    return own | {package: version(package) for package in _PACKAGES}
 
 
 def write(folder: Path, log: RunLog) -> None:
