@@ -6,14 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from beholder.backends.base import (
-    Answer,
-    Capabilities,
-    Image,
-    Request,
-    Surprisal,
-    TextSet,
-)
+from beholder.backends.base import Answer, Capabilities, Image, Request, Surprisal, TextSet
 from beholder.backends.batching import Batcher, InProcess, beginning
 from beholder.errors import ConfigError
 from beholder.optional import require

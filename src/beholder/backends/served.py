@@ -48,12 +48,7 @@ from beholder.backends.openai_probe import (
     probe_structure,
 )
 from beholder.backends.openai_wire import Completion, Dialect
-from beholder.errors import (
-    ConfigError,
-    ItemError,
-    ModelChangedError,
-    TransientError,
-)
+from beholder.errors import ConfigError, ItemError, ModelChangedError, TransientError
 from beholder.optional import check_extra
 
 T = TypeVar("T")

@@ -219,9 +219,7 @@ def _compact_json(vllm: Any) -> dict[str, object]:
     """No free white space in guided JSON: small models lose themselves in it."""
     if not _has_structured_outputs(vllm):
         return {}
-    return {
-        "structured_outputs_config": {"backend": "xgrammar", "disable_any_whitespace": True},
-    }
+    return {"structured_outputs_config": {"backend": "xgrammar", "disable_any_whitespace": True}}
 
 
 def _has_structured_outputs(vllm: Any) -> bool:

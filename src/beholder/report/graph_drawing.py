@@ -176,11 +176,7 @@ def _apart(places: Places, sizes: Places, gaps: npt.NDArray[np.float64]) -> Plac
 
 
 def _arrow(
-    boxes: list[_Box],
-    places: Places,
-    pair: tuple[int, int],
-    words: Places,
-    texts: list[str],
+    boxes: list[_Box], places: Places, pair: tuple[int, int], words: Places, texts: list[str]
 ) -> tuple[str, str]:
     """A curve from box to box that runs through the middle of its words, and these."""
     one, other = (_edge(boxes[end], places[end], words) for end in pair)
