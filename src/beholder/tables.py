@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-import msgspec
 from msgspec import UNSET, Struct, structs
 
 from beholder import files, stats
@@ -101,17 +99,6 @@ class Omitted:
 
     title: str
     reason: str
-
-
-@cache
-def _listed() -> dict[str, tuple[Column, ...]]:
-    source = Path(__file__).with_name("columns.json").read_bytes()
-    return msgspec.json.decode(source, type=dict[str, tuple[Column, ...]])
-
-
-def columns_of(table: str) -> tuple[Column, ...]:
-    """The columns of a table whose columns are always the same, from ``columns.json``."""
-    return _listed()[table]
 
 
 SET_COLUMNS = (Column("dataset", "Data set", "text"), Column("language", "Language", "text"))

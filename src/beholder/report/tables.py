@@ -12,7 +12,16 @@ from beholder.files import safe_name
 from beholder.run import manifest
 from beholder.run.leaderboard import Board, Standing
 from beholder.run.reliability import Reliability
-from beholder.tables import METRIC, VALUE, Column, Table, columns_of, estimate_cells, interval_cells
+from beholder.tables import (
+    FAILED,
+    METRIC,
+    NOTE,
+    VALUE,
+    Column,
+    Table,
+    estimate_cells,
+    interval_cells,
+)
 from beholder.visible import visible
 
 
@@ -114,7 +123,16 @@ def _board(board: Board) -> Table:
     return Table(
         name=f"leaderboard-{safe_name(board.metric)}",
         title=f"{board.metric}.{board.value}, {better[board.higher_is_better]}",
-        columns=columns_of("leaderboard"),
+        columns=(
+            Column("system", "system", "text"),
+            Column("mean", "mean", interval=True, best=True),
+            Column("rank", "rank", "count"),
+            Column("best_rank", "best", "count"),
+            Column("worst_rank", "worst", "count"),
+            Column("p", "p (Holm)", "p"),
+            Column("n", "scored", "count"),
+            FAILED,
+        ),
         rows=tuple(
             {**asdict(standing), **_marks("mean", standing)} for standing in board.standings
         ),
@@ -133,7 +151,11 @@ def reliability_table(reliability: Reliability) -> Table:
     return Table(
         name=f"reliability-{safe_name(reliability.what)}",
         title=f"{reliability.what}: {len(reliability.raters)} raters, {n:,} items{left_out}",
-        columns=columns_of("reliability"),
+        columns=(
+            Column("coefficient", "coefficient", "text"),
+            Column("found", "value", interval=True),
+            NOTE,
+        ),
         rows=tuple(
             {
                 "coefficient": found.name,

@@ -26,11 +26,43 @@ from beholder.stats.corrected import (
 )
 from beholder.stats.judge_bias import OWN_UNIT, Bias, length_bias, own_text_bias, place_bias
 from beholder.stats.significance import holm
-from beholder.tables import Table, columns_of, interval_cells
+from beholder.tables import NOTE, VALUE, Column, N, Table, interval_cells
 from beholder.text.rules import RuleSplitter
 
 FAULTS = ("contradicted", "unstated", "mistake", "unmatched", "omission")
 """Verdicts by which a metric finds fault with a part of a text."""
+
+_BIAS_COLUMNS = (
+    Column("scored", "value", "text"),
+    Column("name", "follows", "text"),
+    Column("value", "by", interval=True),
+    Column("unit", "counted as", "text"),
+    N,
+    Column("reason", "not enough data", "text"),
+)
+
+_COLUMNS = (
+    VALUE,
+    Column("of", "of", "text"),
+    Column("judge", "judge alone"),
+    Column("labels", "labels alone", interval=True),
+    Column("corrected", "corrected", interval=True),
+    Column("p", "p (Holm)", "p"),
+    Column("n", "texts", "count"),
+    Column("n_labels", "labelled", "count"),
+    Column("effective", "worth labels"),
+)
+_RATE_COLUMNS = (
+    Column("value", "verdicts of", "text"),
+    Column("of", "of", "text"),
+    Column("said", "judge alone"),
+    Column("rate", "corrected", interval=True),
+    Column("sensitivity", "sensitivity"),
+    Column("specificity", "specificity"),
+    Column("n", "verdicts", "count"),
+    Column("n_labels", "labelled", "count"),
+    NOTE,
+)
 
 _Labelled: TypeAlias = tuple[float, float | None, Hashable]
 """What the judge says, the label, and the picture."""
@@ -115,11 +147,9 @@ def corrected_tables(
             None
         )
     notes["labelled pictures must be a random sample of all, and labels the truth"] = None
-    means = Table(
-        "corrected", "Corrected by labels", columns_of("corrected"), tuple(rows), tuple(notes)
-    )
+    means = Table("corrected", "Corrected by labels", _COLUMNS, tuple(rows), tuple(notes))
     title = "Rates, corrected by sensitivity and specificity"
-    of_verdicts = Table("corrected-rates", title, columns_of("corrected-rates"), tuple(rates))
+    of_verdicts = Table("corrected-rates", title, _RATE_COLUMNS, tuple(rates))
     return [table for table in (means, of_verdicts) if table.rows], problems
 
 
@@ -232,7 +262,7 @@ def bias_table(run: Store, wanted: Sequence[Target]) -> Table:
         "0 is no bias; errors of the labels draw length towards its value without labels",
         "seat, flips, wording and repeats: a run does not ask twice, beholder judge-check does",
     )
-    return Table("bias", "What else the grades follow", columns_of("bias"), tuple(rows), notes)
+    return Table("bias", "What else the grades follow", _BIAS_COLUMNS, tuple(rows), notes)
 
 
 def _own_texts(known: Sequence[Graded], model: str | None) -> Bias:
