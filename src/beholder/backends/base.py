@@ -225,16 +225,7 @@ class Answer:
 
     def to_json(self) -> str:
         """The answer as one line of JSON."""
-        fields = {
-            "samples": [
-                {"text": s.text, "finish": s.finish, "first": s.first} for s in self.samples
-            ],
-            "model": self.model,
-            "fingerprint": self.fingerprint,
-            "usage": {name: getattr(self.usage, name) for name in Usage.__slots__},
-            "seconds": round(self.seconds, 4),
-            "price_factor": self.price_factor,
-        }
+        fields = msgspec.to_builtins(self) | {"seconds": round(self.seconds, 4)}
         return json.dumps(fields, ensure_ascii=False, allow_nan=False)
 
     @classmethod

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from beholder.aio import PerLoop
-from beholder.backends.base import Request
+from beholder.backends.base import Backend, Request
+from beholder.backends.money import Price
 
 Q = TypeVar("Q")
 A = TypeVar("A")
+R = TypeVar("R")
 
 
 @dataclass(eq=False)
@@ -48,7 +50,7 @@ class Batcher(Generic[Q, A]):
         queue.put_nowait((question, future))
         return await future
 
-    async def run(self, function: Callable[[], A]) -> A:
+    async def run(self, function: Callable[[], R]) -> R:
         """The result of a function, computed in the same thread between two batches."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
 
@@ -101,13 +103,22 @@ def _settle(future: asyncio.Future[A], answer: A | Exception) -> None:
         future.set_result(answer)
 
 
+class InProcess(Backend):
+    """Base of models inside this process."""
+
+    def price(self) -> Price | None:
+        """Nothing is charged."""
+        return Price(0.0, 0.0)
+
+    def is_under_way(self, task: asyncio.Task[Any]) -> bool:
+        """What is not finished costs nothing, and is not waited for."""
+        return False
+
+
 def beginning(request: Request) -> str:
     """Sort key that brings prompts with a shared beginning together."""
-    return "".join(
-        part if isinstance(part, str) else part.digest
-        for message in request.messages
-        for part in message.parts
-    )
+    parts = (part for message in request.messages for part in message.parts)
+    return "".join(part if isinstance(part, str) else part.digest for part in parts)
 
 
 def weights_digest(place: Path) -> str:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import httpx2
 
-from beholder.backends.base import REFUSAL, Answer, Image, Request, Sample
+from beholder.backends.base import REFUSAL, Answer, Image, Message, Request, Sample
 from beholder.backends.batch_files import FileBatches
 from beholder.backends.batch_queue import BatchService
 from beholder.backends.calls import CallFailed
@@ -93,17 +93,15 @@ def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, Any]:
     if request.schema is not None and dialect.structure == "schema":
         schema = request.schema if dialect.bounds else without_bounds(request.schema)
         config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
-    turns = [
-        {
-            "role": "model" if message.role == "assistant" else "user",
-            "parts": [_part(part) for part in message.parts],
-        }
-        for message in request.messages
-        if message.role != "system"
-    ]
+    turns = [_turn(m) for m in request.messages if m.role != "system"]
     system = [_part(m.text) for m in request.messages if m.role == "system"]
     told = {"systemInstruction": {"parts": system}} if system else {}
     return {**told, "contents": turns, "safetySettings": _FILTERS, "generationConfig": config}
+
+
+def _turn(message: Message) -> dict[str, Any]:
+    role = "model" if message.role == "assistant" else "user"
+    return {"role": role, "parts": [_part(part) for part in message.parts]}
 
 
 def _part(part: str | Image) -> dict[str, Any]:
@@ -240,30 +238,20 @@ class GeminiBatches(FileBatches):
         head = b"--%b\r\ncontent-type: %b\r\n\r\n"
         parts = [(b"application/json", about), (b"application/jsonl", content)]
         whole = b"".join(head % (mark, kind) + part + b"\r\n" for kind, part in parts)
-        told = await self.read(
-            "file",
-            "POST",
-            "/upload/v1beta/files",
-            kind=dict,
-            content=whole + b"--%b--\r\n" % mark,
-            headers={
-                "x-goog-upload-protocol": "multipart",
-                "content-type": f"multipart/related; boundary={mark.decode()}",
-            },
-        )
+        whole += b"--%b--\r\n" % mark
+        kind = f"multipart/related; boundary={mark.decode()}"
+        headers = {"x-goog-upload-protocol": "multipart", "content-type": kind}
+        place = "/upload/v1beta/files"
+        told = await self.read("file", "POST", place, kind=dict, content=whole, headers=headers)
         return str(told["file"].get("name"))
 
     async def make(self, file: str, digest: str) -> str:
         """Start a batch that carries a digest; its name."""
         place = self.model if "/" in self.model else f"models/{self.model}"
         batch = {"displayName": digest, "inputConfig": {"fileName": file}}
-        told = await self.read(
-            "name",
-            "POST",
-            f"/v1beta/{place}:batchGenerateContent",
-            content=json.dumps({"batch": batch}).encode("utf-8"),
-            headers=JSON,
-        )
+        path = f"/v1beta/{place}:batchGenerateContent"
+        content = json.dumps({"batch": batch}).encode("utf-8")
+        told = await self.read("name", "POST", path, content=content, headers=JSON)
         return str(told["name"])
 
     async def page(self, after: str) -> tuple[list[tuple[Any, object]], str]:

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from beholder.backends.base import (
-    Answer,
-    Backend,
-    Capabilities,
-    Image,
-    Request,
-    Surprisal,
-    TextSet,
-)
-from beholder.backends.batching import Batcher, beginning
-from beholder.backends.money import Price
+from beholder.backends.base import Answer, Capabilities, Image, Request, Surprisal, TextSet
+from beholder.backends.batching import Batcher, InProcess, beginning
 from beholder.errors import ConfigError
 from beholder.optional import require
 
@@ -25,7 +15,7 @@ if TYPE_CHECKING:
     from beholder.backends.hf_model import HFModel
 
 
-class HF(Backend):
+class HF(InProcess):
     """A model of the transformers library.
 
     Args:
@@ -85,14 +75,6 @@ class HF(Backend):
             raise ConfigError(f"{self.name} does not take pictures; choose a judge that can see")
         found: list[Surprisal] = await self._batcher.ask(TextSet(tuple(texts), prompt, images))
         return found
-
-    def price(self) -> Price | None:
-        """Nothing is charged."""
-        return Price(0.0, 0.0)
-
-    def is_under_way(self, task: asyncio.Task[Any]) -> bool:
-        """What is not finished costs nothing, and is not waited for."""
-        return False
 
     def _loaded(self) -> HFModel:
         if self._model is None:

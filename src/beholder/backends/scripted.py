@@ -11,14 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from beholder.backends.base import (
-    Answer,
-    Backend,
-    Capabilities,
-    Request,
-    Sample,
-    options_digest,
-)
+from beholder.backends.base import Answer, Backend, Capabilities, Request, Sample, options_digest
 from beholder.backends.money import Usage
 from beholder.errors import ConfigError, ItemError
 

@@ -50,12 +50,7 @@ from beholder.backends.openai_probe import (
     probe_structure,
 )
 from beholder.backends.openai_wire import Completion, Dialect
-from beholder.errors import (
-    ConfigError,
-    ItemError,
-    ModelChangedError,
-    TransientError,
-)
+from beholder.errors import ConfigError, ItemError, ModelChangedError, TransientError
 from beholder.optional import check_extra
 
 T = TypeVar("T")
@@ -158,33 +153,26 @@ class Served(Backend):
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Dialect:
         """What the server can do; asked once, then remembered."""
+        return await self._known(schema, images)
+
+    async def draws_copies(self) -> bool:
+        """See ``Backend.draws_copies``; asked once, then remembered."""
+        await self.capabilities()
+        return bool((await self._known(copies=True)).copies)
+
+    async def _known(
+        self, schema: bool = False, images: bool = False, copies: bool = False
+    ) -> Dialect:
         known = self._dialect
-        if known is not None and _complete(known, schema, images):
+        if known is not None and _complete(known, schema, images, copies):
             return known
         async with await self._probing.get():
             return await once(
                 self._facts,
                 self._fact_name,
-                lambda: self._remembered(schema, images),
-                lambda: self._find_out(schema, images),
+                lambda: self._remembered(schema, images, copies),
+                lambda: self._find_out(schema, images, copies),
             )
-
-    async def draws_copies(self) -> bool:
-        """See ``Backend.draws_copies``; asked once, then remembered."""
-        await self.capabilities()
-        async with await self._probing.get():
-            known = await once(
-                self._facts, self._fact_name, self._known_drawing, self._find_out_drawing
-            )
-        return bool(known.copies)
-
-    def _known_drawing(self) -> Dialect | None:
-        known = self._remembered(schema=False, images=False)
-        return None if known is None or known.copies is None else known
-
-    async def _find_out_drawing(self) -> Dialect:
-        known = self._dialect or await self._find_out_model()
-        return self._remember(await probe_drawing(known, self._ask_now))
 
     async def _find_out_model(self) -> Dialect:
         """Which model is served. If it has no known price, a limit of costs ends the run here."""
@@ -197,12 +185,14 @@ class Served(Backend):
         async with self.account.hold(0.0 if priced else None, self.name):
             return found
 
-    async def _find_out(self, schema: bool, images: bool) -> Dialect:
+    async def _find_out(self, schema: bool, images: bool, copies: bool) -> Dialect:
         known = self._dialect or await self._find_out_model()
         if schema and known.structure is None:
             known = await probe_structure(known, self._ask_now, self.WIRE.ways)
         if images and known.images is None:
             known = replace(known, images=await probe_images(known, self._ask_now))
+        if copies and known.copies is None:
+            known = await probe_drawing(known, self._ask_now)
         return self._remember(known)
 
     async def chat(self, request: Request) -> Answer:
@@ -415,13 +405,14 @@ class Served(Backend):
         self._dialect = dialect
         return dialect
 
-    def _remembered(self, schema: bool, images: bool) -> Dialect | None:
+    def _remembered(self, schema: bool, images: bool, copies: bool) -> Dialect | None:
         """What any run found out, if it covers the question."""
         text = self._facts.get_fact(self._fact_name)
         kept = None if text is None else Dialect.from_json(text)
         self._dialect = self._dialect if kept is None else kept
         known = self._dialect
-        return known if known is not None and _complete(known, schema, images) else None
+        found = known is not None and _complete(known, schema, images, copies)
+        return known if found else None
 
 
 def _no_option(name: str, unknown: str) -> str:
@@ -444,8 +435,9 @@ def _tokens(request: Request) -> int:
     return request.estimated_tokens() + request.sampling.max_tokens
 
 
-def _complete(dialect: Dialect, schema: bool, images: bool) -> bool:
-    return not (schema and dialect.structure is None) and not (images and dialect.images is None)
+def _complete(dialect: Dialect, schema: bool, images: bool, copies: bool) -> bool:
+    asked = ((schema, dialect.structure), (images, dialect.images), (copies, dialect.copies))
+    return all(found is not None for wanted, found in asked if wanted)
 
 
 def _one_of(request: Request) -> Request:

@@ -6,7 +6,6 @@ The engine is imported and started at the first question, in the thread that wil
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 import time
@@ -18,7 +17,6 @@ from typing import Any
 
 from beholder.backends.base import (
     Answer,
-    Backend,
     Capabilities,
     Image,
     Message,
@@ -28,9 +26,9 @@ from beholder.backends.base import (
     Surprisal,
     options_digest,
 )
-from beholder.backends.batching import Batcher, beginning, weights_digest
+from beholder.backends.batching import Batcher, InProcess, beginning, weights_digest
 from beholder.backends.calls import SAYS_TOO_LONG, too_long
-from beholder.backends.money import Price, Usage
+from beholder.backends.money import Usage
 from beholder.backends.openai import merged_tokens
 from beholder.backends.openai_wire import WireMessage, to_message
 from beholder.errors import ConfigError, ItemError
@@ -39,7 +37,7 @@ from beholder.optional import require
 MOST_LOGPROBS = 20
 
 
-class VLLM(Backend):
+class VLLM(InProcess):
     """A model in vLLM's own engine.
 
     Args:
@@ -90,7 +88,7 @@ class VLLM(Backend):
         self._images = images
         self._engine: Any = None
         # Sorted by their words, prompts that begin alike reach the engine one after the other.
-        self._batcher: Batcher[Request, Any] = Batcher(self._answer, batch_size, beginning)
+        self._batcher: Batcher[Request, Answer] = Batcher(self._answer, batch_size, beginning)
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
         """What the engine offers. A model in your own files is named by what is in them."""
@@ -104,26 +102,14 @@ class VLLM(Backend):
 
     async def chat(self, request: Request) -> Answer:
         """Ask once; see ``Backend.chat``."""
-        answer: Answer = await self._batcher.ask(request)
-        return answer
+        return await self._batcher.ask(request)
 
     async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
     ) -> list[Surprisal]:
         """Exact perplexities from the engine's prompt log-probabilities."""
         question = Message("user", (*images, prompt))
-        found: list[Surprisal] = await self._batcher.run(
-            lambda: self._perplexities(question, texts)
-        )
-        return found
-
-    def price(self) -> Price | None:
-        """Nothing is charged."""
-        return Price(0.0, 0.0)
-
-    def is_under_way(self, task: asyncio.Task[Any]) -> bool:
-        """What is not finished costs nothing, and is not waited for."""
-        return False
+        return await self._batcher.run(lambda: self._perplexities(question, texts))
 
     def _vllm(self) -> ModuleType:
         return require("vllm", extra="vllm", purpose=f"the judge {self.name}")
@@ -145,13 +131,10 @@ class VLLM(Backend):
         llm, vllm = self._started(), self._vllm()
         start = time.monotonic()
         try:
-            for place, output in _outputs(
-                llm,
-                [conversation(request.messages) for request in requests],
-                [sampling_params(vllm, request) for request in requests],
-                stop,
-                chat_template_kwargs=self._template,
-            ):
+            turns = [conversation(request.messages) for request in requests]
+            params = [sampling_params(vllm, request) for request in requests]
+            options = {"chat_template_kwargs": self._template}
+            for place, output in _outputs(llm, turns, params, stop, **options):
                 # Answers come together: each is charged with the time since those before it.
                 now = time.monotonic()
                 yield place, read_output(output, self._able.model, now - start)
@@ -177,13 +160,9 @@ class VLLM(Backend):
         params = vllm.SamplingParams(max_tokens=1, temperature=0.0, prompt_logprobs=0)
         alone = engine.chat([conversation((question,))], sampling_params=params, use_tqdm=False)[0]
         before = list(alone.prompt_token_ids)
-        outputs = engine.chat(
-            [conversation((question, Message("assistant", (text,)))) for text in texts],
-            sampling_params=params,
-            add_generation_prompt=False,
-            continue_final_message=True,
-            use_tqdm=False,
-        )
+        whole = [conversation((question, Message("assistant", (text,)))) for text in texts]
+        continued = {"add_generation_prompt": False, "continue_final_message": True}
+        outputs = engine.chat(whole, sampling_params=params, use_tqdm=False, **continued)
         found = []
         for text, output in zip(texts, outputs, strict=True):
             if list(output.prompt_token_ids[: len(before)]) != before:
@@ -240,9 +219,7 @@ def _compact_json(vllm: Any) -> dict[str, object]:
     """No free white space in guided JSON: small models lose themselves in it."""
     if not _has_structured_outputs(vllm):
         return {}
-    return {
-        "structured_outputs_config": {"backend": "xgrammar", "disable_any_whitespace": True},
-    }
+    return {"structured_outputs_config": {"backend": "xgrammar", "disable_any_whitespace": True}}
 
 
 def _has_structured_outputs(vllm: Any) -> bool:

@@ -66,9 +66,7 @@ class OutcomeGroup:
 
 
 def lint(
-    *paths: str,
-    which: RuleGroup = RuleGroup(),
-    outcome: OutcomeGroup = OutcomeGroup(),
+    *paths: str, which: RuleGroup = RuleGroup(), outcome: OutcomeGroup = OutcomeGroup()
 ) -> int:
     """Check alternative texts without a model: missing, placeholders, file names, length, and more.
 

@@ -14,22 +14,14 @@ from beholder.errors import DataError
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import Hit, LintSetting, Term, check, table
 from beholder.lint.texts import content_words
-from beholder.lint.wording import fold, listed, norm, without_quotes, words
+from beholder.lint.wording import expression, fold, listed, norm, without_quotes, words
 from beholder.text.languages import ENGLISH, LITTLE_WORDS, language_named, other_language
 
 _MANY_TARGETS = 3
 _LEAST_BOILERPLATE, _BOILERPLATE_SHARE, _EDGE = 20, 0.3, 4
 _LEAST_PEOPLE, _LEAST_MARKERS, _WHITE_SHARE = 30, 20, 0.05
-_PERSON = (
-    r"(?:wo)?m[ae]n|persons?|people|boys?|girls?|child(?:ren)?|lad(?:y|ies)|figures?|students?"
-    r"|teachers?|workers?|dancers?|mothers?|fathers?|couples?|teenagers?|bab(?:y|ies)|adults?"
-)
-_PEOPLE = re.compile(rf"\b(?:{_PERSON})\b", re.I)
-_RACE = re.compile(
-    r"\b(?P<race>black|white|caucasian|asian|african(?:[ -]american)?|indigenous|native american"
-    rf"|latin[oax]|hispanic|middle eastern|south asian|arab)(?:[ -]\w+)? (?:{_PERSON})\b",
-    re.I,
-)
+_PEOPLE = expression("people")
+_RACE = expression("race")
 
 
 class GroupHit(NamedTuple):

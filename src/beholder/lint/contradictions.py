@@ -18,7 +18,7 @@ from beholder.judges.builtin.classes import Values, exclude, values
 from beholder.language.lemmas import noun
 from beholder.language.numerals import is_numeral, number
 from beholder.lint.dates import LABELS
-from beholder.lint.wording import listed
+from beholder.lint.wording import alternatives, expression, listed, mapping
 from beholder.text import kinds
 
 _MOST_WORDS, _MOST_VALUES = 200, 40
@@ -27,12 +27,7 @@ _CLASSES = listed("classes", "en")
 _SIDE, _NUMBER = "side", "number"
 _SURE_OF_TIME = frozenset(("sex", _SIDE))
 """Classes whose values are the same before and after a fire or a restoration."""
-_ANOTHER_TIME = re.compile(
-    r"\b(?:former|formerly|once|now|originally|later|until|used to|no longer|will be|would be"
-    r"|(?:before|after)\b(?: [\w-]+){0,3}? (?:\d{4}|fire|war|flood|storm|earthquake|repairs?|crash"
-    r"|surgery|haircut|accident|[\w-]+(?:[ts]ion|ment|ing)))\b",
-    re.I,
-)
+_ANOTHER_TIME = expression("another_time")
 """Words of a text that speaks of another time than the picture, too."""
 _STOP = listed("phrase_ends", "en")
 _DEFINITE = listed("definite", "en")
@@ -49,19 +44,9 @@ _CHILDREN = frozenset(("baby", "infant", "toddler", "child"))
 _OTHERS = frozenset(("another", "other", "others"))
 _JOINING = (",", "/", "and", "&", "or")
 _YOUNG = listed("young", "en")
-_NEAR = {
-    "turquoise teal cyan": "green", "beige": "white gray yellow", "cream ivory": "yellow brown",
-    "khaki": "green yellow", "tan": "yellow orange", "charcoal": "gray", "silver": "white metal",
-    "lilac lavender violet": "pink blue", "magenta": "purple red", "scarlet": "orange",
-    "burgundy maroon": "purple brown", "olive": "brown yellow", "crimson": "purple pink",
-    "mustard": "brown orange", "gold golden": "brown orange metal", "navy": "black",
-    "blond blonde": "yellow", "brunette": "brown",
-}  # fmt: skip
+_NEAR = mapping("shades")
 """Shades that people call by these colours, too, so that they exclude none of them."""
-_MATERIALS = (
-    "silver", "ceramic porcelain clay terracotta earthenware stoneware faience", "ivory bone",
-    "plaster", "wax", "straw wicker",
-)  # fmt: skip
+_MATERIALS = alternatives("materials")
 """Materials of museums, one a line, beside those that the judge knows."""
 
 

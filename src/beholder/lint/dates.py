@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import Hit, LintSetting, check
-from beholder.lint.wording import listed, without_quotes
+from beholder.lint.wording import alternatives, expression, listed, without_quotes
 from beholder.text import kinds
 
 LABELS = listed("labels", "en")
@@ -17,94 +17,32 @@ _CIRCA = 10
 """Years that "about" may mean before or after a year."""
 _NEAR = 80
 """Characters around a number that say what it is."""
-_ORDINALS = (
-    "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth"
-    "|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|twenty-first"
-)
-_ROMAN = "I|II|III|IV|V|VI|VII|VIII|IX|X|XI|XII|XIII|XIV|XV|XVI|XVII|XVIII|XIX|XX|XXI"
-_TENS = "twenties|thirties|forties|fifties|sixties|seventies|eighties|nineties"
-_NTH = rf"(?:\d{{1,2}}(?=st|nd|rd|th|\.|e|ème)|(?:{_ORDINALS})\b|(?:{_ROMAN})(?=e|ème|\b))"
-_YEAR = r"(?:1\d{3}|20\d\d|2100)"
-_DATES = re.compile(
-    rf"(?:(?<![\w#.,/-])|(?<=\bmid-)|(?<=\bpre-)|(?<=\bpost-))(?P<year>{_YEAR})(?:(?P<decade>['’]?s|[-–]?er)\b)?"
-    rf"(?:(?:[-–]| (?:to|until|till|through|and|or|bis|und) )(?P<until>{_YEAR}|\d\d(?![\w-]))"
-    r"(?P<decades>['’]?s)?)?(?![\w%/-]|[.,:]\d)"
-    rf"|\b(?:siglo|secolo|século) (?P<roman>(?:{_ROMAN})\b)"
-    rf"|\b(?:(?P<from>{_NTH})(?:st|nd|rd|th|\.|e|ème)?-?(?: (?:and|or|to|und) (?:the )?|[-–/]))?"
-    rf"(?P<century>{_NTH})(?:st|nd|rd|th|\.|e|ème)?[ -]"
-    r"(?:centur(?:y|ies)\b|c\.|Jahrhundert|Jh\.|siècle|eeuw|wiek)"
-    rf"|(?:\bthe (?:[\w-]+[ -])?|\bmid-|(?<!\w)['’])(?P<tens>[2-9]0s|{_TENS})\b",
-    re.I,
-)
-_OPEN_START = re.compile(r"\b(?:before|until|till|pre|vor)[ -](?:the |about )?$", re.I)
-_OPEN_END = re.compile(r"\b(?:after|since|post|seit|nach)[ -](?:the |about )?$", re.I)
-_ABOUT = re.compile(
-    r"\b(?:c|ca|circa|about|around|approximately|roughly|early|late|um|vers)\b[. ]*(?:the )?$", re.I
-)
+_ORDINALS = alternatives("ordinals")
+_ROMAN = alternatives("roman")
+_TENS = alternatives("tens")
+_YEAR = expression("record_year")
+_DATES = expression("dates")
+_OPEN_START = expression("open_start")
+_OPEN_END = expression("open_end")
+_ABOUT = expression("about")
 _TURN = re.compile(r"\bturn of the $", re.I)
-_MEMORY = re.compile(
-    r"\b(?:in memory|commemorat\w+|anniversary|centenary|memorials?|monuments?|plaques?|cenotaph"
-    r"|graves?|gravestones?|tombstones?|headstones?|re-?enact\w*|replicas?|reproductions?|costumes?|veterans?"
-    r"|reminiscent|dressed as|recall\w*|evok\w+|imitat\w+)\b",
-    re.I,
-)
+_MEMORY = expression("memory")
 """Words of a text about a remembered or imitated time."""
-_ELSEWHEN = re.compile(
-    r"\b(?:built|rebuilt|cast|born|died|won|founded|established|est\.|erected|constructed|completed"
-    r"|opened|closed|launched|destroyed|demolished|burn(?:ed|t)|restored|inaugurated|invented"
-    r"|introduced|discovered|killed|retired|married|signed|unveiled|consecrated|abandoned|wrecked"
-    r"|sunk|marked|stamped|engraved|inscribed|carved|numbered|(?:with|bearing|bears) the date"
-    r"|style|manner|fashion|spirit|tradition|imitation|version|as|like|than|b\.|d\.)"
-    r"(?: (?:in|on|of|since|by|around|about|the|year))* $",
-    re.I,
-)
+_ELSEWHEN = expression("elsewhen")
 """Words before the year of another event, or of an inscription."""
-_MADE = re.compile(
-    r"\b(?:\w+ing|with|from|at|in|on|by|beside|near|behind|before|under|over|and|that|which)\b.*"
-    r"\b(?:printed|published|issued|woven|minted|made|manufactured|produced|designed|painted|drawn"
-    r"|written|composed|patented)(?: (?:in|on|around|about))* $",
-    re.I,
-)
+_MADE = expression("made")
 """Words before the year of a thing that the picture shows: "reads a Bible printed in 1850"."""
-_STYLE = re.compile(
-    r"[ -](?:-?styled?|-?inspired|-?themed?|look|fashion|revival|costumes?)\b|['’]? BCE?\b", re.I
-)
-_TIMES = (
-    r"(?:Jan|Feb|M[aä]r|Apr|Ma[iy]|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])[a-z]*"
-    r"|Jahre?|Eve|Day|Spring|Summer|Autumn|Fall|Winter|Frühling|Frühjahr|Sommer|Herbst"
-    r"|Christmas|Easter|Années"
-)
-_OPENING = f"{_TIMES}|In|Circa|Around|About|From|Since|Before|After|Dated"
-_NAMED = re.compile(
-    rf"(?:(?<!^)(?<![.!?] )\b(?!(?:{_TIMES}) $)|\b(?!(?:{_OPENING}|The|An?) $))[A-Z][\w'’]* $"
-)
+_STYLE = expression("style")
+_NAMED = expression("named")
 """A name before a number, as in "Poster of Expo 67"."""
 _LABEL = re.compile(r"(?:([A-Za-z-]+)\.? |[$£€#№]|\b(?:USD|EUR|GBP) ?|\d )$")
-_BEFORE_COUNT = re.compile(
-    r"\b(?:over|nearly|almost|than|least|most|up to|only|exactly|some|shows?|showing|reads?|reading"
-    r"|says?|weighing|weighs|costing|costs|holds|holding|seats|seating|numbers|counts|counting"
-    r"|totals?|carrying|carries|has|have|to|(?:box|pack|set|crowd|group|pile|batch|total|population"
-    r"|collection|case|crate|stack|army|edition) of) $",
-    re.I,
-)
-_AFTER_COUNT = re.compile(
-    r" ?(?:%|°|[x×*] ?\d|by \d|\d|(?:kg|g|lbs?|tons?|tonnes?|ft|m|km|mm|cm|hp|rpm|k?[WV]|cc|px|dpi"
-    r"|hours|hrs?|o['’]clock|m[²³]|MHz|kHz|USD|EUR|each"
-    r"|lire|yen|(?:metre|meter|mile|foot|gram|pound|ton|litre|liter|acre|degree|piece|point|seat)s?"
-    r"|feet|inch(?:es)?)\b)"
-)
-_DATING = re.compile(
-    rf"\b(?:in|from|since|during|after|before|until|dated|early|late|mid|im|en|years?|{_TIMES}) $",
-    re.I,
-)
+_BEFORE_COUNT = expression("before_count")
+_AFTER_COUNT = expression("after_count")
+_DATING = expression("dating")
 _WEAKLY_DATING = re.compile(r"\b(?:circa|ca?\.?|about|around|an?|um|vers) $|[,(] ?$", re.I)
 _DECADE = re.compile(r"\b(?:années|años|anni|anos|lata) $", re.I)
 _UNNUMBERED = ("people", "men", "women", "children", "sheep", "fish", "cattle", "deer", "alumni")
-_ADDRESS = re.compile(
-    r",? (?:(?:[A-Z][\w'’.]*|\d+(?:st|nd|rd|th)) )+(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr"
-    r"|Boulevard|Blvd|Place|Court|Way|Square|Terrace|Crescent|Highway|Row|Hill|Park)\b"
-    r"|,? (?:rue|avenue|boulevard|via|calle)\b"
-)
+_ADDRESS = expression("street")
 
 
 class _Mention(NamedTuple):
@@ -137,7 +75,7 @@ def date(one: Occurrence, setting: LintSetting) -> Hit | None:
 
 def _spans(record: str) -> Iterator[tuple[int, int]]:
     """First and last years of each date of a record; all its figures of four digits are years."""
-    for match in re.finditer(rf"(?<!\d){_YEAR}(?!\d)", record):
+    for match in _YEAR.finditer(record):
         year = int(match[0])
         yield _widened(year, year, record[: match.start()])
     for match in re.finditer(r"(?<![\w])(?:1\d|20)(?:\dX|XX|\d-|--)(?![\w])", record):  # of EDTF
@@ -155,10 +93,8 @@ def _widened(first: int, last: int, before: str) -> tuple[int, int]:
         last = first + 9
     if _ABOUT.search(before):
         first, last = first - _CIRCA, last + _CIRCA
-    return (
-        0 if _OPEN_START.search(before) else first,
-        9999 if _OPEN_END.search(before) else last,
-    )
+    first = 0 if _OPEN_START.search(before) else first
+    return first, 9999 if _OPEN_END.search(before) else last
 
 
 def _mentions(text: str, record: Sequence[int]) -> Iterator[_Mention]:
@@ -225,11 +161,7 @@ def _ranges(match: re.Match[str], near: Sequence[int]) -> list[tuple[int, int]]:
         return [(100 * _nth(match["from"] or century) - 100, last)]
     if match["tens"]:
         figures = match["tens"][:2]
-        tens = (
-            int(figures)
-            if figures.isdigit()
-            else 10 * _TENS.split("|").index(match["tens"].lower()) + 20
-        )
+        tens = int(figures) if figures.isdigit() else 10 * _TENS.index(match["tens"].lower()) + 20
         return [(year // 100 * 100 + tens, year // 100 * 100 + tens + 9) for year in near]
     year, until = int(match["year"]), match["until"] or ""
     last = int(match["year"][: 4 - len(until)] + until)
@@ -241,9 +173,5 @@ def _ranges(match: re.Match[str], near: Sequence[int]) -> list[tuple[int, int]]:
 def _nth(word: str) -> int:
     if word.isdigit():
         return int(word)
-    names = _ORDINALS.split("|")
-    return 1 + (
-        names.index(word.lower())
-        if word.lower() in names
-        else _ROMAN.split("|").index(word.upper())
-    )
+    low = word.lower()
+    return 1 + (_ORDINALS.index(low) if low in _ORDINALS else _ROMAN.index(word.upper()))

@@ -20,7 +20,7 @@ from lxml import html as lxml_html
 
 from beholder.errors import DataError
 from beholder.lint.occurrence import Occurrence, Structural
-from beholder.lint.wording import listed, norm
+from beholder.lint.wording import alternatives, listed, norm
 
 MOST_TAGS = 2_000_000
 """Start and end tags of the largest page that is read."""
@@ -31,10 +31,7 @@ _TAG = re.compile(r"<!--|<([a-zA-Z][^\s/>]*)")
 _LONG_TAG = re.compile(r"<[a-zA-Z](?:[^<>\s]*+\s++){10000}")
 _RAW = frozenset(("script", "style", "textarea", "title", "xmp"))
 _UNSEEN = frozenset(("script", "style", "template", "svg", "noscript", "head", "select"))
-_INLINE = frozenset(
-    ("a", "abbr", "b", "bdi", "bdo", "cite", "code", "em", "i", "img", "kbd", "mark", "q", "s",
-     "small", "span", "strong", "sub", "sup", "u")
-)  # fmt: skip
+_INLINE = frozenset(alternatives("inline"))
 _IMAGE_ROLES = frozenset(("img", "image", "graphics-symbol", "graphics-document"))
 _NEAR = ("button", "p", "li", "td", "th")
 _ACTIVE_ROLES = frozenset(("button", "link", "menuitem", "tab"))
@@ -120,7 +117,8 @@ class _Page:
                 if not any(map(_hidden, (one, *above))):
                     yield self._without_effect(one, place)
                 continue
-            if _is_pixel(one) or (one.tag == "area" and not self._used(above)):
+            used = any(parent.tag == "map" and parent.get("name") in self.maps for parent in above)
+            if _is_pixel(one) or (one.tag == "area" and not used):
                 continue
             sources = self._sources(one)
             if "noscript" in tags and set(sources) & set(before):
@@ -140,11 +138,9 @@ class _Page:
         empty = one.get("alt") == "" and not role and not named
         decorative = (role in ("none", "presentation") and not none) or empty
         structural = list(self._marks(one, role, decorative or none))
-        occurrence = Occurrence(
-            file=self.name,
-            line=place[0],
-            column=place[1],
-            element=one.tag,
+        occurrence = self._occurrence(
+            one,
+            place,
             picture=sources[0] if sources else "",
             pictures=sources[1:],
             raw=None if decorative else raw,
@@ -152,7 +148,6 @@ class _Page:
             decorative=decorative,
             title=one.get("title") or "",
             emoji=_is_emoji(one, sources),
-            ignore=self.disabled.get(place[0], frozenset()),
         )
         self._set_context(occurrence, one, above)
         if any(map(_hidden, (one, *above))):
@@ -204,11 +199,8 @@ class _Page:
         if found.image_only and link is not None:
             severity = "note" if norm(link.get("title") or "") else ""
             severity = "warning" if any(map(norm, found.neighbours)) else severity
-            yield (
-                "ALT003",
-                "the link or button contains nothing but a picture without text",
-                severity,
-            )
+            what = "the link or button contains nothing but a picture without text"
+            yield "ALT003", what, severity
         elif found.decorative and beside:
             found.declared = True
         elif one.tag == "img" and link is not None and norm(link.get("aria-label") or ""):
@@ -225,9 +217,7 @@ class _Page:
 
     def _name(self, one: Any) -> tuple[str | None, str]:
         """The accessible name and its source; None without an attribute for it."""
-        known = islice((one.get("aria-labelledby") or "").split(), _MOST_IDS)
-        parts = [self._labelled(self.ids[key]) for key in known if key in self.ids]
-        if name := norm(" ".join(parts)):
+        if name := norm(" ".join(self._named_by(one, "aria-labelledby"))):
             return name, "aria-labelledby"
         if norm(one.get("aria-label") or ""):
             return one.get("aria-label"), "aria-label"
@@ -245,6 +235,10 @@ class _Page:
             if norm(one.get(key) or ""):
                 return one.get(key), key
         return own, "alt"
+
+    def _named_by(self, one: Any, attribute: str) -> list[str]:
+        known = islice((one.get(attribute) or "").split(), _MOST_IDS)
+        return [self._labelled(self.ids[key]) for key in known if key in self.ids]
 
     def _labelled(self, one: Any) -> str:
         return (
@@ -264,12 +258,7 @@ class _Page:
             found.caption = next((self.text(one) for one in figure if one.tag == "figcaption"), "")
             images = sum(1 for _ in islice(figure.iter("img"), 2))
             found.group = f"{self.name}:{figure.sourceline}" if images > 1 and found.caption else ""
-        described = [
-            self._labelled(self.ids[key])
-            for attribute in ("aria-describedby", "aria-details")
-            for key in islice((one.get(attribute) or "").split(), _MOST_IDS)
-            if key in self.ids
-        ]
+        described = self._named_by(one, "aria-describedby") + self._named_by(one, "aria-details")
         found.long = " ".join(described) or one.get("longdesc") or ""
         about = " ".join((one.get("class") or "", found.picture))
         if link is not None or one.tag in ("area", "input"):
@@ -317,21 +306,16 @@ class _Page:
         except ValueError:  # such as http://[
             return source.strip()
 
-    def _used(self, above: list[Any]) -> bool:
-        return any(one.tag == "map" and one.get("name") in self.maps for one in above)
-
     def _without_effect(self, one: Any, place: tuple[int, int | None]) -> Occurrence:
         severity = "note" if "-" in one.tag else ""
-        return Occurrence(
-            file=self.name,
-            line=place[0],
-            column=place[1],
-            element=one.tag,
-            raw=one.get("alt"),
-            declared=True,
-            ignore=self.disabled.get(place[0], frozenset()),
-            structural=(("ALT012", f"alt has no effect on {one.tag}", severity),),
-        )
+        found = ("ALT012", f"alt has no effect on {one.tag}", severity)
+        return self._occurrence(one, place, raw=one.get("alt"), declared=True, structural=(found,))
+
+    def _occurrence(self, one: Any, place: tuple[int, int | None], **found: Any) -> Occurrence:
+        line, column = place
+        place_of: dict[str, Any] = {"file": self.name, "line": line, "column": column}
+        ignore = self.disabled.get(line, frozenset())
+        return Occurrence(element=one.tag, ignore=ignore, **place_of, **found)
 
 
 def _is_picture(one: Any) -> bool:

@@ -8,15 +8,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from beholder.lint.occurrence import Occurrence
+from beholder.lint.wording import alternatives
 
 _LABELS = frozenset(("alt text", "alternative text", "image description", "alttext"))
 _DATES = frozenset(("date", "created", "dated", "date created"))
 _MEDIA = frozenset(("medium", "type", "technique", "materials"))
-_TYPES = frozenset(
-    ("manifest", "collection", "sc:manifest", "sc:collection", "annotation", "annotationpage",
-     "annotationcollection", "sc:annotationlist")
-)  # fmt: skip
+_TYPES = frozenset(alternatives("iiif_types"))
 _MOST_DEPTH = 100
+_ELSEWHERE = "has no text in this file; annotations elsewhere are not read"
 
 
 def is_iiif(value: Any) -> bool:
@@ -51,17 +50,9 @@ def pictures(value: Any, name: str) -> Iterator[Occurrence]:
         long = next((text for _, text, source, is_long in told if is_long), "")
         short = [one for one in told if not one[3]] or [one for one in told if one[3]]
         if not short and bodies:
-            elsewhere = (
-                "ALT001",
-                "has no text in this file; annotations elsewhere are not read",
-                "",
-            )
-            yield Occurrence(
-                picture=picture,
-                language=language,
-                structural=(elsewhere,) if any(map(_is_elsewhere, _notes(canvas))) else (),
-                **facts,
-            )
+            if any(map(_is_elsewhere, _notes(canvas))):
+                facts["structural"] = (("ALT001", _ELSEWHERE, ""),)
+            yield Occurrence(picture=picture, language=language, **facts)
         for tag, text, source, is_long in short:
             yield Occurrence(
                 picture=picture,

@@ -19,7 +19,7 @@ from beholder.lint import texts
 from beholder.lint.context import GroupHit, compare_all, vocabulary
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import CHECKS, ORDER, Hit, LintFinding, LintRule, LintSetting, rules
-from beholder.lint.sources import ReadFile, read
+from beholder.lint.sources import read
 from beholder.lint.wording import words
 from beholder.threads import one_blas_thread
 
@@ -119,7 +119,11 @@ def lint(
     known = read_baseline(baseline) if baseline else Counter()
     report = LintReport(setting)
     for source in read(paths, columns, layouts=layouts):
-        _take(source, report)
+        report.files.append(source.name)
+        report.folders[source.name] = source.folder, source.root
+        report.notes += source.notes
+        report.bad += [one for one in source.found if isinstance(one, DataError)]
+        report.occurrences += [one for one in source.found if isinstance(one, Occurrence)]
     checked = [one for one in report.occurrences if one.text and not one.decorative]
     setting = replace(setting, lengths=Counter(len(one.text) for one in checked))
     by_place: dict[int, list[tuple[str, Hit]]] = defaultdict(list)
@@ -145,17 +149,6 @@ def lint(
             finding.state = "known"
     report.n_gone = len(set(known) - {finding.fingerprint for finding in report.findings})
     return report
-
-
-def _take(source: ReadFile, report: LintReport) -> None:
-    report.files.append(source.name)
-    report.folders[source.name] = source.folder, source.root
-    report.notes += source.notes
-    for one in source.found:
-        if isinstance(one, DataError):
-            report.bad.append(one)
-        else:
-            report.occurrences.append(one)
 
 
 def _hits(one: Occurrence, setting: LintSetting, choice: Choice) -> Iterator[tuple[str, Hit]]:

@@ -10,17 +10,13 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from msgspec import Struct
 
-from beholder.lint.wording import fold, norm, transcribed, words
+from beholder.lint.wording import alternatives, expression, fold, norm, transcribed, words
 
 Structural: TypeAlias = tuple[str, str, str]
 """Id of a rule, what was found, and a severity that replaces the profile's, or an empty text."""
 
-_SIZES = frozenset(
-    ["width", "w", "height", "h", "size", "quality", "q", "dpr", "format", "fm", "auto", "v", "ver"]
-)
-IIIF_IMAGE = re.compile(
-    r"/(?:full|square|(?:pct:)?[\d.,]+)/[^/]+/!?[\d.]+/(?:default|color|gray|bitonal|native)\.\w+$"
-)
+_SIZES = frozenset(alternatives("sizes"))
+IIIF_IMAGE = expression("iiif_image")
 """What an image request of IIIF adds to the address of the picture."""
 
 _RESIZED = re.compile(r"(?:-\d{2,5}x\d{2,5}|@[234]x)(?=\.\w+$)")

@@ -35,16 +35,11 @@ def page(report: LintReport) -> str:
     Pictures that lie beside the source are embedded, 2,000 at most; nothing is fetched.
     """
     uris: dict[Path, str] = {}
-    new = [
-        (
-            one,
-            _marked(one),
-            _picture(report, shown := report.occurrences[place], uris),
-            _name(shown),
-        )
-        for one, place in zip(report.findings, report.places, strict=True)
-        if one.state == "new"
-    ]
+    new = []
+    for one, place in zip(report.findings, report.places, strict=True):
+        if one.state == "new":
+            shown = report.occurrences[place]
+            new.append((one, _marked(one), _picture(report, shown, uris), _name(shown)))
     groups = []
     for rule in rules().values():
         found = [row for row in new if row[0].rule == rule.id]

@@ -23,7 +23,7 @@ from beholder.errors import DataError
 from beholder.lint import html
 from beholder.lint.decoding import decoded
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.wording import norm
+from beholder.lint.wording import expression, mapping, norm
 from beholder.optional import require
 
 MOST_PARTS = 10_000
@@ -35,26 +35,13 @@ MOST_PART = 64 * 2**20
 _BOMB = 200
 """How many times its packed size a part of over 16 MiB may have."""
 _BIG = 16 * 2**20
-_NS = {
-    "a": "http://schemas.openxmlformats.org/drawingml/2006/main",
-    "d": "http://schemas.microsoft.com/office/drawing/2017/decorative",
-    "mc": "http://schemas.openxmlformats.org/markup-compatibility/2006",
-    "o": "http://schemas.openxmlformats.org/package/2006/relationships",
-    "p": "http://schemas.openxmlformats.org/presentationml/2006/main",
-    "r": "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
-    "v": "urn:schemas-microsoft-com:vml",
-    "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
-    "wp": "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing",
-    "dc": "http://purl.org/dc/elements/1.1/",
-}
+_NS = mapping("namespaces")
 _VALUE, _STYLE = (f"{{{_NS['w']}}}{name}" for name in ("val", "styleId"))
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 """What ``zipfile`` raises; the last for compression methods that it does not support."""
 _DRAWN = "contains(@uri, '/picture') or contains(@uri, '/chart') or contains(@uri, '/diagram')"
 _WORD = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml")
-_SLIDE = re.compile(
-    r"ppt/(slides/slide|slideLayouts/slideLayout|slideMasters/slideMaster)(\d+)\.xml"
-)
+_SLIDE = expression("slide")
 _HTML = ("text/html", "application/xhtml+xml")
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 _SLIDES = "slides/slide"

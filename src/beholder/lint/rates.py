@@ -54,12 +54,9 @@ def rates(report: LintReport) -> list[LintRate]:
     for finding, place in zip(report.findings, report.places, strict=True):
         for rule in ("", finding.rule):
             by_rule[rule].add(place)
-    everywhere = [at for at, one in enumerate(report.occurrences) if not one.declared]
-    with_text = [
-        at
-        for at in everywhere
-        if report.occurrences[at].text and not report.occurrences[at].decorative
-    ]
+    judged = [(at, one) for at, one in enumerate(report.occurrences) if not one.declared]
+    everywhere = [at for at, _ in judged]
+    with_text = [at for at, one in judged if one.text and not one.decorative]
     found = [("", everywhere)]
     found += [(rule, everywhere if rule < "ALT1" else with_text) for rule in rules()]
     return [

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
+import msgspec
 from msgspec import Struct
 
 if TYPE_CHECKING:
@@ -116,17 +117,12 @@ def check(rule: str) -> Callable[[Check], Check]:
 @cache
 def rules() -> dict[str, LintRule]:
     """All rules by id."""
-    return {
-        row["id"]: LintRule(
-            row["id"],
-            row["name"],
-            {profile: SEVERITIES[row[profile]] for profile in PROFILES},
-            tuple(row["covers"].split()),
-            row["condition"],
-            row["next"],
-        )
-        for row in table("rules.tsv")
-    }
+    found = {}
+    for row in table("rules.tsv"):
+        severities = {profile: SEVERITIES[row[profile]] for profile in PROFILES}
+        own = {**row, "severities": severities, "covers": row["covers"].split()}
+        found[row["id"]] = msgspec.convert(own, LintRule)
+    return found
 
 
 def table(name: str) -> list[dict[str, str]]:

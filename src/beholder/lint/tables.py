@@ -12,44 +12,10 @@ from beholder.data.lines import MAX_ROW_BYTES, lines, opened, strict_json
 from beholder.data.tables import check_columns, read_parquet
 from beholder.errors import DataError
 from beholder.lint.occurrence import Occurrence
+from beholder.lint.wording import mapping
 
-_COLUMNS: dict[str, tuple[str, ...]] = {
-    "text": (
-        "alt",
-        "alt_text",
-        "alttext",
-        "alternative_text",
-        "image_alt",
-        "description",
-        "candidate",
-        "caption",
-    ),
-    "picture": (
-        "image",
-        "img",
-        "src",
-        "file",
-        "filename",
-        "file_name",
-        "url",
-        "image_url",
-        "picture",
-        "images",
-    ),
-    "page": ("page", "page_url"),
-    "page_text": ("page_text",),
-    "link": ("link", "link_target"),
-    "role": ("role",),
-    "language": ("language", "lang"),
-    "date": ("date",),
-    "title": ("title",),
-    "caption": ("caption",),
-    "long_description": ("long_description", "long"),
-    "medium": ("medium", "type"),
-    "self_described": ("self_described",),
-    "lint_ignore": ("lint_ignore",),
-}
-"""Names of columns by field, in lower case with ``_`` for blanks, in order of preference."""
+_COLUMNS = {field: names.split() for field, names in mapping("columns").items()}
+"""Names of columns, in lower case with ``_`` for blanks, in order of preference."""
 
 _SAME = {
     "page": "page",
@@ -205,11 +171,8 @@ def _chosen(names: list[str], columns: Mapping[str, str], name: str) -> dict[str
     }
     chosen = {key: column for key, column in (chosen | given).items() if column}
     if "text" not in chosen:
-        raise NoTextColumnError(
-            name,
-            f"has no column of alternative texts; it has {', '.join(names)}:"
-            " name one with --map text=COLUMN",
-        )
+        reason = f"has no column of alternative texts; it has {', '.join(names)}"
+        raise NoTextColumnError(name, f"{reason}: name one with --map text=COLUMN")
     if chosen.get("caption") == chosen["text"]:
         del chosen["caption"]
     return chosen

@@ -6,6 +6,7 @@ import textwrap
 from collections import defaultdict
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -27,13 +28,7 @@ _ROUNDS = 260
 Places: TypeAlias = npt.NDArray[np.float64]
 """Points or sizes, (n, 2) or (2,), in pixels."""
 
-_STYLE = (
-    "text{font:12px system-ui,sans-serif;fill:#1c2430}.n{font-weight:600}.a{fill:#35607f}"
-    ".no{text-decoration:line-through;fill:#a33}.r{font-size:11px;fill:#4a4a4a;"
-    "paint-order:stroke;stroke:#fff;stroke-width:4px}"
-    "rect{fill:#f5f8fb;stroke:#8aa4b8;rx:6}.p rect{fill:#f4f4f4;stroke-dasharray:4 3}"
-    ".e{fill:none;stroke:#9aa9b5;stroke-width:1.2}"
-)
+_STYLE = (Path(__file__).parent / "templates" / "graph.css").read_text("utf-8").replace("\n", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +176,7 @@ def _apart(places: Places, sizes: Places, gaps: npt.NDArray[np.float64]) -> Plac
 
 
 def _arrow(
-    boxes: list[_Box],
-    places: Places,
-    pair: tuple[int, int],
-    words: Places,
-    texts: list[str],
+    boxes: list[_Box], places: Places, pair: tuple[int, int], words: Places, texts: list[str]
 ) -> tuple[str, str]:
     """A curve from box to box that runs through the middle of its words, and these."""
     one, other = (_edge(boxes[end], places[end], words) for end in pair)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beholder.records import MetricResult
 from beholder.run import manifest
+from beholder.run.export import SubjectLabels
 from beholder.run.manifest import AskerLog, RunLog, ValueLog
 from beholder.run.store import Store
+from beholder.run.subjects import ITEM
 from beholder.run.summary import read_columns
 
 
@@ -89,11 +92,12 @@ def load(store: Store) -> RunData:
     log = manifest.read(store.folder)
     n_items = log.data.n_items
     results = manifest.results(log)
+    labels = SubjectLabels.of(ITEM, (item for _, item in islice(store.items(), n_items)))
     return RunData(
         log=log,
         n_items=n_items,
         metrics=tuple(_metric(store, one, n_items, results.get(one.name)) for one in log.metrics),
-        groups=_groups(store, n_items),
+        groups={name: column.to_pylist() for name, column in labels.groups.items()},
     )
 
 
@@ -107,15 +111,3 @@ def _metric(
     return MetricColumns(
         entry.name, signature, entry.values, found.positions, columns, found.failures, result
     )
-
-
-def _groups(store: Store, n_items: int) -> dict[str, list[str | None]]:
-    columns: dict[str, list[str | None]] = {}
-    for position, item in store.items():
-        if position >= n_items:
-            break
-        for name, value in item.group.items():
-            if name not in columns:
-                columns[name] = [None] * n_items
-            columns[name][position] = value
-    return dict(sorted(columns.items()))

@@ -92,14 +92,14 @@ def run_tables(folder: Path) -> list[Table]:
 def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
     rows: list[dict[str, Any]] = [
         {"id": item.id, "score": None, "text": _short(f"failed: {metric.failures[place]}")}
-        for place, item in _items(store, sorted(metric.failures)[:N_WORST])
+        for place, item in store.items(sorted(metric.failures)[:N_WORST])
     ]
     column = dict(zip(metric.positions, metric.columns[metric.headline.name], strict=True))
     directed = metric.headline.higher_is_better is not None
     lowest = [int(p) for p in metric.ranking()[:N_WORST]] if directed else []
     rows += [
         {"id": item.id, "score": float(column[place]), "text": _short(item.candidate)}
-        for place, item in _items(store, lowest)
+        for place, item in store.items(lowest)
     ]
     columns = (
         Column("id", "item", "text"),
@@ -107,10 +107,6 @@ def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
         Column("text", "text", "text"),
     )
     return Table("worst", f"Worst items by {metric.name}", columns, tuple(rows))
-
-
-def _items(store: Store, positions: list[int]) -> Iterable[tuple[int, Any]]:
-    return store.items(positions) if positions else ()
 
 
 def _short(text: str) -> str:

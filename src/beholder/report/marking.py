@@ -61,12 +61,8 @@ def mark(text: str, units: Sequence[Unit], side: Side, reference_index: int = 0)
         side: Which side the text is of.
         reference_index: Which reference it is. A unit that names none belongs to the first.
     """
-    spans = [
-        (key, span)
-        for key, unit in enumerate(units)
-        if stands_in(unit, side, reference_index) and is_sure(unit)
-        for span in unit.spans
-    ]
+    own = ((k, one) for k, one in enumerate(units) if stands_in(one, side, reference_index))
+    spans = [(key, span) for key, unit in own if is_sure(unit) for span in unit.spans]
     return pieces(visible(text), spans)
 
 

@@ -64,6 +64,7 @@ def _source(folders: Sequence[Path], name: str) -> str:
     return _found(name, [*folders, *template_folders()]).read_text(encoding="utf-8")
 
 
+@cache
 def environment(*folders: Path, **filters: Callable[..., object]) -> Environment:
     """Templates that escape every text; the same one again for the same arguments, compiled once.
 
@@ -71,13 +72,6 @@ def environment(*folders: Path, **filters: Callable[..., object]) -> Environment
         folders: Of templates besides the report's own; they are searched first.
         filters: By name, besides those that all pages have.
     """
-    return _environment(folders, tuple(filters.items()))
-
-
-@cache
-def _environment(
-    folders: tuple[Path, ...], filters: tuple[tuple[str, Callable[..., object]], ...]
-) -> Environment:
     made = Environment(
         loader=FunctionLoader(partial(_source, folders)),
         autoescape=True,
@@ -85,7 +79,7 @@ def _environment(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update({**_FILTERS, **dict(filters)})
+    made.filters.update({**_FILTERS, **filters})
     return made
 
 
@@ -139,8 +133,5 @@ def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **v
         values: What the template receives.
     """
     style = styles(*style_sheets) + extra
-    return (
-        environment()
-        .get_template(template)
-        .render(style=style, style_hash=content_hash(style), **values)
-    )
+    page = environment().get_template(template)
+    return page.render(style=style, style_hash=content_hash(style), **values)

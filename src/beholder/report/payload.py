@@ -132,14 +132,10 @@ def encode_item(
     return _dumps({**_item(store, metrics, position), "pictures": list(pictures)})
 
 
-def script_json(text: str) -> str:
-    """JSON that is safe inside a script element: no ``</script>``, no line separators."""
-    return text.translate(_ESCAPES)
-
-
 def _dumps(value: object) -> str:
+    """JSON that is safe inside a script element: no ``</script>``, no line separators."""
     text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return script_json(text)
+    return text.translate(_ESCAPES)
 
 
 def _value(v: ValueLog) -> Mapping[str, object]:

@@ -31,15 +31,7 @@ _GAP = "  "
 _WIDE = 7
 _INTERVAL = "95 % interval"
 DASH = "\N{EN DASH}"
-_LATEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$",
-    "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}", "\N{MINUS SIGN}": "$-$", "\N{EN DASH}": "--", "★": r"$\star$",
-    "⚠": r"$\triangle$", "≥": r"$\geq$", "→": r"$\rightarrow$", "≈": r"$\approx$",
-    "×": r"$\times$", "θ": r"$\theta$",
-    "†": r"$\dagger$", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
-}  # fmt: skip
+_LATEX: dict[str, str] = json.loads(Path(__file__).with_name("latex.json").read_text("utf-8"))
 
 
 @dataclass(frozen=True)

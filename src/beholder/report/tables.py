@@ -12,7 +12,16 @@ from beholder.files import safe_name
 from beholder.run import manifest
 from beholder.run.leaderboard import Board, Standing
 from beholder.run.reliability import Reliability
-from beholder.tables import FAILED, METRIC, NOTE, VALUE, Column, Table, interval_cells
+from beholder.tables import (
+    FAILED,
+    METRIC,
+    NOTE,
+    VALUE,
+    Column,
+    Table,
+    estimate_cells,
+    interval_cells,
+)
 from beholder.visible import visible
 
 
@@ -34,12 +43,8 @@ def summary_table(log: manifest.RunLog) -> Table:
             continue
         heads[name] = f"{result.n_scored:,} scored, {result.n_failed:,} failed"
         found = [
-            {
-                "metric": name,
-                "value": value.name,
-                "mean": result.values[value.name].mean,
-                **interval_cells("mean", result.values[value.name].interval),
-            }
+            {"metric": name, "value": value.name}
+            | estimate_cells("mean", result.values[value.name])
             for value in entry.values + entry.corpus_values
             if value.name in result.values
         ]
@@ -49,11 +54,7 @@ def summary_table(log: manifest.RunLog) -> Table:
     notes += [result.signature for result in results.values()]
     if log.judging:
         notes.append(f"judges: {log.judging}")
-    columns = (
-        METRIC,
-        VALUE,
-        Column("mean", "mean", interval=True),
-    )
+    columns = (METRIC, VALUE, Column("mean", "mean", interval=True))
     return Table("summary", "", columns, tuple(rows), tuple(notes), by="metric", heads=heads)
 
 

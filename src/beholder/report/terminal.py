@@ -112,13 +112,9 @@ def _units(units: list[Unit], item: Item | None) -> Table:
 def _told(unit: Unit) -> str:
     """A unit's words, what the other text says in its place, and how many units are under it."""
     held, instead = unit.detail.get("holds"), unit.detail.get("contradiction")
-    return "".join(
-        (
-            unit.text,
-            f" (there: {instead})" if isinstance(instead, str) else "",
-            f" (and {held} more of it)" if held else "",
-        )
-    )
+    there = f" (there: {instead})" if isinstance(instead, str) else ""
+    more = f" (and {held} more of it)" if held else ""
+    return f"{unit.text}{there}{more}"
 
 
 def _place(unit: Unit, item: Item | None) -> str:
@@ -136,18 +132,15 @@ def to_html(score: ItemScore) -> str:
         score: What a metric found. Without its ``item`` there are no texts to draw.
     """
     verdicts = by_tone(unit.verdict for unit in score.units)
-    return (
-        environment()
-        .get_template("notebook.html.j2")
-        .render(
-            score=score,
-            sides=[] if score.item is None else marked_texts(score.item, score.units),
-            legend=[(verdict, tone(verdict)) for verdict in verdicts],
-            notable=notable(score.units),
-            tone=tone,
-            mark_style=_mark_style,
-            unit_title=_unit_title,
-        )
+    template = environment().get_template("notebook.html.j2")
+    return template.render(
+        score=score,
+        sides=[] if score.item is None else marked_texts(score.item, score.units),
+        legend=[(verdict, tone(verdict)) for verdict in verdicts],
+        notable=notable(score.units),
+        tone=tone,
+        mark_style=_mark_style,
+        unit_title=_unit_title,
     )
 
 

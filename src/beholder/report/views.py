@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,14 +52,11 @@ def alignment(score: ItemScore) -> Mapping[str, object]:
 
 def chunk_units(score: ItemScore) -> dict[Side, list[int]]:
     """Places in ``score.units`` of the aligned chunks of each side, in order."""
-    reference_index = int(score.detail["reference_index"])
-
-    def on(side: Side) -> list[int]:
-        return [
-            key for key, unit in enumerate(score.units) if stands_in(unit, side, reference_index)
-        ]
-
-    return {"candidate": on("candidate"), "reference": on("reference")}
+    reference = int(score.detail["reference_index"])
+    return {
+        side: [key for key, unit in enumerate(score.units) if stands_in(unit, side, reference)]
+        for side in get_args(Side)
+    }
 
 
 def _pool(matrix: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -65,15 +65,12 @@ def answers(folder: Path, keys: Sequence[str]) -> dict[str, GivenAnswer]:
         RunError: The store cannot be read.
     """
     found: dict[str, GivenAnswer] = {}
+    wanted = "SELECT operation, template, backend, model, answer, cost FROM answers WHERE key = ?"
     if not (folder / FILE_NAME).is_file():  # machines that share a cache keep their answers there
         return found
     with to_read(folder) as db:
         for key in keys if _has_answers(db) else ():
-            row = db.execute(
-                "SELECT operation, template, backend, model, answer, cost FROM answers"
-                " WHERE key = ?",
-                (key,),
-            ).fetchone()
+            row = db.execute(wanted, (key,)).fetchone()
             if row is not None:
                 operation, template, backend, model, answer, cost = row
                 said = tuple(sample.text for sample in Answer.from_json(answer).samples)

@@ -256,14 +256,8 @@ def bias_table(run: Store, wanted: Sequence[Target]) -> Table:
             *(_places(run, target, known) if target.labels.name == "mistakes" else ()),
             _own_texts(known, _model(target.metric)),
         ]
-        rows += [
-            {
-                "scored": f"{target.metric}.{target.value}",
-                **asdict(one),
-                **interval_cells("value", one.interval),
-            }
-            for one in entries
-        ]
+        scored = {"scored": f"{target.metric}.{target.value}"}
+        rows += [scored | asdict(one) | interval_cells("value", one.interval) for one in entries]
     notes = (
         "0 is no bias; errors of the labels draw length towards its value without labels",
         "seat, flips, wording and repeats: a run does not ask twice, beholder judge-check does",
@@ -303,12 +297,8 @@ def _places(run: Store, target: Target, known: Sequence[Graded]) -> Iterator[Bia
         if marks is None or len(sentences) < 2:
             continue
         marked = [span for spans in marks for span in spans]
-        bad = [
-            span
-            for unit in units
-            if unit.side == "candidate" and unit.verdict in FAULTS
-            for span in unit.spans
-        ]
+        faulty = (one for one in units if one.side == "candidate" and one.verdict in FAULTS)
+        bad = [span for unit in faulty for span in unit.spans]
         for number, one in enumerate(sentences):
             wrong, found = (_overlap([(one.start, one.end)], spans) for spans in (marked, bad))
             rows[wrong].append((number / (len(sentences) - 1), found, source))

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beholder.files import replacing
+from beholder.run.place import named_schema
 from beholder.run.store import Store
 from beholder.run.subjects import ScheduledAsker, SubjectKind
 from beholder.run.summary import OutcomeColumns, read_columns
@@ -27,20 +28,7 @@ _UNITS_AT_ONCE = 20_000
 
 SCORES, UNITS = "scores.parquet", "units.parquet"
 
-UNIT_SCHEMA = pa.schema(
-    [
-        ("item", pa.string()),
-        ("metric", pa.string()),
-        ("side", pa.string()),
-        ("reference_index", pa.int32()),
-        ("kind", pa.string()),
-        ("text", pa.string()),
-        ("spans", pa.list_(pa.list_(pa.int32()))),
-        ("score", pa.float64()),
-        ("verdict", pa.string()),
-        ("detail", pa.string()),
-    ]
-)
+UNIT_SCHEMA = named_schema("units")
 
 
 _PLAIN = ("side", "reference_index", "kind", "text", "score", "verdict")
@@ -135,17 +123,8 @@ def tables_stand(folder: Path) -> bool:
 
 def score_schema(groups: Iterable[str]) -> pa.Schema:
     """The columns of ``scores.parquet`` for data with these group columns."""
-    return pa.schema(
-        [
-            ("item", pa.string()),
-            ("metric", pa.string()),
-            ("name", pa.string()),
-            ("value", pa.float64()),
-            ("status", pa.string()),
-            ("reason", pa.string()),
-            *((f"group.{key}", pa.string()) for key in sorted(set(groups))),
-        ]
-    )
+    columns = [pa.field(f"group.{key}", pa.string()) for key in sorted(set(groups))]
+    return pa.schema([*named_schema("scores"), *columns])
 
 
 def score_tables(

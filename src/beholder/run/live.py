@@ -73,8 +73,7 @@ class LiveScorer:
         self._closed = False
         self._cheap = self._tools.are_per_process(metric.tool_specs())
         self._workers = _Workers(
-            work.workers or min(WORKERS, os.cpu_count() or 1),
-            Scorer([metric], ITEM, means.tools),
+            work.workers or min(WORKERS, os.cpu_count() or 1), Scorer([metric], ITEM, means.tools)
         )
         self._end = weakref.finalize(self, _close, os.getpid(), self._workers, self._resources)
 

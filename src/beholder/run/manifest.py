@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -140,23 +140,14 @@ class RunLog(Struct, frozen=True, kw_only=True):
         return {one.name: one for one in self.metrics}
 
 
-@dataclass(frozen=True)
-class Log:
+class Log(DataLog, frozen=True):
     """What a kind states about the data and settings of its run.
 
     Attributes:
-        source: The data as the user named them.
-        digest: Hash over all subjects.
-        n_items: Subjects of the run.
-        n_bad_rows: Rows left out.
         settings: What else determines the results, by name; JSON values.
     """
 
-    source: str
-    digest: str
-    n_items: int
-    n_bad_rows: int = 0
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = {}
 
 
 def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
@@ -165,7 +156,7 @@ def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
         kind=kind,
         status="running",
         versions=versions(),
-        data=DataLog(log.source, log.digest, log.n_items, log.n_bad_rows),
+        data=DataLog(log.source, log.sha256, log.n_items, log.n_bad_rows),
         settings=log.settings,
         metrics=tuple(
             AskerLog(
@@ -223,11 +214,8 @@ def _read_estimate(found: EstimateLog) -> Estimate:
 
 def versions() -> dict[str, str]:
     """Versions of the packages that can change a number."""
-    return {
-        "beholder": __version__,
-        "python": platform.python_version(),
-        **{package: version(package) for package in _PACKAGES},
-    }
+    own = {"beholder": __version__, "python": platform.python_version()}
+    return own | {package: version(package) for package in _PACKAGES}
 
 
 def write(folder: Path, log: RunLog) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,17 @@ from beholder.files import file_system, is_url
 
 _ONCE_A_COLUMN = ("asker", "status", "signature", "error", "reason")
 """Columns that hold few different texts; bytes of outcomes are compressed already."""
+
+
+def named_schema(name: str) -> pa.Schema:
+    """The columns of a Parquet file, from ``schemas.json``."""
+    known = json.loads(Path(__file__).with_name("schemas.json").read_text("utf-8"))
+    return pa.schema([(column, _type(kind)) for column, kind in known[name].items()])
+
+
+def _type(kind: str) -> pa.DataType:
+    inner = kind.removeprefix("list<").removesuffix(">")
+    return pa.type_for_alias(kind) if inner == kind else pa.list_(_type(inner))
 
 
 @dataclass(frozen=True)
@@ -54,13 +66,8 @@ class PartsPlace:
         """
         with self._at(folder) as (files, path):
             found = files.get_file_info(fs.FileSelector(path, allow_not_found=True))
-        return sorted(
-            info.base_name
-            for info in found
-            if info.is_file
-            and info.base_name.endswith(".parquet")
-            and not info.base_name.startswith(".")
-        )
+        names = (info.base_name for info in found if info.is_file)
+        return sorted(one for one in names if one.endswith(".parquet") and one[0] != ".")
 
     def holds(self, name: str) -> bool:
         """Whether a file is there.

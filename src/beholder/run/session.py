@@ -269,12 +269,12 @@ class Session:
         key = source.key() if source is not None else None
         if source is None or key is None:
             return self.take(kind, subjects)
-        if (known := self.store.input(key)) is not None:
+        if (known := self.store.tables.input(key)) is not None:
             self._taken[kind.name] = known
             return known
         taken = self.take(kind, subjects)  # hash again: the file may have changed while it was read
         if not bad and key == source.key():
-            self.store.add_input(key, *taken)
+            self.store.tables.add_input(key, *taken)
         return taken
 
     def add(
@@ -304,7 +304,7 @@ class Session:
         signature = prepared.signature(prepared.identities(self.tools))
         made = self.store.signature(prepared.name)
         if made not in (None, signature) and made in self._earlier(prepared):
-            self.store.renew_signature(prepared.name, signature)
+            self.store.tables.renew_signature(prepared.name, signature)
         self.store.add_asker(prepared.name, kind, prepared.config(), signature, renew=renew)
         self.asked.append(
             ScheduledAsker(prepared, kind, n, signature, n if jobs is None else jobs, renew)

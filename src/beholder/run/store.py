@@ -207,10 +207,6 @@ class Store:
         """How the outcomes of an asker were made; None where the run has none of that name."""
         return next((one.signature for one in self.tables.askers() if one.name == name), None)
 
-    def renew_signature(self, name: str, signature: str) -> None:
-        """State how outcomes were made as it is stated now, where it means the same."""
-        self.tables.renew_signature(name, signature)
-
     def askers(self) -> list[StoredAsker]:
         """The askers of the run, in the order they were added."""
         return self.tables.askers()
@@ -227,14 +223,6 @@ class Store:
         return KINDS[kinds[asker]]
 
     # What need not be found again
-
-    def input(self, key: str) -> tuple[int, str] | None:
-        """Number and hash of the subjects that an input gave; None where it is not known."""
-        return self.tables.input(key)
-
-    def add_input(self, key: str, n: int, data: str) -> None:
-        """Note that an input gave the first ``n`` subjects, which have the hash ``data``."""
-        self.tables.add_input(key, n, data)
 
     def state(
         self, asker: str, data: str, with_state: Callable[[Mapping[str, Any]], T]

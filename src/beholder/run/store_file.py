@@ -28,45 +28,6 @@ NO_RUN = (
     " `beholder score` write one"
 )
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS subjects (
-    kind TEXT NOT NULL, position INTEGER NOT NULL, id TEXT NOT NULL, digest BLOB NOT NULL,
-    row TEXT NOT NULL, source BLOB NOT NULL,
-    PRIMARY KEY (kind, position), UNIQUE (kind, id));
-CREATE TABLE IF NOT EXISTS askers (
-    name TEXT PRIMARY KEY, kind TEXT NOT NULL, config TEXT NOT NULL, signature TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS scores (
-    asker TEXT NOT NULL, position INTEGER NOT NULL, signature TEXT NOT NULL,
-    numbers TEXT NOT NULL, units BLOB NOT NULL, detail BLOB NOT NULL, unfinished INTEGER NOT NULL,
-    PRIMARY KEY (asker, position));
-CREATE TABLE IF NOT EXISTS failures (
-    asker TEXT NOT NULL, position INTEGER NOT NULL,
-    error TEXT NOT NULL, message TEXT NOT NULL, transient INTEGER NOT NULL, detail BLOB NOT NULL,
-    PRIMARY KEY (asker, position));
-CREATE TABLE IF NOT EXISTS prepared (
-    asker TEXT NOT NULL, data TEXT NOT NULL, knowledge BLOB NOT NULL,
-    PRIMARY KEY (asker, data)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS inputs (
-    input TEXT PRIMARY KEY, n INTEGER NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS unfinished ON scores (asker, position) WHERE unfinished;
-CREATE INDEX IF NOT EXISTS transient ON failures (asker, position) WHERE transient;
-CREATE TABLE IF NOT EXISTS vectors (
-    identity TEXT NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL,
-    PRIMARY KEY (identity, digest)) WITHOUT ROWID;
-"""
-
-_FORMAT_1_AS_2 = """
-CREATE TEMP VIEW subjects AS
-    SELECT 'item' AS kind, position, id, digest, row, source FROM main.items;
-CREATE TEMP VIEW askers AS SELECT name, 'item' AS kind, config, signature FROM main.metrics;
-CREATE TEMP VIEW scores AS
-    SELECT metric AS asker, position, signature, numbers, units, detail, 0 AS unfinished
-    FROM main.scores;
-CREATE TEMP VIEW failures AS
-    SELECT metric AS asker, position, error, message, transient, x'' AS detail FROM main.failures;
-"""
-"""How a store of format 1 is read: it held items and metrics only."""
-
 
 _DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 
@@ -118,7 +79,7 @@ def to_write(folder: Path) -> Iterator[sqlite3.Connection]:
                 )
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
-            connection.executescript(_SCHEMA)
+            connection.executescript(_sql("store.sql"))
             connection.execute(f"PRAGMA user_version = {FORMAT}")
             yield connection
         except _DAMAGE as error:
@@ -147,7 +108,7 @@ def to_read(folder: Path) -> Iterator[sqlite3.Connection]:
                 " to finish it"
             )
         if version == 1:
-            connection.executescript(_FORMAT_1_AS_2)
+            connection.executescript(_sql("format_1.sql"))  # it held items and metrics only
         connection.execute("PRAGMA query_only = ON")
         yield connection
     except _DAMAGE as error:
@@ -214,6 +175,10 @@ def _connect_to_read(folder: Path) -> sqlite3.Connection:
                 " folder to where it can, and read it there"
             ) from error
     return _connect(folder, "mode=ro&immutable=1")  # no one writes: it could not make its log
+
+
+def _sql(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def _close_whole(connection: sqlite3.Connection) -> None:

@@ -7,19 +7,11 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from beholder.data import (
-    frame_from_row,
-    frame_row,
-    item_from_row,
-    reviews_from_row,
-    reviews_row,
-    storyline_from_row,
-    storyline_row,
-    to_row,
-)
+from beholder import data
 from beholder.metrics.asker import Asker
 from beholder.optional import load
 from beholder.records import Frame, Item, Reviews, Storyline
@@ -64,7 +56,7 @@ S = TypeVar("S")
 _ANYWHERE = Path("/")  # paths were checked when the data was read
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SubjectKind(Generic[S]):
     """One kind of subject.
 
@@ -85,7 +77,7 @@ class SubjectKind(Generic[S]):
 
     name: str
     plural: str
-    id: Callable[[S], str]
+    id: Callable[[S], str] = attrgetter("id")
     to_row: Callable[[S], Mapping[str, Any]]
     from_row: Callable[[Mapping[str, Any]], S]
     source: Callable[[S], object]
@@ -120,9 +112,8 @@ def _correlation(reviews: Reviews, detail: Mapping[str, Any]) -> dict[str, float
 ITEM: SubjectKind[Item] = SubjectKind(
     name="item",
     plural="items",
-    id=lambda item: item.id,
-    to_row=to_row,
-    from_row=item_from_row,
+    to_row=data.to_row,
+    from_row=data.item_from_row,
     source=lambda item: item.source,
     pictures=lambda item: item.images,
     group=lambda item: item.group,
@@ -131,8 +122,8 @@ REVIEWS: SubjectKind[Reviews] = SubjectKind(
     name="reviews",
     plural="sets of texts",
     id=lambda reviews: reviews.full_id,
-    to_row=reviews_row,
-    from_row=partial(reviews_from_row, media_root=_ANYWHERE),
+    to_row=data.reviews_row,
+    from_row=partial(data.reviews_from_row, media_root=_ANYWHERE),
     source=lambda reviews: reviews.source,
     pictures=lambda reviews: filter(None, [reviews.image]),
     group=lambda reviews: {
@@ -144,9 +135,8 @@ REVIEWS: SubjectKind[Reviews] = SubjectKind(
 FRAME: SubjectKind[Frame] = SubjectKind(
     name="picture",
     plural="pictures",
-    id=lambda frame: frame.id,
-    to_row=frame_row,
-    from_row=partial(frame_from_row, media_root=_ANYWHERE),
+    to_row=data.frame_row,
+    from_row=partial(data.frame_from_row, media_root=_ANYWHERE),
     source=lambda frame: frame.image or frame.id,
     pictures=lambda frame: filter(None, [frame.image]),
     group=lambda frame: frame.labels,
@@ -154,9 +144,8 @@ FRAME: SubjectKind[Frame] = SubjectKind(
 STORYLINE: SubjectKind[Storyline] = SubjectKind(
     name="storyline",
     plural="storylines",
-    id=lambda storyline: storyline.id,
-    to_row=storyline_row,
-    from_row=partial(storyline_from_row, media_root=_ANYWHERE),
+    to_row=data.storyline_row,
+    from_row=partial(data.storyline_from_row, media_root=_ANYWHERE),
     source=lambda storyline: storyline.id,
     pictures=lambda storyline: filter(None, [frame.image for frame in storyline.frames]),
     group=lambda storyline: {"source": storyline.source, **storyline.group},

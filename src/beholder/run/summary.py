@@ -163,16 +163,11 @@ def corpus_estimates(
         rng=np.random.default_rng(SEED),
     )
     resampled = [metric.corpus(replicate) for replicate in replicates]
-    return {
-        name: Estimate(
-            value,
-            percentile_interval(
-                np.array([found[name] for found in resampled if name in found]), 0.95
-            ),
-            len(statistics),
-        )
-        for name, value in values.items()
-    }
+    estimates = {}
+    for name, value in values.items():
+        drawn = np.array([found[name] for found in resampled if name in found])
+        estimates[name] = Estimate(value, percentile_interval(drawn, 0.95), len(statistics))
+    return estimates
 
 
 def _influence(metric: Asker[Any], sums: Floats) -> Floats:

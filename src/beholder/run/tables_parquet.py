@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from beholder import files
 from beholder.errors import RunError
 from beholder.run.codec import MOST, Encoded, StoredAsker, SubjectRow
-from beholder.run.place import PartsPlace
+from beholder.run.place import PartsPlace, named_schema
 from beholder.run.store_file import PARTS_NAME
 
 FORMAT = 1
@@ -43,30 +43,8 @@ _SUBJECTS_A_PART = 2048
 _PARTS_HELD = 8
 """Parts of which columns are held while rows are read in order."""
 
-_SUBJECT = pa.schema(
-    [
-        ("position", pa.int64()),
-        ("id", pa.string()),
-        ("digest", pa.binary()),
-        ("row", pa.string()),
-        ("source", pa.binary()),
-    ]
-)
-_OUTCOME = pa.schema(
-    [
-        ("position", pa.int64()),
-        ("asker", pa.string()),
-        ("status", pa.string()),
-        ("signature", pa.string()),
-        ("numbers", pa.string()),
-        ("units", pa.binary()),
-        ("detail", pa.binary()),
-        ("unfinished", pa.bool_()),
-        ("error", pa.string()),
-        ("reason", pa.string()),
-        ("transient", pa.bool_()),
-    ]
-)
+_SUBJECT = named_schema(SUBJECTS)
+_OUTCOME = named_schema(PARTS)
 """What became of a subject; null are ``error``, ``reason`` and ``transient`` of what is scored, and
 ``signature``, ``numbers``, ``units`` and ``unfinished`` of what failed."""
 _SCORED, _FAILED = "scored", "failed"

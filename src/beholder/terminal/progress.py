@@ -7,15 +7,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from rich import progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from beholder.backends import Usage
 
@@ -44,12 +37,12 @@ class TerminalProgress:
         self._clock = clock
         self._began = clock()
         self._earlier = deque([(self._began, self.tokens)])
-        self._bar = Progress(
-            SpinnerColumn(),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[counts]}"),
-            TimeRemainingColumn(),
+        self._bar = progress.Progress(
+            progress.SpinnerColumn(),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TextColumn("{task.fields[counts]}"),
+            progress.TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
             disable=not sys.stderr.isatty(),

@@ -220,11 +220,8 @@ class ClassifyRow(RowAsker):
 
     def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
         ratings = [{"name": part.text, "rating": part.label} for part in parts]
-        return replace(
-            item,
-            group={**item.group, columns.category: category_of(parts)},
-            meta={**item.meta, "categories": ratings},
-        )
+        group = {**item.group, columns.category: category_of(parts)}
+        return replace(item, group=group, meta={**item.meta, "categories": ratings})
 
     def _text(self, item: Item) -> str:
         if self.by == "reference":
@@ -248,10 +245,8 @@ class TranslateRow(RowAsker):
     source: str = param(help="language of the texts")
     target: str = param(help="language to write in")
 
-    @property
-    def looks(self) -> bool:
-        """Texts are translated unseen."""
-        return False
+    looks = False
+    """Texts are translated unseen."""
 
     def check(self, subject: Item) -> None:
         """Refuse an item without a text."""
@@ -309,22 +304,16 @@ class VaryRow(RowAsker):
         "paraphrase", "what changes, while all that is said stays"
     )
 
-    @property
-    def looks(self) -> bool:
-        """Texts are varied unseen."""
-        return False
+    looks = False
+    """Texts are varied unseen."""
 
     async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
         """One text."""
         return (GeneratedText(await judge.ask(operations.Vary(subject.candidate, self.manner))),)
 
     def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
-        return replace(
-            item,
-            id=f"{item.id}/{self.manner}",
-            candidate=parts[0].text,
-            references=(item.candidate,),
-        )
+        name, text = f"{item.id}/{self.manner}", parts[0].text
+        return replace(item, id=name, candidate=text, references=(item.candidate,))
 
 
 def category_of(parts: Parts) -> str:
