@@ -102,13 +102,9 @@ def test_blocks_grow_with_the_run_and_hold_what_is_open(
 WARM = """
 if __name__ == "__main__":  # a worker imports this file, too, and finds nothing outside this block
     from concurrent.futures import ProcessPoolExecutor
-    from beholder.run.execute import Scorer
     from beholder.run.execute import _context
-    from beholder.run.subjects import ITEM
-    from toy.metric import WordCount
 
-    context = _context(Scorer((WordCount(),), ITEM))
-    with ProcessPoolExecutor(1, mp_context=context) as pool:
+    with ProcessPoolExecutor(1, mp_context=_context()) as pool:
         print(pool.submit(eval, "'beholder.run.execute' in __import__('sys').modules").result())
 """
 
