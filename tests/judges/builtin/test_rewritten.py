@@ -101,6 +101,12 @@ def test_words_of_no_unit_count_at_the_nearest(text: str, reference: str, thing:
             "Two boats lie in a harbour while a man repairs a net.",
             "repair a net while a man lies in a harbour",
         ),
+        (
+            "Roses and lilies grow, the roses tall and the lilies small.",
+            "Roses and lilies grow, the roses small and the lilies tall.",
+            "tall and the lilies small",
+        ),
+        ("A man in red and a man in blue sit.", "A man in blue and a man in red sit.", ""),
         ("A man sits while a dog runs.", "A dog runs while a man sits.", ""),
         ("A cup and a book lie there.", "A book and a cup lie there.", ""),
         ("A cup is next to the book.", "A book is next to the cup.", ""),

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, takewhile
 
 from beholder.embed.entailment import CONTRADICTION, entail
 from beholder.judges.builtin.analysed import AnalysedText
@@ -166,7 +166,7 @@ def _exchange(
 def _exchanged(said: Sequence[str], there: Sequence[str]) -> tuple[int, ...]:
     """Where two phrases that are exchanged begin and end, in order; empty if none are.
 
-    Phrases joined by "and" or "beside", or by words that also stand around them ("a man with a hat
+    Phrases joined by "and" or "beside", or by words that are also around them ("a man with a hat
     and a man without a hat"), mean the same in either order, and so do clauses: of phrases with a
     verb, only predicates are exchanged, between which a subject stands ("lie there while a man
     sings").
@@ -180,12 +180,20 @@ def _exchanged(said: Sequence[str], there: Sequence[str]) -> tuple[int, ...]:
     for left, right in combinations(range(start + 1, end), 2):
         first, between, second = mine[start:left], mine[left:right], mine[right:end]
         if theirs[start:end] == second + between + first:
-            around = {*_SYMMETRIC, *said[:start], *said[end:]}
-            distinct = [word for word in said[left:right] if word not in around]
+            before = _alike_from(said[left:right][::-1], said[:start][::-1])
+            after = _alike_from(said[left:right], said[end:])
+            distinct = [w for w in said[left + after : right - before] if w not in _SYMMETRIC]
             if _mean_the_same(said[start:left], distinct, said[right:end]):
                 return ()
             return start, left, right, end
     return ()
+
+
+def _alike_from(first: Sequence[str], second: Sequence[str]) -> int:
+    """How many words two phrases begin with alike."""
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
+    )
 
 
 def _mean_the_same(first: Sequence[str], distinct: Sequence[str], second: Sequence[str]) -> bool:
