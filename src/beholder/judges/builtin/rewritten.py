@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import combinations, pairwise, takewhile
+from itertools import combinations, pairwise
 
 from beholder.embed.entailment import CONTRADICTION, entail
 from beholder.judges.builtin.analysed import AnalysedText
@@ -191,9 +191,8 @@ def _exchanged(said: Sequence[str], there: Sequence[str]) -> tuple[int, ...]:
 
 def _alike_from(first: Sequence[str], second: Sequence[str]) -> int:
     """How many words two phrases begin with alike."""
-    return sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
-    )
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def _mean_the_same(first: Sequence[str], distinct: Sequence[str], second: Sequence[str]) -> bool:
