@@ -286,9 +286,10 @@ class Registry(Generic[T]):
             if point.dist is not None and f"{point.dist.name}/{point.name}" == name:
                 try:
                     return point.load()  # type: ignore[no-any-return]
-                except (ImportError, AttributeError) as error:
+                except Exception as error:  # whatever the package's own code raises
                     raise ConfigError(
-                        f"{self.kind} {name!r} cannot be loaded from {point.value!r}: {error};"
+                        f"{self.kind} {name!r} cannot be loaded from {point.value!r}:"
+                        f" {type(error).__name__}: {error};"
                         f" correct the entry point of {point.dist.name} or its code, and if its"
                         " pyproject.toml changed, install it again"
                     ) from error

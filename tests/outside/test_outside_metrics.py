@@ -169,13 +169,28 @@ def test_a_wrong_prefix_gets_the_right_name(site: Path, wrong: str) -> None:
         metric(wrong)
 
 
-def test_an_entry_point_without_its_module_is_named_and_the_others_are_listed(
-    site: Path, cli: Cli
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        (None, "ModuleNotFoundError: No module"),
+        ("", "AttributeError"),
+        ("raise RuntimeError('boom')", "RuntimeError: boom"),
+        (
+            "from dataclasses import dataclass\nfrom beholder.metrics import Metric\n"
+            "@dataclass\nclass Vivid(Metric[int]):\n    pass\n",
+            "TypeError: cannot inherit non-frozen",
+        ),
+    ],
+)
+def test_a_broken_entry_point_is_named_and_the_others_are_listed(
+    site: Path, cli: Cli, code: str | None, error: str
 ) -> None:
     (site / "seen_colours/vivid.py").unlink()
+    if code is not None:
+        (site / "seen_colours/vivid.py").write_text(code)
     listed = cli("metrics")
     assert listed.code == 0
     assert "Number of different" in listed.out
-    place = r"'seen-colours/vivid' cannot be loaded from 'seen_colours.vivid:Vivid': No module"
+    place = rf"'seen-colours/vivid' cannot be loaded from 'seen_colours.vivid:Vivid': {error}"
     with pytest.raises(ConfigError, match=place):
         metric("seen-colours/vivid")

@@ -180,7 +180,9 @@ class Guard:
         """What a wrong token gets. A right one is never slowed down by wrong ones."""
         if not self._tries.take(address):
             return _text(429, "too many tries; wait a minute", {"retry-after": "60"})
-        return _text(403, "no one has this token; see what the server printed at its start")
+        return _text(
+            403, "this address is not valid (any more); open the one that the command printed"
+        )
 
     def _let_in(self, scope: Scope, token: str, named: str, who: str | None) -> Response:
         """Move a token from the address into a cookie.
@@ -203,7 +205,9 @@ class Guard:
         form = await _form(scope, body)
         token = form.get("token", "")
         if self._settings.who(token) is None:
-            raise HTTPException(403, "no one has this token any more; open the link again")
+            raise HTTPException(
+                403, "this link is not valid any more; open the one that the command printed"
+            )
         path, _, query = form.get("to", "/").partition("?")
         return self._keep(token, _target(unquote(path), query))
 
