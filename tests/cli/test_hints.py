@@ -60,6 +60,7 @@ def test_a_missing_run_is_explained_and_found(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert "There is none in runs/." in cli("view").err
+    assert "leaderboard RUN` ranks the systems of one run" in cli("compare", "runs/a").err
     _csv(tmp_path / "d.csv", "candidate,references\na dog,the dog\n")
     assert cli("score", "d.csv", "-m", "length").code == 0
     assert "There are: runs/d." in cli("compare", "runs/d").err

@@ -118,7 +118,8 @@ def _hint(error: MissingArgumentError) -> str:
     """What to give for a missing argument; of a run, which there are."""
     chain, name = error.command_chain or (), error.argument.name if error.argument else ""
     if name.startswith("RUN"):
-        return f". {known_runs()}"
+        second = " `beholder leaderboard RUN` ranks the systems of one run." * (name == "RUN_B")
+        return f". {known_runs()}{second}"
     given = app.parse_commands(chain)[1][-1].assemble_argument_collection(parse_docstring=True)
     told = "".join(f": {one.parameter.help}" for one in given if one.name == name)
     return f"{told or '.'} See beholder {' '.join(chain)} --help."
