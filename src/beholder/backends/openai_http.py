@@ -66,8 +66,6 @@ _KEY = re.compile(r"[!-~]+")
 _KEY_LENGTH = 12
 """Characters from which on a key is masked in answers: shorter ones, such as ``none``, are
 placeholders, and may be words of the answer."""
-
-
 _SUGGESTED = 5
 """Models of a server that a message names."""
 

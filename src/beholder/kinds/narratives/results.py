@@ -243,7 +243,7 @@ class Narrative(Struct, frozen=True):
 
     @property
     def failures(self) -> list[str]:
-        """What went wrong, in words, each once."""
+        """The messages of what failed, each once."""
         votes = (f"{where}: {reason}" for where, reason in self.vote_failures)
         return [reason for reason in dict.fromkeys([self.coherence_failure, *votes]) if reason]
 
