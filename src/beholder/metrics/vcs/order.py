@@ -14,16 +14,15 @@ order. Two readings exist: the published one, and the one with its defects corre
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TypeAlias
+from functools import cached_property, lru_cache
+from operator import add, sub
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
-from beholder.records import Span
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
@@ -171,76 +170,100 @@ def _nearest(
     return best
 
 
-_Pick: TypeAlias = Callable[[list[float]], float]
-_Column: TypeAlias = tuple[list[float], list[int]]
+_NO_PATH: IntArray = np.empty(0, dtype=np.int64)
+_TALL = 64  # kinds of steps from which numpy adds faster than a loop
 
 
 @dataclass(frozen=True, eq=False)
 class IdealBand:
     """Shortest (floor) and longest (ceil) path that stays within the windows of one direction.
 
-    A path takes one target position per source chunk; a step costs ``sqrt(1 + dy**2)``.
+    A path takes one target position per source chunk; a step costs ``sqrt(1 + dy**2)``. Each of the
+    two is searched when it is first asked for.
 
     Attributes:
-        floor: Length of the shortest path; 0 for one source chunk.
-        ceil: Length of the longest path; 0 for one source chunk.
-        floor_path: Target positions of the shortest path; empty for one source chunk.
-        ceil_path: Target positions of the longest path; empty for one source chunk.
+        starts: First target position of each window, (n_source,).
+        ends: One past the last target position, (n_source,).
     """
 
-    floor: float
-    ceil: float
-    floor_path: IntArray
-    ceil_path: IntArray
+    starts: IntArray
+    ends: IntArray
+
+    @cached_property
+    def floor(self) -> float:
+        """Length of the shortest path; 0 for one source chunk."""
+        return min(self._shortest[-1])
+
+    @cached_property
+    def ceil(self) -> float:
+        """Length of the longest path; 0 for one source chunk."""
+        return abs(min(self._longest[-1]))
+
+    @property
+    def floor_path(self) -> IntArray:
+        """Target positions of the shortest path; empty for one source chunk."""
+        return self._path(self._shortest, 1)
+
+    @property
+    def ceil_path(self) -> IntArray:
+        """Target positions of the longest path; empty for one source chunk."""
+        return self._path(self._longest, -1)
+
+    @cached_property
+    def _shortest(self) -> list[list[float]]:
+        return self._sums(1)
+
+    @cached_property
+    def _longest(self) -> list[list[float]]:
+        return self._sums(-1)
+
+    # Sums are built from left to right in float64 and the first of equal ones wins, as in the
+    # published code: which of several shortest paths is taken depends on it.
+
+    def _sums(self, sign: int) -> list[list[float]]:
+        """Least sum of signed costs at each row of each window, over the paths that end there."""
+        starts, ends = self.starts.tolist(), self.ends.tolist()
+        column = [0.0] * (ends[0] - starts[0])
+        columns = [column]
+        farthest = max(map(sub, ends[1:], starts), default=0)
+        listed = _costs(farthest, -max(map(sub, ends, starts)), sign)
+        costs = listed if len(listed) < _TALL else np.array(listed)
+        known: dict[tuple[int, int, int], list[Any]] = {}
+        for before, start, end in zip(starts, starts[1:], ends[1:], strict=False):
+            ahead, rows, height = shape = start - before, end - start, len(column)
+            if shape not in known:
+                tops = range(farthest - ahead, farthest - ahead - rows, -1)
+                known[shape] = [costs[top : top + height] for top in tops]
+            if costs is listed:
+                column = [min(map(add, column, cut)) for cut in known[shape]]
+            else:
+                so_far = np.array(column)
+                column = [float((so_far + cut).min()) for cut in known[shape]]
+            columns.append(column)
+        return columns
+
+    def _path(self, columns: list[list[float]], sign: int) -> IntArray:
+        if len(columns) < 2:
+            return _NO_PATH
+        offsets = [columns[-1].index(min(columns[-1]))]
+        for place in range(len(columns) - 1, 0, -1):
+            ahead = int(self.starts[place] - self.starts[place - 1]) + offsets[-1]
+            before = columns[place - 1]
+            sums = list(map(add, before, _costs(ahead, ahead - len(before), sign)))
+            offsets.append(sums.index(min(sums)))
+        return np.array(offsets[::-1], dtype=np.int64) + self.starts
+
+
+def _costs(first: int, stop: int, sign: int) -> list[float]:
+    """Costs of steps by ``first`` rows, one less, and so on, to before ``stop``."""
+    return [sign * math.sqrt(1 + step * step) for step in range(first, stop, -1)]
 
 
 @lru_cache(maxsize=512)
 def ideal_bands(n_reference: int, n_candidate: int) -> tuple[IdealBand, IdealBand]:
     """Ideal bands of the precision and the recall direction, on windows in float form."""
     precision, recall = mapping_windows(n_reference, n_candidate, exact=False)
-    return _band(precision.starts, precision.ends), _band(recall.starts, recall.ends)
-
-
-def _band(starts: IntArray, ends: IntArray) -> IdealBand:
-    if len(starts) < 2:
-        nothing = np.empty(0, dtype=np.int64)
-        return IdealBand(0.0, 0.0, nothing, nothing)
-    first, last = starts.tolist(), ends.tolist()
-    shortest = longest = [0.0] * (last[0] - first[0])
-    back_shortest, back_longest = [], []
-    for column in range(1, len(first)):
-        before, rows = (first[column - 1], last[column - 1]), (first[column], last[column])
-        shortest, step = _extend(before, rows, shortest, min)
-        longest, stride = _extend(before, rows, longest, max)
-        back_shortest.append(step)
-        back_longest.append(stride)
-    floor, ceil = min(shortest), max(longest)
-    floor_path = _walk_back(shortest.index(floor), back_shortest, starts)
-    ceil_path = _walk_back(longest.index(ceil), back_longest, starts)
-    return IdealBand(floor, ceil, floor_path, ceil_path)
-
-
-# Sums are built from left to right in float64 and the first of equal ones wins, as in the published
-# code: which of several shortest paths is taken depends on it.
-
-
-def _extend(before: Span, rows: Span, sums: list[float], pick: _Pick) -> _Column:
-    """Best sum at each row of a column, and the offset in the column before it comes from."""
-    so_far, from_rows = np.array(sums), np.arange(*before)
-    locate = np.argmin if pick is min else np.argmax
-    best, origin = [], []
-    for row in range(*rows):
-        reached = so_far + np.sqrt(1.0 + (row - from_rows) ** 2)
-        origin.append(int(locate(reached)))
-        best.append(float(reached[origin[-1]]))
-    return best, origin
-
-
-def _walk_back(end: int, back: list[list[int]], starts: IntArray) -> IntArray:
-    offsets = [end]
-    for column in reversed(back):
-        offsets.append(column[offsets[-1]])
-    return np.array(offsets[::-1], dtype=np.int64) + starts
+    return IdealBand(precision.starts, precision.ends), IdealBand(recall.starts, recall.ends)
 
 
 Positions: TypeAlias = npt.NDArray[np.float64] | IntArray
@@ -279,11 +302,9 @@ def published_line(matches: IntArray, windows: Windows, band: IdealBand, lct: fl
         return 1.0
     # Added from left to right like the band, so that a line as long as the floor equals it exactly.
     actual = float(published_steps(matches, windows, band, lct).cumsum()[-1])
-    if band.floor <= actual <= band.ceil:
-        return 1.0
     if actual < band.floor:
         return actual / band.floor
-    return band.ceil / actual
+    return 1.0 if actual <= band.ceil else band.ceil / actual
 
 
 def published_steps(
