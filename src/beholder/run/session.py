@@ -74,6 +74,9 @@ class Progress(Protocol):
     def answered(self, usage: Usage) -> None:
         """A judge has answered now, for so many tokens; answers that were kept do not count."""
 
+    def recalled(self) -> None:
+        """An answer of a judge came from the cache."""
+
 
 class Quiet:
     """Progress that is ignored."""
@@ -85,6 +88,9 @@ class Quiet:
         """See ``Progress``."""
 
     def answered(self, usage: Usage) -> None:
+        """See ``Progress``."""
+
+    def recalled(self) -> None:
         """See ``Progress``."""
 
 
@@ -119,9 +125,10 @@ class RunContext:
         """Tools without a store, as worker processes make them."""
         return Tools(None, self.judging.for_tools(), answers, budget, folder=self.folder)
 
-    def counting(self, tally: Tally) -> Tools:
-        """Tools whose judges are not asked but counted."""
-        return Tools(options=self.judging.for_tools(), tally=tally, folder=self.folder)
+    def counting(self, tally: Tally, answers: AnswerStore | None = None) -> Tools:
+        """Tools whose judges are not asked but counted; answers that are stored are taken."""
+        options = self.judging.for_tools()
+        return Tools(options=options, answers=answers, tally=tally, folder=self.folder)
 
 
 Done: TypeAlias = Callable[[int, int], None]
@@ -227,7 +234,13 @@ class Session:
             answers, budget = None, None
             if any(asker.asks_judge() for asker in asking):
                 answers, budget = stack.enter_context(
-                    run_answers(out, means.work.cache, means.work.max_cost, heard=progress.answered)
+                    run_answers(
+                        out,
+                        means.work.cache,
+                        means.work.max_cost,
+                        heard=progress.answered,
+                        recalled=progress.recalled,
+                    )
                 )
             tools = Tools(store, means.judging.for_tools(), answers, budget, folder=means.folder)
             session = cls(kind, store, tools, means, progress)
