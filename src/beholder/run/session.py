@@ -219,8 +219,8 @@ class Session:
             engine: Where the work is done; None for this machine.
 
         Raises:
-            ConfigError: The folder's name is not UTF-8, or an option of tools is given that none
-                of them takes.
+            ConfigError: The folder's name is not UTF-8, an option of tools is given that none of
+                them takes, or a tool cannot be made.
             RunError: The folder is busy, or holds a run of another kind or format.
             KeyboardInterrupt: Passed on, after the store has all that was finished.
         """
@@ -245,6 +245,8 @@ class Session:
             tools = Tools(store, means.judging.for_tools(), answers, budget, folder=means.folder)
             session = cls(kind, store, tools, means, progress)
             session._engine, session.answers = working, answers
+            for asker in asking:
+                asker.identities(tools)  # a tool that cannot be made stops here
             stack.enter_context(one_blas_thread())  # sums depend on the number of threads
             try:
                 yield session
@@ -312,7 +314,6 @@ class Session:
             ConfigError: A tool cannot be made, or does not support the operation.
             RunError: The run holds outcomes of that name that were made in another way.
         """
-        asker.identities(self.tools)  # a tool that cannot be made stops here, before any reading
         prepared = self._prepared(asker, kind, n)
         signature = prepared.signature(prepared.identities(self.tools))
         made = self.store.signature(prepared.name)
