@@ -40,7 +40,7 @@ class Tally:
         prompt_tokens: Tokens sent.
         completion_tokens: Tokens answered.
         cost: US dollars, or None when some model's price is not known.
-        n_stored: Questions whose answers are in the cache; None if nobody knows.
+        n_stored: Questions whose answers are in the cache; None if not known.
         cost_stored: What of ``cost`` they would be.
         answers: Which answers questions get: ``typical`` ones, or those that lead to the ``fewest``
             or the ``most`` further questions.
@@ -70,7 +70,7 @@ class Tally:
             request: The question.
             said: The answer.
             price: What tokens cost; None if unknown.
-            stored: Whether the answer is in the cache; None if nobody knows.
+            stored: Whether the answer is in the cache; None if not known.
         """
         key = f"{backend}/{request.digest}"
         if key in self.seen:
