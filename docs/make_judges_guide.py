@@ -12,6 +12,7 @@ import tempfile
 from collections import Counter
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from PIL import Image
@@ -51,9 +52,9 @@ def tallies() -> tuple[int, dict[str, Tally], dict[str, int]]:
     add, counts = Tally.add, Counter[int]()
     counting = []  # kept, so that no two have one id
 
-    def counted(self: Tally, backend: str, request: Request, said: str, price: object) -> None:
+    def counted(self: Tally, backend: str, request: Request, said: str, *more: Any) -> None:
         n = self.n_calls
-        add(self, backend, request, said, price)  # type: ignore[arg-type]
+        add(self, backend, request, said, *more)
         rows = re.findall(r'\{"id": \d', said)
         if self.n_calls > n and not said.startswith('{"statements"'):
             counting.append(self)

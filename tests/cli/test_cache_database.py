@@ -51,6 +51,7 @@ def test_runs_share_answers_and_the_password_is_nowhere(
     second = cli(*score("second"))
     assert (first.code, second.code) == (0, 0), first.err + second.err
     assert "judges read" not in second.err, "nothing was asked again"
+    assert "; all answers (3) of judges came from the cache\n" in second.err
     assert Path("second/scores.parquet").read_bytes() == Path("first/scores.parquet").read_bytes()
 
     stats = cli("cache", "stats")

@@ -98,13 +98,16 @@ def test_judge_check_without_a_usable_answer_shows_one_and_the_next_step(
     assert done.code == 1
     assert "verdict" not in done.out
     assert done.err.count("it said 'I think so, yes.'") == 1
-    assert f"{chat}: no answer to the 200 questions was usable, so the judge is unfit." in done.err
+    said = f"{chat}: no answer to the 200 questions was usable, so the judge is unfit and was asked"
+    assert said in done.err
+    assert f"{chat}: 400 answers, " in done.out, "each probe and its repair, and nothing after that"
     assert f"beholder doctor --judge {chat}; beholder show presence" in done.err
     beside = cli("judge-check", chat, rules(tmp_path))
     assert beside.code == 1
     assert "nan" not in beside.out
     assert "undefined at" not in beside.out
     assert "0.33 at 2.00" in beside.out
+    assert "bias: length" in beside.out
     assert f"{chat}: no answer to the 200 questions" in beside.err
 
 

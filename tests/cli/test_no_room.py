@@ -7,15 +7,18 @@ import json
 import os
 import resource
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from PIL import Image
 
 from beholder.errors import RunError
 from beholder.files import check_folder
+from beholder.judges import AnswerFile
+from servers.faults import FaultServer, completion, serving
 from toy.command import Cli, runner
 from toy.reviewer import write_reviews
 
@@ -154,3 +157,56 @@ def test_a_folder_without_permission_is_told_before_anything_is_made() -> None:
             folder.chmod(0o755)
         check_folder(folder / "a" / "b")
         assert not list(folder.iterdir())
+
+
+REFUSED: dict[str, tuple[str, ...]] = {
+    "score": ("score", "d.jsonl", "-m", "posh", "--judge", "openai:m"),
+    "rank": ("rank", "reviews.jsonl", "-s", "response(judge='openai:m')"),
+    "caption": ("caption", "d.jsonl", "--judge", "openai:m"),
+}
+
+
+@pytest.mark.parametrize("command", REFUSED.values(), ids=REFUSED)
+def test_a_run_that_is_refused_leaves_no_folder_that_it_made(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    before = set(Path().rglob("*"))
+    refused = cli(*command, "-o", "runs/refused")
+    assert refused.code == 2
+    assert "OPENAI_API_KEY" in refused.err
+    assert set(Path().rglob("*")) == before
+    Path("runs").mkdir()
+    Path("runs/other").mkdir()
+    cli(*command, "-o", "runs/refused")
+    assert list(Path("runs").iterdir()) == [Path("runs/other")]
+
+
+def test_a_refused_run_keeps_a_folder_that_was_there_and_one_that_paid(cli: Cli) -> None:
+    Path("there").mkdir()
+    nowhere = ("--base-url", "http://127.0.0.1:9/v1")
+    asked = ("score", "d.jsonl", "-m", "posh", "--judge")
+    assert cli(*asked, "openai:m", *nowhere, "-o", "there").code == 2
+    assert Path("there").is_dir()
+
+    def other(body: dict[str, Any]) -> dict[str, Any]:
+        return completion("ready", model="dear")
+
+    # What the server is costs money to find out only if it has a price, and it has none here.
+    with serving(FaultServer(other)) as server:
+        served = ("--base-url", server.url, "--max-cost", "1")
+        refused = cli(*asked, "openai:m", *served, "-o", "unpriced")
+        assert (refused.code, len(server.bodies)) == (2, 1), refused.err
+        assert "price" in refused.err
+        assert not Path("unpriced").exists()
+
+    def breaks(body: dict[str, Any]) -> dict[str, Any]:
+        return {**completion("ready"), "choices": []}
+
+    Path("prices.json").write_text('{"models": {"m": {"input": 1, "output": 1}}}')
+    with serving(FaultServer(breaks)) as server:
+        judge = "openai('m', prices='prices.json', attempts=1)"
+        refused = cli(*asked, judge, "--base-url", server.url, "-o", "paid")
+        assert (refused.code, len(server.bodies)) == (2, 1), refused.err
+        with closing(AnswerFile(Path("paid/store.sqlite"))) as file:
+            assert file.cost() == pytest.approx(110 / 1e6), "100 tokens read, 10 written"

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -199,3 +200,67 @@ def test_options_that_cannot_be_kept_are_told_before_any_question(
     done = cli("http://127.0.0.1:9/v1", [DOGS], "-m", REFERENCE, *options)
     assert done.code == 2
     assert message in done.err
+
+
+def test_a_dry_run_tells_what_the_cache_answers_and_the_run_that_all_came_from_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = runner(monkeypatch, capsys, "score")
+    Path("prices.json").write_text('{"models": {"served-1": {"input": 1000, "output": 0}}}')
+    judge = "openai(model='m', prices='prices.json')"
+
+    def score(url: str, name: str, items: list[dict[str, Any]], *more: str) -> Done:
+        Path(f"{name}.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+        metric = f'posh(judge="{judge}", contradictions=False, rules="fixed")'
+        return command(f"{name}.jsonl", "-m", metric, "--base-url", url, "--cache", "c", *more)
+
+    with serving(FaultServer(grader)) as server:
+        fresh = score(server.url, "a", [DOGS], "--dry-run")
+        assert "about 6 judge calls" in fresh.out, fresh.err
+        assert "in the cache" not in fresh.out, "nothing is known of the server"
+        assert not Path("c").exists()
+        assert not server.bodies
+        done = score(server.url, "a", [DOGS])
+        assert done.code == 0, done.err
+        assert "from the cache" not in done.err
+        n_before = len(server.bodies)
+        known = score(server.url, "b", [DOGS], "--dry-run")
+        assert "6 of 6 calls are already in the cache; the others cost about $0.0000" in known.out
+        # By hand, as in the test above: "black" of the other text is new, and so is what the
+        # second text is asked of.
+        more = score(server.url, "c", [DOGS, SAME], "--dry-run")
+        told = re.search(
+            r"  6 of 9 calls are already in the cache; .* about \$([\d.]+)\n", more.out
+        )
+        assert told is not None, more.out
+        assert 0.1 < float(told[1]) < 3.0, "three prompts of 100 to 1,000 tokens"
+        assert len(server.bodies) == n_before, "a dry run asks nobody"
+        assert not Path("runs/b").exists()
+        again = score(server.url, "b", [DOGS])
+        assert again.code == 0, again.err
+        assert "; all answers (6) of judges came from the cache\n" in again.err
+        mixed = score(server.url, "c", [DOGS, SAME])
+        assert "; 6 of 9 answers of judges came from the cache\n" in mixed.err
+
+
+def test_a_dry_run_knows_of_answers_without_probabilities_and_of_servers_that_were_asked_long_ago(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = runner(monkeypatch, capsys, "score", "d.jsonl")
+    Path("d.jsonl").write_text(json.dumps(DOGS) + "\n")
+
+    def draws(body: dict[str, Any]) -> dict[str, Any]:
+        asked = "Your digit" in body["messages"][-1]["content"]
+        return completion("4" if asked else "ready")
+
+    with serving(FaultServer(draws)) as server:
+        shared = ("-m", REFERENCE, "--base-url", server.url, "--cache", "c")
+        assert command(*shared, "-o", "one").code == 0
+    week = time.time() + 7 * 24 * 3600
+    monkeypatch.setattr(time, "time", lambda: week)
+    planned = command(*shared, "-o", "two", "--dry-run")
+    told = re.search(r"(\d+) of (\d+) calls are already in the cache", planned.out)
+    assert told is not None, planned.out
+    assert told[1] == told[2] != "0"

@@ -17,7 +17,7 @@ from beholder.judges import AnswerFile
 from beholder.judges.answer_database import AnswerDatabase
 from beholder.judges.answers import FACTS_LAST, AnswerCache, AnswerCount, Record
 from beholder.postgres import Address, Database
-from beholder.run.answers import open_cache
+from beholder.run.answers import cached_answers, open_cache
 from servers.faults import FaultServer, completion, serving
 from servers.killed_run import N_QUESTIONS, run
 from servers.postgres import Server
@@ -140,6 +140,9 @@ def test_facts_are_believed_for_a_day(place: Place, cache: AnswerCache) -> None:
     place.age("notes", "created", 120)
     assert cache.get_fact("a%b 1") is None
     assert cache.facts("") == {}
+    with cached_answers(place.at) as answers:
+        assert answers is not None
+        assert answers.get_fact("a%b 1") == "one", "answers are not older, so a dry run takes it"
     cache.put_fact("a%b 1", "news")
     assert cache.facts("") == {"a%b 1": "news"}
 

@@ -626,6 +626,18 @@ def test_the_steps_of_a_pasted_text_are_drawn(
     assert "pip install" in without
 
 
+def test_a_value_that_a_single_text_cannot_have_is_explained(opened: Open) -> None:
+    client = opened(trying=())
+    mark = client.get("/try").text.split('name="csrf" value="')[1].split('"')[0]
+    form = {"csrf": mark, "text": "A dog runs.", "references": "A dog runs."}
+    told = "<b>cider</b>: 0 over one image: a word is worth something only if other images"
+    with pytest.warns(UserWarning, match="cider over one image is 0"):
+        drawn = client.post("/try", data={**form, "metric": ["cider", "bleu"]}).text
+    assert told in drawn
+    assert "<b>bleu</b>:" not in drawn
+    assert "over one image" not in client.post("/try", data={**form, "metric": ["bleu"]}).text
+
+
 def test_pasted_texts_need_the_option(opened: Open, tmp_path: Path) -> None:
     client = opened(lemon_run(tmp_path / "run", 2))
     assert client.get("/try").status_code == 404

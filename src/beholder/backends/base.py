@@ -272,6 +272,7 @@ class Capabilities:
         structure: How JSON answers are obtained; None until it is asked.
         images: Whether it takes pictures; None until it is asked.
         thinking: Tokens added to each limit, for a model that thinks before it answers.
+        copies: Whether drawn answers are copies of one; None until it is asked.
     """
 
     model: str
@@ -279,6 +280,7 @@ class Capabilities:
     structure: Structure | None = None
     images: bool | None = None
     thinking: int = 0
+    copies: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,6 +402,10 @@ class Backend(ABC):
             schema: Find out how it gives JSON.
             images: Find out whether it takes pictures.
         """
+
+    def remembered(self) -> Capabilities | None:
+        """What was found out about the model before, without asking it; None if nothing."""
+        return None
 
     @abstractmethod
     async def chat(self, request: Request) -> Answer:

@@ -59,7 +59,6 @@ class Dialect(Capabilities):
         seed: Whether a seed may be sent.
         system: Whether the chat template knows a system message.
         many: Whether several answers come when several are asked for.
-        copies: Whether drawn answers are copies of one; None until it is asked.
         bounds: Whether a schema may bound the length of its lists and texts.
     """
 
@@ -68,7 +67,6 @@ class Dialect(Capabilities):
     seed: bool = True
     system: bool = True
     many: bool = True
-    copies: bool | None = None
     bounds: bool = True
 
     def shortcomings(self) -> list[tuple[str, str]]:

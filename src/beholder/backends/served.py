@@ -170,7 +170,7 @@ class Served(Backend):
             return await once(
                 self._facts,
                 self._fact_name,
-                lambda: self._remembered(schema, images, copies),
+                lambda: self.remembered(schema, images, copies),
                 lambda: self._find_out(schema, images, copies),
             )
 
@@ -405,7 +405,9 @@ class Served(Backend):
         self._dialect = dialect
         return dialect
 
-    def _remembered(self, schema: bool, images: bool, copies: bool) -> Dialect | None:
+    def remembered(
+        self, schema: bool = False, images: bool = False, copies: bool = False
+    ) -> Dialect | None:
         """What any run found out, if it covers the question."""
         text = self._facts.get_fact(self._fact_name)
         kept = None if text is None else Dialect.from_json(text)

@@ -175,6 +175,7 @@ class Answers:
         own: The run's store; None keeps answers in memory.
         shared: The cache, or None.
         heard: Called with the tokens of each new answer; stored ones do not count.
+        recalled: Called for each answer that comes from the cache.
     """
 
     def __init__(
@@ -182,10 +183,12 @@ class Answers:
         own: AnswerStore | None = None,
         shared: AnswerCache | None = None,
         heard: Callable[[Usage], None] = lambda usage: None,
+        recalled: Callable[[], None] = lambda: None,
     ) -> None:
         self._own: AnswerStore = own or InMemory()
         self._shared = shared
         self._heard = heard
+        self._recalled = recalled
 
     def get_answer(self, key: str) -> Answer | None:
         """The answer under a key, from the run or else from the cache."""
@@ -197,6 +200,8 @@ class Answers:
             record = self._shared.get_record(key)
             if record is not None:
                 self._own.put_answer(replace(record, cost=0.0))  # this run did not pay for it
+                if not record.is_draw:
+                    self._recalled()
                 return record.answer
         return answer
 

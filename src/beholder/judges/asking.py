@@ -214,17 +214,7 @@ class Questioner:
             able = await self.backend.capabilities(
                 schema=request.schema is not None, images=bool(request.images)
             )
-            template = f"{prompt.template.name}.v{prompt.template.version}@{prompt.template.digest}"
-            blank = Record(
-                request=_asked(request, able),
-                operation=prompt.operation,
-                template=template,
-                backend=self.backend.name + self.backend.variant,
-                model=able.model,
-                replicate=prompt.replicate,
-                answer=Answer((), able.model),
-                cost=None,
-            )
+            blank = self._blank(prompt, request, able)
             note_question(blank.key, prompt.messages)
             known = self._answers.get_answer(blank.key)
             if known is not None:
@@ -238,6 +228,19 @@ class Questioner:
                 arriving = [call.task for call in calls if call.task.get_loop() is loop]
                 await asyncio.gather(*arriving, return_exceptions=True)
             raise
+
+    def _blank(self, prompt: Prompt[Any], request: Request, able: Capabilities) -> Record:
+        """What is kept of the answer, without it."""
+        return Record(
+            request=_asked(request, able),
+            operation=prompt.operation,
+            template=f"{prompt.template.name}.v{prompt.template.version}@{prompt.template.digest}",
+            backend=self.backend.name + self.backend.variant,
+            model=able.model,
+            replicate=prompt.replicate,
+            answer=Answer((), able.model),
+            cost=None,
+        )
 
     async def _shared(self, request: Request, blank: Record, thinking: int) -> Answer:
         """Equal questions in flight are asked once; who gives up does not stop it for the others.

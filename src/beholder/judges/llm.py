@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -40,6 +40,8 @@ class Tally:
         prompt_tokens: Tokens sent.
         completion_tokens: Tokens answered.
         cost: US dollars, or None when some model's price is not known.
+        n_stored: Questions whose answers are in the cache; None if not known.
+        cost_stored: What of ``cost`` they would be.
         answers: Which answers questions get: ``typical`` ones, or those that lead to the ``fewest``
             or the ``most`` further questions.
     """
@@ -48,11 +50,28 @@ class Tally:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = 0.0
+    n_stored: int | None = None
+    cost_stored: float = 0.0
     answers: Literal["typical", "fewest", "most"] = "typical"
     seen: set[str] = field(default_factory=set, repr=False)
 
-    def add(self, backend: str, request: Request, said: str, price: Price | None) -> None:
-        """Count a question with its likely answer."""
+    def add(
+        self,
+        backend: str,
+        request: Request,
+        said: str,
+        price: Price | None,
+        stored: bool | None = None,
+    ) -> None:
+        """Count a question with its likely answer.
+
+        Args:
+            backend: Name of the backend.
+            request: The question.
+            said: The answer.
+            price: What tokens cost; None if unknown.
+            stored: Whether the answer is in the cache; None if not known.
+        """
         key = f"{backend}/{request.digest}"
         if key in self.seen:
             return
@@ -65,6 +84,9 @@ class Tally:
         self.n_calls += 1
         self.prompt_tokens += usage.prompt
         self.completion_tokens += usage.completion
+        if stored is not None:
+            self.n_stored = (self.n_stored or 0) + stored
+            self.cost_stored += price.cost(usage) if stored and price is not None else 0.0
         if price is None or self.cost is None:
             self.cost = None
         else:
@@ -72,17 +94,30 @@ class Tally:
 
 
 class Unprobed(Backend):
-    """A backend that is never reached: it is taken to be able to do everything."""
+    """A backend that is never reached: what is not known, it is taken to be able to do.
+
+    Attributes:
+        known: What was found out about the real one before; None if nothing.
+    """
 
     def __init__(self, real: Backend) -> None:
         self.name = real.name
+        self.variant = real.variant
         self.takes_films = real.takes_films
+        self.known = real.remembered()
         self._real = real
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
-        """Everything."""
-        model = self.name.partition(":")[2]
-        return Capabilities(f"{model}?", top_logprobs=20, structure="schema", images=True)
+        """What is known, and else everything."""
+        if self.known is None:
+            model = self.name.partition(":")[2]
+            return Capabilities(f"{model}?", top_logprobs=20, structure="schema", images=True)
+        structure, sees = self.known.structure or "schema", self.known.images is not False
+        return replace(self.known, structure=structure, images=sees)
+
+    async def draws_copies(self) -> bool:
+        """What is known; no if nothing is."""
+        return self.known is not None and bool(self.known.copies)
 
     async def chat(self, request: Request) -> Answer:
         """Never happens: ``DryAsker`` answers before a backend is asked."""
@@ -94,21 +129,29 @@ class Unprobed(Backend):
 
 
 class DryAsker(Questioner):
-    """Counts questions and gives each a likely answer."""
+    """Counts questions and gives each its stored answer, or a likely one."""
 
-    def __init__(self, backend: Backend, tally: Tally) -> None:
-        super().__init__(Unprobed(backend), Answers(), Budget())
+    def __init__(self, backend: Backend, tally: Tally, answers: AnswerStore | None = None) -> None:
+        unprobed = Unprobed(backend)
+        super().__init__(unprobed, answers or Answers(), Budget())
+        self._known = unprobed.known
         self._tally = tally
 
-    async def ask(self, prompt: Prompt[T]) -> T:
-        """The value of the answer that the tally wants; of the typical one if there is no other."""
+    async def _obtain(self, prompt: Prompt[Any]) -> Answer:
+        """The stored answer, or the one that the tally wants, or else the typical one."""
         request = Request(prompt.messages, prompt.sampling, prompt.schema, prompt.replicate)
         other = {"fewest": prompt.fewest, "most": prompt.costly}.get(self._tally.answers)
         said = other or prompt.typical
-        self._tally.add(self.backend.name, request, said, self.backend.price())
         first = ((said, 0.0),) if prompt.sampling.top_logprobs else None
-        samples = (Sample(said, "stop", first),) * prompt.sampling.n
-        return prompt.parse(Answer(samples, "dry"))
+        answer = Answer((Sample(said, "stop", first),) * prompt.sampling.n, "dry")
+        stored = None
+        if self._known is not None:
+            able = await self.backend.capabilities()
+            found = self._answers.get_answer(self._blank(prompt, request, able).key)
+            answer, stored = found or answer, found is not None
+        price = self.backend.price()
+        self._tally.add(self.backend.name, request, answer.text, price, stored)
+        return answer
 
     async def surprisal(self, texts: Any, *, prompt: str, images: Any) -> list[Surprisal]:
         """One nat per token; nothing is counted, because local models charge nothing."""
@@ -153,7 +196,7 @@ class LLMJudge(Judge):
         if tally is None:
             self._asker = Questioner(backend, answers or Answers(), budget or Budget())
         else:
-            self._asker = DryAsker(backend, tally)
+            self._asker = DryAsker(backend, tally, answers)
 
     @property
     def identity(self) -> str:

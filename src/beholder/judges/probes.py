@@ -123,7 +123,8 @@ class Fitness:
             of stated units, over tenths; 0 is best.
         reliability: Mean probability, share of stated units and count of each tenth that has any.
         position_bias: Mean rank given to what stands first minus that of what stands last, in
-            ranks; 0 is fair, below 0 favours the first; None if no ranking could be used.
+            ranks; 0 is fair, below 0 favours the first; None if no ranking could be used,
+            or no probe got a grade.
         seconds: Time for the probes, answers kept from before counted as nothing.
     """
 
@@ -187,7 +188,7 @@ async def fitness(judge: Judge, *, threshold: float, asked: Sequence[Probe] = ()
         calibration=calibrate(grades.tolist(), there.tolist(), threshold),
         calibration_error=_calibration_error(grades, there),
         reliability=_reliability(grades, there),
-        position_bias=await position_bias(judge, EQUAL_TEXTS),
+        position_bias=await position_bias(judge, EQUAL_TEXTS) if known else None,
         seconds=seconds,
     )
 

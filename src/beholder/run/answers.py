@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from beholder.backends import Answer, Usage
-from beholder.judges import AnswerFile, Answers, Budget
+from beholder.judges import AnswerFile, Answers, AnswerStore, Budget
 from beholder.judges.answer_database import AnswerDatabase
 from beholder.judges.answers import FACTS_LAST, AnswerCache
 from beholder.judges.grades import Judging
 from beholder.postgres import Address
 from beholder.run.store_file import FILE_NAME, to_read
+
+_ANY_AGE = 3e9
+"""Seconds; about a century."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,7 @@ def run_answers(
     max_cost: float | None = None,
     *,
     heard: Callable[[Usage], None] = lambda usage: None,
+    recalled: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[Answers, Budget]]:
     """Open what judges of a run keep their answers in; for ``Tools(answers=..., budget=...)``.
 
@@ -119,6 +123,7 @@ def run_answers(
         cache: File or database of the shared cache, or None for no cache.
         max_cost: US dollars that all starts of this run together may spend; None for no limit.
         heard: Receives the tokens of each new answer.
+        recalled: Called for each answer that comes from the cache.
 
     Raises:
         RunError: A file cannot be opened, or the database cannot be reached.
@@ -126,18 +131,38 @@ def run_answers(
     with ExitStack() as stack:
         own = stack.enter_context(closing(AnswerFile(folder / FILE_NAME)))
         shared = None if cache is None else stack.enter_context(closing(open_cache(cache)))
-        yield Answers(own, shared, heard), Budget(max_cost, spent=own.cost())
+        yield Answers(own, shared, heard, recalled), Budget(max_cost, spent=own.cost())
 
 
-def open_cache(place: Path | Address) -> AnswerCache:
+def open_cache(place: Path | Address, *, facts_last: float = FACTS_LAST) -> AnswerCache:
     """The cache that runs share, in a file or a database.
+
+    Args:
+        place: Where it is.
+        facts_last: Seconds for which facts about servers are valid.
 
     Raises:
         RunError: It cannot be used.
     """
     if isinstance(place, Path):
-        return AnswerFile(place, facts_last=FACTS_LAST, private=True)
-    return AnswerDatabase(place)
+        return AnswerFile(place, facts_last=facts_last, private=True)
+    return AnswerDatabase(place, facts_last=facts_last)
+
+
+@contextmanager
+def cached_answers(cache: Path | Address | None) -> Iterator[AnswerStore | None]:
+    """The answers of the cache for a dry run, which writes none; None if there is no cache.
+
+    What was found out about servers is given however old it is: answers are not older.
+
+    Raises:
+        RunError: The cache cannot be used.
+    """
+    if cache is None or (isinstance(cache, Path) and not cache.is_file()):
+        yield None
+        return
+    with closing(open_cache(cache, facts_last=_ANY_AGE)) as shared:
+        yield Answers(None, shared)
 
 
 def run_judging(folder: Path) -> Judging:

@@ -11,10 +11,11 @@ from typing import Any, TypeVar
 
 from beholder.aio import run_sync
 from beholder.errors import DataError, ItemError
-from beholder.judges import Tally
+from beholder.judges import AnswerStore, Tally
 from beholder.metrics.asker import Asker
 from beholder.metrics.tools import Tools
 from beholder.run import manifest
+from beholder.run.answers import cached_answers
 from beholder.run.session import RunContext
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
@@ -91,27 +92,37 @@ def plan(
         RunError: The directory holds a run of another kind.
     """
     few = at_most or {}
-    counting = [_Counting(asker, out, means, few.get(asker.name)) for asker in askers]
+    asking = any(asker.asks_judge() for asker in askers)
+    with cached_answers(means.work.cache if asking else None) as answers:
+        counting = [_Counting(asker, out, means, few.get(asker.name), answers) for asker in askers]
 
-    async def count() -> int:
-        n = 0
-        for subject in subjects:
-            for one in counting:
-                await one.add(n, subject)
-            n += 1
-        return n
+        async def count() -> int:
+            n = 0
+            for subject in subjects:
+                for one in counting:
+                    await one.add(n, subject)
+                n += 1
+            return n
 
-    n = run_sync(count())  # one event loop for all subjects: starting one takes milliseconds
+        n = run_sync(count())  # one event loop for all subjects: starting one takes milliseconds
     return RunPlan(n, tuple(bad_rows), tuple(one.planned for one in counting))
 
 
 class _Counting:
     """Counts what one asker would ask."""
 
-    def __init__(self, asker: Asker[Any], out: Path, means: RunContext, most: int | None) -> None:
+    def __init__(
+        self,
+        asker: Asker[Any],
+        out: Path,
+        means: RunContext,
+        most: int | None,
+        answers: AnswerStore | None,
+    ) -> None:
         self._asker = asker
         self._tally, low, high = (Tally(answers=one) for one in ("typical", "fewest", "most"))
-        self._tools, *self._bounds = map(means.counting, (self._tally, low, high))
+        tallies = (self._tally, low, high)
+        self._tools, *self._bounds = (means.counting(one, answers) for one in tallies)
         self._others: list[tuple[Asker[Any], Tools]] = []
         self._finished = finished(out, asker.name)
         self._room = None if most is None else max(0, most - len(self._finished))
@@ -121,7 +132,7 @@ class _Counting:
             self.planned.judge_least = low if asker.foresees_calls else None
             for other in asker.other_forms(self._tools):
                 tally = self.planned.other_forms[other.name] = Tally()
-                self._others.append((other, means.counting(tally)))
+                self._others.append((other, means.counting(tally, answers)))
 
     async def add(self, position: int, subject: Any) -> None:
         """Count one subject."""

@@ -103,8 +103,6 @@ def run_scores(
     with Session.open(
         config.out, SCORES, means=config.means, askers=metrics, progress=progress, engine=engine
     ) as session:
-        for metric in metrics:
-            metric.identities(session.tools)  # a tool that cannot be made stops here
         bad: list[DataError] = []
         n, digest = session.ingest_file(
             ITEM, config.input if given is None else None, read(config, bad, given), bad

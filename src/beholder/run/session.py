@@ -74,6 +74,9 @@ class Progress(Protocol):
     def answered(self, usage: Usage) -> None:
         """A judge has answered now, for so many tokens; answers that were kept do not count."""
 
+    def recalled(self) -> None:
+        """An answer of a judge came from the cache."""
+
 
 class Quiet:
     """Progress that is ignored."""
@@ -85,6 +88,9 @@ class Quiet:
         """See ``Progress``."""
 
     def answered(self, usage: Usage) -> None:
+        """See ``Progress``."""
+
+    def recalled(self) -> None:
         """See ``Progress``."""
 
 
@@ -119,9 +125,10 @@ class RunContext:
         """Tools without a store, as worker processes make them."""
         return Tools(None, self.judging.for_tools(), answers, budget, folder=self.folder)
 
-    def counting(self, tally: Tally) -> Tools:
-        """Tools whose judges are not asked but counted."""
-        return Tools(options=self.judging.for_tools(), tally=tally, folder=self.folder)
+    def counting(self, tally: Tally, answers: AnswerStore | None = None) -> Tools:
+        """Tools whose judges are not asked but counted; answers that are stored are taken."""
+        options = self.judging.for_tools()
+        return Tools(options=options, answers=answers, tally=tally, folder=self.folder)
 
 
 Done: TypeAlias = Callable[[int, int], None]
@@ -212,8 +219,8 @@ class Session:
             engine: Where the work is done; None for this machine.
 
         Raises:
-            ConfigError: The folder's name is not UTF-8, or an option of tools is given that none
-                of them takes.
+            ConfigError: The folder's name is not UTF-8, an option of tools is given that none of
+                them takes, or a tool cannot be made.
             RunError: The folder is busy, or holds a run of another kind or format.
             KeyboardInterrupt: Passed on, after the store has all that was finished.
         """
@@ -227,11 +234,19 @@ class Session:
             answers, budget = None, None
             if any(asker.asks_judge() for asker in asking):
                 answers, budget = stack.enter_context(
-                    run_answers(out, means.work.cache, means.work.max_cost, heard=progress.answered)
+                    run_answers(
+                        out,
+                        means.work.cache,
+                        means.work.max_cost,
+                        heard=progress.answered,
+                        recalled=progress.recalled,
+                    )
                 )
             tools = Tools(store, means.judging.for_tools(), answers, budget, folder=means.folder)
             session = cls(kind, store, tools, means, progress)
             session._engine, session.answers = working, answers
+            for asker in asking:
+                asker.identities(tools)  # a tool that cannot be made stops here
             stack.enter_context(one_blas_thread())  # sums depend on the number of threads
             try:
                 yield session
@@ -299,7 +314,6 @@ class Session:
             ConfigError: A tool cannot be made, or does not support the operation.
             RunError: The run holds outcomes of that name that were made in another way.
         """
-        asker.identities(self.tools)  # a tool that cannot be made stops here, before any reading
         prepared = self._prepared(asker, kind, n)
         signature = prepared.signature(prepared.identities(self.tools))
         made = self.store.signature(prepared.name)

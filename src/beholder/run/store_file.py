@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -21,6 +21,7 @@ T = TypeVar("T")
 
 FORMAT = 2
 FILE_NAME = "store.sqlite"
+_LOCK = ".lock"
 PARTS_NAME = "parts.json"
 """In the folder of a run in parts, whose store holds answers of judges alone."""
 NO_RUN = (
@@ -123,10 +124,13 @@ def to_read(folder: Path) -> Iterator[sqlite3.Connection]:
 def locked(folder: Path) -> Iterator[None]:
     """Hold a run directory, made if need be, for this process alone.
 
+    If the work fails before anything was stored, folders that were made here are removed.
+
     Raises:
         RunError: Another process writes there.
     """
-    lock = FileLock(folder / ".lock")
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    lock = FileLock(folder / _LOCK)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
@@ -141,8 +145,33 @@ def locked(folder: Path) -> Iterator[None]:
         ) from error
     try:
         yield
+    except BaseException:
+        lock.release()
+        if made and _is_blank(folder):
+            for name in (_LOCK, FILE_NAME):
+                (folder / name).unlink(missing_ok=True)
+            for one in made:
+                if not any(one.iterdir()):
+                    one.rmdir()
+        raise
     finally:
         lock.release()
+
+
+def _is_blank(folder: Path) -> bool:
+    """Whether a run directory holds no more than facts about servers, which are found out again."""
+    if not {one.name for one in folder.iterdir()} <= {_LOCK, FILE_NAME}:
+        return False
+    if not (folder / FILE_NAME).is_file():
+        return True
+    try:
+        with closing(_connect(folder, "mode=ro")) as db:
+            tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+            counted = {name for (name,) in tables} - {"notes", "claims"}
+            rows = (db.execute(f'SELECT 1 FROM "{one}" LIMIT 1') for one in counted)  # noqa: S608
+            return not any(found.fetchone() for found in rows)
+    except _DAMAGE:  # the error that led here is the one to report
+        return False
 
 
 def _connect(folder: Path, how: str) -> sqlite3.Connection:

@@ -143,7 +143,9 @@ def close(
         did: What was done to a subject.
     """
     done = f"{progress.scored_now} {did} now, {progress.failed_now} failed now"
-    asked = f"; {progress.tokens_in_words}" if progress.tokens_in_words else ""
+    asked = "".join(
+        f"; {one}" for one in (progress.tokens_in_words, progress.recalled_in_words) if one
+    )
     say(f"{done}, {progress.reused} reused, {progress.seconds:.1f} s{asked}")
     say(f"run: {out}")
     if report is not None:
@@ -182,6 +184,8 @@ def tell_plan(planned: RunPlan, out: Path) -> int:
             least, most = asker.judge_least, asker.judge_most
             differ = least is not None and least.n_calls < most.n_calls
             tell(f"  {'about' if least is None or differ else 'exactly'} {_estimate(asker.judge)}")
+            if asker.judge.n_stored is not None:
+                tell(f"  {_stored(asker.judge)}")
             if differ and least is not None:
                 tell(f"  at least {_estimate(least)}")
             if differ or most.n_calls > asker.judge.n_calls:
@@ -193,6 +197,14 @@ def tell_plan(planned: RunPlan, out: Path) -> int:
         tell("  about what a server can do")
     tell(f"run directory: {out} (nothing was written)")
     return 0
+
+
+def _stored(tally: Tally) -> str:
+    """How many calls need not be made, in words."""
+    said = f"{tally.n_stored:,} of {tally.n_calls:,} calls are already in the cache"
+    if not tally.n_stored or tally.cost is None:
+        return said
+    return f"{said}; the others cost about ${tally.cost - tally.cost_stored:.4f}"
 
 
 def _estimate(tally: Tally) -> str:

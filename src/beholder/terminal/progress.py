@@ -27,6 +27,7 @@ class TerminalProgress:
         failed_now: Failed in this start of the run.
         reused: Finished by an earlier start.
         tokens: What judges have read and written in this start.
+        n_recalled: Answers that came from the cache in this start.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -34,6 +35,8 @@ class TerminalProgress:
         self.failed_now = 0
         self.reused = 0
         self.tokens = Usage()
+        self.n_answered = 0
+        self.n_recalled = 0
         self._clock = clock
         self._began = clock()
         self._earlier = deque([(self._began, self.tokens)])
@@ -70,9 +73,14 @@ class TerminalProgress:
 
     def answered(self, usage: Usage) -> None:
         """See ``run.session.Progress``."""
+        self.n_answered += 1
         self.tokens += usage
         self._earlier.append((self._clock(), self.tokens))
         self._bar.update(self._task, counts=self._counts())
+
+    def recalled(self) -> None:
+        """See ``run.session.Progress``."""
+        self.n_recalled += 1
 
     @property
     def seconds(self) -> float:
@@ -89,6 +97,15 @@ class TerminalProgress:
             f"judges read {self.tokens.prompt:,} tokens ({read}) and wrote"
             f" {self.tokens.completion:,} ({wrote})"
         )
+
+    @property
+    def recalled_in_words(self) -> str:
+        """Answers of this start that came from the cache; empty if none did."""
+        if not self.n_recalled:
+            return ""
+        share = f"{self.n_recalled:,} of {self.n_answered + self.n_recalled:,} answers"
+        said = share if self.n_answered else f"all answers ({self.n_recalled:,})"
+        return f"{said} of judges came from the cache"
 
     def _counts(self) -> str:
         done = self.scored_now + self.failed_now

@@ -18,6 +18,7 @@ from beholder.metrics import METRICS, Metric, Tools, metric
 from beholder.optional import missing
 from beholder.records import Item
 from beholder.report.steps import step_pictures
+from beholder.run import manifest
 from beholder.run.scores import ScoreConfig, run_scores
 from beholder.run.session import Quiet
 from beholder.web.items import RunView
@@ -57,6 +58,7 @@ class TryPage:
             "unusable": self._unusable,
             "scored": (),
             "problems": (),
+            "cautions": (),
         }
         if form is None:
             return page(request, "try.html.j2", context)
@@ -90,6 +92,7 @@ class TryPage:
                 template, parts = subject_page(SeenSubject(view, store, "item", 0, item, ()))
                 lacking = missing("matplotlib", extra="plots", purpose="drawing the steps of VCS")
                 steps = {} if lacking else step_pictures(store, 0)
+            results = manifest.results(manifest.read(out))
         return template, {
             **parts,
             "steps": steps,
@@ -97,6 +100,7 @@ class TryPage:
             "scored": list(built),
             "chosen_metric": next(iter(built)),
             "problems": problems,
+            "cautions": [(name, said) for name, one in results.items() for said in one.cautions],
         }
 
 

@@ -84,9 +84,9 @@ def judge_check(
         return 0
     checked = [_check(judge, reached, replicates, temperature) for judge in judges]
     useless = [one for one in checked if one.fit.n_failed == one.fit.n]
-    if len(useless) < len(checked):
-        table = Table("what", *(escape(one.name) for one in checked), "means")
-        for row in _rows(checked, replicates):
+    if answering := [one for one in checked if one not in useless]:
+        table = Table("what", *(escape(one.name) for one in answering), "means")
+        for row in _rows(answering, replicates):
             table.add_row(*row)
         tell_tables(table)
     for one in checked:
@@ -96,8 +96,8 @@ def judge_check(
         if one in useless:
             say(
                 f"{one.name}: no answer to the {one.fit.n} questions was usable, so the judge is"
-                " unfit. To see what it supports, run beholder doctor --judge"
-                f" {quote(one.name)}; beholder show presence prints the question"
+                " unfit and was asked nothing else. To see what it supports, run beholder doctor"
+                f" --judge {quote(one.name)}; beholder show presence prints the question"
             )
         if one.judging.in_words:
             tell(f"{one.name}: {one.judging.in_words}")
@@ -122,11 +122,13 @@ def _print_verifications(judges: Sequence[str], reached: JudgeOptions, path: Pat
 def _check(judge: str, reached: JudgeOptions, replicates: int, temperature: float) -> _Checked:
     from beholder.aio import run_sync
     from beholder.judges import AnswerFile, Answers
-    from beholder.judges.diagnostics import check_steadiness
+    from beholder.judges.diagnostics import Steadiness, check_steadiness
     from beholder.judges.probes import fitness
 
     async def both(made: Judge) -> tuple[Fitness, Steadiness]:
         found = await fitness(made, threshold=made.presence_threshold)
+        if found.n_failed == found.n:
+            return found, Steadiness(None, (), 0, 0)
         steady = await check_steadiness(made, replicates=replicates, temperature=temperature)
         return found, steady
 

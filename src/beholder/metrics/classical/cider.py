@@ -126,6 +126,10 @@ _NOTHING = 1e-6
 """A value below says nothing, on a scale from 0 to 10."""
 _MANY = 0.1
 """Share of such values from which they are reported."""
+_ONE_IMAGE = (
+    "a word is worth something only if other images do not have it; score more images, or name a"
+    " saved table (df)"
+)
 _APART = math.ceil(SIGMA * math.sqrt(2 * math.log(SCALE / _NOTHING)))
 """Words by which the Gaussian brings any score below that."""
 
@@ -181,12 +185,8 @@ class CIDEr(WordMetric):
             table = Frequencies.of(references(), self.tokenizer)
             one_text = most == 1
             if table.n_documents == 1:
-                warnings.warn(
-                    f"{self.registered_name} over one image is 0: a word is worth something only"
-                    " if other images do not have it; score more images, or name a saved table"
-                    " (df)",
-                    stacklevel=3,
-                )
+                name = self.registered_name
+                warnings.warn(f"{name} over one image is 0: {_ONE_IMAGE}", stacklevel=3)
         else:
             table = Frequencies.load(self.df)
             if table.tokenizer != self.tokenizer:
@@ -245,6 +245,8 @@ class CIDEr(WordMetric):
         told = super().cautions(columns)
         if tiny <= _MANY * len(found):
             return told
+        if self.table is not None and self.table.n_documents == 1:
+            return (*told, f"0 over one image: {_ONE_IMAGE}")
         why = ["document frequencies of one text a picture"] if self.one_text else []
         if self.clips:
             why.append(f"texts {_APART} words longer or shorter than their reference count as 0")

@@ -225,8 +225,6 @@ def run_making(
         progress=progress,
         engine=engine,
     ) as session:
-        for asker in making.askers:
-            asker.identities(session.tools)  # a judge that cannot do it stops here
         n, digest = session.ingest_file(making.subjects, making.source, _good(making, bad), bad)
         for asker in making.askers:
             session.add(asker, making.subjects, n)
