@@ -39,6 +39,7 @@ from beholder.kinds.agreement.results import (
 )
 from beholder.metrics import Metric, ValueInfo, metric
 from beholder.run import SCORES, kind
+from beholder.run.plan import RunPlan
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
 from beholder.run.store import Store
@@ -225,6 +226,11 @@ def with_length(metrics: Sequence[MetricValue]) -> list[MetricValue]:
 def scoring(config: ScoreConfig, metrics: Sequence[MetricValue]) -> ScoreConfig:
     """The run that keeps the scores: each metric once, whichever of its values are asked for."""
     return replace(config, metrics=tuple({one.metric.name: one.metric for one in metrics}.values()))
+
+
+def planned(run: ScoreConfig, judged: JudgedSet, measures: Sequence[Measure]) -> RunPlan:
+    """What a run would score and ask; nothing is written."""
+    return kind.plan(SCORES, run, given=scored_items(judged.items, measures))
 
 
 def agree(

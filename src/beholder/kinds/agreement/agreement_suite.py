@@ -17,17 +17,17 @@ from beholder.kinds.agreement.agree import (
     MetricValue,
     Row,
     agree,
+    planned,
     records,
     scoring,
     with_length,
 )
 from beholder.kinds.agreement.granular import MarkedSide, MarkedText, marked_sides
 from beholder.kinds.agreement.load import SETS, JudgedSet, load
-from beholder.kinds.agreement.measure import AgreementFound, compare, scored_items
-from beholder.kinds.agreement.protocols import Measure, generic, protocol
+from beholder.kinds.agreement.measure import AgreementFound, compare
+from beholder.kinds.agreement.protocols import Measure
 from beholder.kinds.agreement.results import SuiteMeasureResult, SuiteResult
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
-from beholder.run import SCORES, kind
 from beholder.run.plan import RunPlan
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
@@ -143,16 +143,13 @@ def _sources(folder: Path) -> Iterator[tuple[str, str | None]]:
 
 def measures_of(judged: JudgedSet, kind: str) -> tuple[Measure, ...]:
     """The measures of a set's own protocol, or one for each of its labels; none of marks."""
-    if judged.name in MARKED:
-        return ()
-    return protocol(judged.name) if judged.known else generic(judged.items, None, kind)
+    return () if judged.name in MARKED else judged.measures((), kind)
 
 
 def plan_set(judged: JudgedSet, config: AgreementSuiteConfig) -> RunPlan:
     """What one set's run would score and ask; nothing is written."""
     run = scoring(config.run_of(judged), with_length(config.metrics))
-    items = scored_items(judged.items, measures_of(judged, config.kind))
-    return kind.plan(SCORES, run, given=items)
+    return planned(run, judged, measures_of(judged, config.kind))
 
 
 def held_against(

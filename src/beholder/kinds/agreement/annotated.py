@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -222,24 +222,14 @@ def compare_graphs(gold: PublishedGraph, found: PublishedGraph) -> GraphScores:
         for span in gold.entities[i].spans
         if any(_shared((span,), entity.spans) for entity in found.entities)
     ]
+    heads = [(own[i][0], others[j][0]) in same for i, j in attributes.items()]
+    subjects = [(g.subject, f.subject) in same for g, f in pairs]
+    objects = [(g.object, f.object) in same for g, f in pairs]
     return {
-        "entity": _scores(
-            len(entities), len(gold.entities), len(found.entities), {"coref": mentions}
-        ),
-        "attribute": _scores(
-            len(attributes),
-            len(own),
-            len(others),
-            {"head": [(own[i][0], others[j][0]) in same for i, j in attributes.items()]},
-        ),
+        "entity": _scores(entities, gold.entities, found.entities, coref=mentions),
+        "attribute": _scores(attributes, own, others, head=heads),
         "relation": _scores(
-            len(relations),
-            len(gold.relations),
-            len(found.relations),
-            {
-                "head": [(g.subject, f.subject) in same for g, f in pairs],
-                "tail": [(g.object, f.object) in same for g, f in pairs],
-            },
+            relations, gold.relations, found.relations, head=subjects, tail=objects
         ),
     }
 
@@ -267,14 +257,13 @@ def _shared(spans: Sequence[Span], others: Sequence[Span]) -> int:
     return len(own & {place for start, end in others for place in range(start, end)})
 
 
-def _scores(
-    n: int, n_gold: int, n_found: int, right: Mapping[str, Sequence[bool]]
-) -> ElementScores:
-    precision = n / n_found if n_found else None
-    recall = n / n_gold if n_gold else None
-    f1 = 2 * n / (n_found + n_gold) if n_found + n_gold else None
+def _scores(matched: Sized, gold: Sized, found: Sized, **right: Sequence[bool]) -> ElementScores:
+    n, n_gold, n_found = len(matched), len(gold), len(found)
     return ElementScores(
-        precision, recall, f1, {name: fmean(said) if said else None for name, said in right.items()}
+        n / n_found if n_found else None,
+        n / n_gold if n_gold else None,
+        2 * n / (n_found + n_gold) if n_found + n_gold else None,
+        {name: fmean(said) if said else None for name, said in right.items()},
     )
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from beholder.kinds.agreement.load import JudgedSet
     from beholder.options import DataOptions, JudgeOptions, WorkOptions
     from beholder.run.scores import ScoreConfig
+    from beholder.tables import Table
 
 
 @Parameter(name="*")
@@ -133,18 +134,13 @@ def agree(
         return _tell_reliability(source, metric, judgments.label, tell.as_json)
     import msgspec
 
-    from beholder.api import Run
     from beholder.data.marks import MARKED
     from beholder.kinds.agreement import agree as benchmark
     from beholder.kinds.agreement.figures import MOST_DRAWN, write_agreement_figures
     from beholder.kinds.agreement.load import load
-    from beholder.kinds.agreement.measure import scored_items
     from beholder.kinds.agreement.page_tables import agreement_tables, published_of
-    from beholder.kinds.agreement.protocols import generic, protocol
     from beholder.report.drawing import draw
-    from beholder.report.markdown import summed_up
     from beholder.report.pages import no_figures
-    from beholder.run import SCORES, kind
     from beholder.run.corrected import labelled_tables
     from beholder.run.labels import check_fit, targets
     from beholder.run.scores import ScoreConfig
@@ -164,8 +160,8 @@ def agree(
     own = judged.known and not judgments.label
     if own and judged.name in MARKED:
         return _agree_on_spans(judged, judgments, metric, tools, config, drawing, tell)
-    label = [one.partition("@")[0] for one in judgments.label] or None
-    measures = protocol(judged.name) if own else generic(judged.items, label, judgments.kind)
+    labels = [one.partition("@")[0] for one in judgments.label]
+    measures = judged.measures(labels, judgments.kind)
     metrics = [benchmark.asked(name, **tools.named()) for name in metric]
     problems: list[str] = []
     named = {one.metric.name: [one.info] for one in metrics}
@@ -173,9 +169,7 @@ def agree(
     check_fit(judged.items, wanted)
     if tell.dry_run:
         run = benchmark.scoring(config, benchmark.with_length(metrics))
-        return tell_plan(
-            kind.plan(SCORES, run, given=scored_items(judged.items, measures)), run.out
-        )
+        return tell_plan(benchmark.planned(run, judged, measures), run.out)
     with TerminalProgress() as progress:
         report = benchmark.agree(
             judged,
@@ -189,22 +183,14 @@ def agree(
     corrected, reasons = labelled_tables(config.out, wanted)
     beside = published_of(report.result, own and rows.limit is None) if judgments.published else []
     found = [*agreement_tables(report), *beside, *corrected]
-    problems += reasons
-    title = f"Agreement: {judged.name}"
-    tell_summary(
-        msgspec.to_builtins(report.result)
-        | {table.name: table.rows for table in (*beside, *corrected)},
-        found,
-        tell.as_json,
-        drawing.markdown,
-        lambda: summed_up(title, found),
-    )
-    for problem in problems:
+    plain = msgspec.to_builtins(report.result)
+    plain |= {table.name: table.rows for table in (*beside, *corrected)}
+    _tell(f"Agreement: {judged.name}", plain, found, drawing, tell)
+    for problem in [*problems, *reasons]:
         say(problem)
-    say_failures(Run(config.out).summary)
+    _say_failures(config.out)
     drawing.write(found)
-    lacking = no_figures()
-    if lacking and not drawing.no_figures:
+    if not drawing.no_figures and (lacking := no_figures()):
         say(f"left out: {lacking}")
     elif not drawing.no_figures:
         paths = write_agreement_figures(report, config.out / "agreement")
@@ -213,6 +199,21 @@ def agree(
         say(f"figures: {config.out / 'agreement'} ({len(paths)} files{drawn})")
     page = None if drawing.no_report else draw(config.out, media_root=pictures)
     return close(config.out, progress, page)
+
+
+def _tell(
+    title: str, plain: object, tables: Sequence[Table], drawing: DrawingGroup, tell: TellGroup
+) -> None:
+    """Print a result, and sum it up in Markdown where that is asked for."""
+    from beholder.report.markdown import summed_up
+
+    tell_summary(plain, tables, tell.as_json, drawing.markdown, lambda: summed_up(title, tables))
+
+
+def _say_failures(out: Path) -> None:
+    from beholder.api import Run
+
+    say_failures(Run(out).summary)
 
 
 def _folder(data: str) -> Path | None:
@@ -231,30 +232,23 @@ def _agree_on_spans(
     tell: TellGroup,
 ) -> int:
     """Compare units of metrics with the spans that people marked."""
-    from beholder.api import Run
+    from beholder.kinds.agreement.agree import planned
     from beholder.kinds.agreement.granular import granular
-    from beholder.kinds.agreement.measure import scored_items
     from beholder.kinds.agreement.page_tables import granular_table
     from beholder.metrics import metric
-    from beholder.report.markdown import summed_up
-    from beholder.run import SCORES, kind
     from beholder.terminal.progress import TerminalProgress
 
     if not names:
         raise ConfigError(f"{judged.name} needs a metric that gives units, such as -m posh")
-    metrics = [metric(name, **tools.named()) for name in names]
+    metrics = tuple(metric(name, **tools.named()) for name in names)
     if tell.dry_run:
-        run = replace(config, metrics=tuple(metrics))
-        return tell_plan(kind.plan(SCORES, run, given=scored_items(judged.items, ())), run.out)
+        return tell_plan(planned(replace(config, metrics=metrics), judged, ()), config.out)
     with TerminalProgress() as progress:
         report = granular(judged, metrics, config, progress, n_resamples=judgments.resamples)
     found = [granular_table(report)]
-    title = f"Agreement: {judged.name}"
-    tell_summary(
-        asdict(report), found, tell.as_json, drawing.markdown, lambda: summed_up(title, found)
-    )
+    _tell(f"Agreement: {judged.name}", asdict(report), found, drawing, tell)
     drawing.write(found)
-    say_failures(Run(config.out).summary)
+    _say_failures(config.out)
     return close(config.out, progress)
 
 
@@ -297,7 +291,6 @@ def _compare_suite(
     """
     import msgspec
 
-    from beholder.api import Run
     from beholder.kinds.agreement.agree import asked
     from beholder.kinds.agreement.agreement_suite import (
         WITHOUT_A_KEY,
@@ -308,7 +301,6 @@ def _compare_suite(
         together,
     )
     from beholder.kinds.agreement.suite_page import measures_table, suite_table, write_suite
-    from beholder.report.markdown import summed_up
     from beholder.report.study_tables import write_tables
     from beholder.run.session import default_out
     from beholder.terminal.progress import TerminalProgress
@@ -335,18 +327,12 @@ def _compare_suite(
         with TerminalProgress() as progress:
             found.append(held_against(judged, config, progress))
         run = config.run_of(judged).out
-        say_failures(Run(run).summary)
+        _say_failures(run)
         close(run, progress)
     report = together(config, found)
     table = suite_table(report)
-    title = "Agreement of metrics with people"
-    tell_summary(
-        msgspec.to_builtins(report),
-        [table],
-        tell.as_json,
-        drawing.markdown,
-        lambda: summed_up(title, [table]),
-    )
+    plain = msgspec.to_builtins(report)
+    _tell("Agreement of metrics with people", plain, [table], drawing, tell)
     place = drawing.tables or config.out / "tables"
     written = write_tables([table, measures_table(report)], place)
     say(f"tables: {place} ({len(written)} files)")

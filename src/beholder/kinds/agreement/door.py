@@ -12,7 +12,7 @@ from beholder.judges import Judge
 from beholder.kinds.agreement.agree import MetricValue, Report, asked, default_out
 from beholder.kinds.agreement.agree import agree as hold_against
 from beholder.kinds.agreement.load import load
-from beholder.kinds.agreement.protocols import GenericKind, generic, protocol
+from beholder.kinds.agreement.protocols import GenericKind
 from beholder.metrics import Metric
 from beholder.options import Options, asked_tools, grouped
 from beholder.run.scores import ScoreConfig
@@ -74,13 +74,9 @@ def agree(
     judged = load(str(source), None if data is None else str(data), rows)
     folder = Path(out or default_out(judged.name))
     config = ScoreConfig(judged.name, (), folder, replace(rows, limit=None), judging, work)
-    own_protocol = judged.known and not labels
-    measures = (
-        protocol(judged.name) if own_protocol else generic(judged.items, list(labels) or None, kind)
-    )
     found = hold_against(
         judged,
-        measures,
+        judged.measures(labels, kind),
         [asked(m, **defaults) if isinstance(m, str) else MetricValue(m) for m in metrics],
         config,
         progress or Quiet(),

@@ -16,6 +16,7 @@ from beholder.data import read_items
 from beholder.data.columns import as_number
 from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
+from beholder.kinds.agreement.protocols import Measure, generic, protocol
 from beholder.kinds.agreement.published_files import parquet_rows
 from beholder.optional import require
 from beholder.options import DataOptions
@@ -81,6 +82,12 @@ class JudgedSet:
     known: bool
     items: tuple[Item, ...]
     bad_rows: tuple[DataError, ...] = ()
+
+    def measures(self, labels: Sequence[str], kind: str) -> tuple[Measure, ...]:
+        """Those of its own protocol, or of labels: the named ones, else all that fit the kind."""
+        if self.known and not labels:
+            return protocol(self.name)
+        return generic(self.items, labels or None, kind)
 
 
 def load(

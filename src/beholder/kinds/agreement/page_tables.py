@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from msgspec import structs
@@ -22,29 +22,20 @@ from beholder.kinds.agreement.results import (
     cell,
 )
 from beholder.report.numbers import show_p, show_signed
-from beholder.tables import METRIC, N_MISSING, NOTE, VALUE, Column, N, Table, interval_cells
+from beholder.stats.alerts import AlertF1
+from beholder.stats.spans import SpanF1
+from beholder.tables import METRIC, Cells, Column, Table, declared, interval_cells
 
+TABLES = declared(Path(__file__).with_name("tables.toml"))
 DASH = "\N{EN DASH}"
 CLUSTERS = (
     "Cluster 1: the best and what is not significantly different by the paired"
     " bootstrap over sources (p of 0.05, Holm-corrected); cluster 2: the same of the rest."
 )
 
-AGREEMENT = (
-    METRIC,
-    VALUE,
-    Column("agreement", "agreement", interval=True),
-    Column("cluster", "cluster", "count"),
-    N,
-    N_MISSING,
-    Column("n_undefined", "undefined", "count"),
-    NOTE,
-)
-"""Columns of a metric's agreement under one measure."""
 
-
-def agreement_cells(row: MetricAgreement) -> dict[str, object]:
-    """The cells of ``AGREEMENT`` of one metric."""
+def agreement_cells(row: MetricAgreement) -> Cells:
+    """The cells of the table ``agreement`` of one metric."""
     return structs.asdict(row) | {
         "agreement_low": row.low,
         "agreement_high": row.high,
@@ -60,17 +51,17 @@ def agreement_of(found: AgreementResult[M], measure: MeasureResult) -> Table:
         found: The agreement on a set.
         measure: One of its measures.
     """
-    return Table(
+    table = replace(
+        TABLES["agreement"],
         name=f"agreement-{safe_name(measure.name)}",
         title=f"{found.name}: {measure.name}",
-        columns=AGREEMENT,
-        rows=tuple(map(agreement_cells, measure.metrics)),
-        notes=(
-            f"{found.n_items:,} judged; 95 % intervals over sources, {found.n_resamples:,}"
-            " resamples.",
-            *([CLUSTERS] if any(row.cluster for row in measure.metrics) else ()),
-            *(signature for signature in found.signatures.values() if signature),
-        ),
+    )
+    clusters = [CLUSTERS] if any(row.cluster for row in measure.metrics) else []
+    return table.of(
+        map(agreement_cells, measure.metrics),
+        [*clusters, *filter(None, found.signatures.values())],
+        n_items=found.n_items,
+        n_resamples=found.n_resamples,
     )
 
 
@@ -143,7 +134,7 @@ def published_of(found: AgreementResult[M], whole: bool) -> list[Table]:
     """
     file = Path(__file__).with_name("published_figures.toml")
     known = tomllib.loads(file.read_text(encoding="utf-8"))["figure"]
-    rows: list[dict[str, object]] = []
+    rows: list[Cells] = []
     for measure in found.measures:
         of_set = [row for row in known if row["set"] == found.name]
         rows += [
@@ -165,21 +156,10 @@ def published_of(found: AgreementResult[M], whole: bool) -> list[Table]:
                 said = f"not comparable: {differs}" if differs else "same protocol"
                 cells = {"measure": measure.name, "agreement": row["value"], "said": said}
                 rows.append({**row, **cells, "references": "yes" if row["references"] else "no"})
-    columns = (
-        METRIC,
-        Column("agreement", "agreement", interval=True),
-        Column("said", "", "text"),
-        Column("references", "reads references", "text"),
-        Column("split", "split", "text"),
-        Column("ties", "ties", "text"),
-        Column("source", "source", "text"),
-        Column("year", "year", "cell"),
-        Column("measure", "measure", "text"),
-    )
     note = "A figure is comparable by set, labels, statistic and ties; look at references, too."
     note = note if rows else "Not comparable: we know no published figure of this set."
-    title = f"{found.name}: published figures"
-    return [Table("published-figures", title, columns, tuple(rows), (note,), by="measure")]
+    table = replace(TABLES["published-figures"], title=f"{found.name}: published figures")
+    return [table.of(rows, [note])]
 
 
 def agreement_tables(report: Report) -> list[Table]:
@@ -190,81 +170,47 @@ def agreement_tables(report: Report) -> list[Table]:
         made = (agreement_of(found, measure), matrix_of(measure), confusion_of(measure))
         tables += [table for table in made if table]
     if found.extra:
-        tables.append(_extra(found.extra))
+        rows = [
+            {"metric": metric, "figure": name, "value": value}
+            for metric, figures in found.extra.items()
+            for name, value in figures.items()
+        ]
+        tables.append(TABLES["agreement-figures"].of(rows))
     return tables
-
-
-def _extra(extra: Mapping[str, Mapping[str, float | None]]) -> Table:
-    rows = [
-        {"metric": metric, "figure": name, "value": value}
-        for metric, figures in extra.items()
-        for name, value in figures.items()
-    ]
-    columns = (
-        METRIC,
-        Column("figure", "figure", "text"),
-        Column("value", "value"),
-    )
-    return Table(
-        "agreement-figures", "Figures without intervals", columns, tuple(rows), by="metric"
-    )
 
 
 def granular_table(report: GranularReport) -> Table:
     """What each metric finds of the spans that people marked, per side."""
-    rows: list[dict[str, object]] = []
-    part = report.part
-    notes = [
-        f"{report.n_items:,} judged; 95 % intervals over sources, {report.n_resamples:,}"
-        " resamples.",
-        f"AUC: chance that of two {part} the marked one has the lower score, whatever the"
-        " threshold; 0.5 knows nothing.",
-        f"macro F1: {part} marked and not, at the best threshold of these data, an upper bound;"
-        " held out: each half by the other's threshold.",
-        f"precision, recall, F1, IoU: of the marked {part}, at the best threshold.",
-    ]
+    rows: list[Cells] = []
+    notes: list[str] = []
     if any(found.spans is not None for found in report.findings):
         notes.append(
             "span F1: runs of words that alert, matched from half of their words on; span IoU: mean"
             " over marked spans of the best overlap with a run."
         )
     for found in report.findings:
-        figures = _granular_figures(found) or [("", Share(None, None))]
-        for name, share in figures:
-            rows.append(
-                {
-                    "marked": found.label,
-                    "metric": found.metric,
-                    "figure": name,
-                    "found": share.value,
-                    **interval_cells("found", share.interval),
-                    "n": found.n_items,
-                    "n_missing": found.n_missing,
-                }
-            )
+        facts: Cells = {"marked": found.label, "metric": found.metric, "n": found.n_items}
+        facts["n_missing"] = found.n_missing
+        for name, share in _granular_figures(found) or [("", _f1(None))]:
+            cells = {"found": share.value, **interval_cells("found", share.interval)}
+            rows.append({**facts, "figure": name, **cells})
         if found.reason:
             notes.append(f"{found.label}, {found.metric}: {found.reason}")
-    columns = (
-        Column("marked", "marked", "text"),
-        METRIC,
-        Column("figure", "figure", "text"),
-        Column("found", "value", interval=True),
-        N,
-        N_MISSING,
+    return replace(TABLES["granular"], title=report.name).of(
+        rows,
+        [*notes, *filter(None, report.signatures.values())],
+        n_items=report.n_items,
+        n_resamples=report.n_resamples,
+        part=report.part,
     )
-    notes += [signature for signature in report.signatures.values() if signature]
-    return Table("granular", report.name, columns, tuple(rows), tuple(notes), by="marked")
 
 
 def _granular_figures(found: GranularFinding) -> list[tuple[str, Share]]:
     if found.alerts is None:
         return []
-    held_out = Share(None, None)
-    if found.held_out is not None:
-        held_out = Share(found.held_out.f1, found.held_out.interval)
     figures = [
-        ("macro F1", Share(found.alerts.f1, found.alerts.interval)),
-        ("held out", held_out),
+        ("macro F1", _f1(found.alerts)),
+        ("held out", _f1(found.held_out)),
         ("AUC", found.auc),
         ("precision", found.precision),
         ("recall", found.recall),
@@ -272,11 +218,12 @@ def _granular_figures(found: GranularFinding) -> list[tuple[str, Share]]:
         ("IoU", found.iou),
     ]
     if found.spans is not None:
-        figures += [
-            ("span F1", Share(found.spans.f1, found.spans.interval)),
-            ("span IoU", found.span_iou),
-        ]
+        figures += [("span F1", _f1(found.spans)), ("span IoU", found.span_iou)]
     return [*figures, *zip(_PER_TEXT, found.per_text, strict=False)]
+
+
+def _f1(found: AlertF1 | SpanF1 | None) -> Share:
+    return Share(None, None) if found is None else Share(found.f1, found.interval)
 
 
 _PER_TEXT = tuple(f"{name}, mean of texts" for name in ("precision", "recall", "F1", "IoU"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from beholder.data.marks import SCORE_OF
 from beholder.errors import ConfigError
 from beholder.records import Item
 from beholder.stats.annotators import EPSILONS
@@ -87,117 +88,60 @@ def each(label: str) -> Callable[[Item], Sequence[float]]:
     return labels
 
 
-def _category(item: Item) -> str:
-    return str(item.judgments.get("category", ""))
+def _judgment(name: str) -> Callable[[Item], str]:
+    return lambda item: str(item.judgments.get(name, ""))
 
 
 def _of_models(label: str) -> Callable[[Item], Sequence[float]]:
     plain = one(label)
+    return lambda item: () if item.judgments.get("system") == "Human" else plain(item)
 
+
+def _in_categories(starts: Sequence[str]) -> Callable[[Item], Sequence[float]]:
+    plain, category = one("preferred"), _judgment("category")
+    return lambda item: plain(item) if category(item).startswith(tuple(starts)) else ()
+
+
+def _sum_of(names: Sequence[str]) -> Callable[[Item], Sequence[float]]:
     def labels(item: Item) -> Sequence[float]:
-        return () if item.judgments.get("system") == "Human" else plain(item)
+        values = [item.judgments.get(name) for name in names]
+        return () if None in values else (float(sum(value or 0 for value in values)),)
 
     return labels
 
 
-def _in_categories(*starts: str) -> Callable[[Item], Sequence[float]]:
-    plain = one("preferred")
-
-    def labels(item: Item) -> Sequence[float]:
-        return plain(item) if _category(item).startswith(starts) else ()
-
-    return labels
-
-
-def _recall_like(item: Item) -> Sequence[float]:
-    values = [item.judgments.get(label) for label in ("comprehensiveness", "specificity")]
-    return () if None in values else (float(sum(value or 0 for value in values)),)
-
-
-def _system(item: Item) -> str:
-    return str(item.judgments.get("system", ""))
-
-
-_LONG = (
-    Measure("C+S beyond length", "spearman", _recall_like, control=length_ratio, prefers="recall"),
-    Measure("hallucination", "spearman", one("hallucination"), prefers="precision"),
-    Measure("C+S", "spearman", _recall_like, prefers="recall"),
-)
-
-_COARSE: tuple[tuple[str, Kind], ...] = (
-    ("accuracy", "three-way"),
-    ("spearman", "spearman"),
-    ("tau-b", "tau-b"),
-)
-_DOCENT = tuple(
-    Measure(f"{name}, {question}", kind, one(question), prefers=value, paired=True)
-    for question, value in SCORE_OF.items()
-    for name, kind in _COARSE
-)
-_ARENA = (
-    Measure(
-        "accuracy, caption level",
-        "three-way",
-        one("preferred"),
-        category=_category,
-        prefers="f1",
-        paired=True,
-    ),
-)
-
-PROTOCOLS: Mapping[str, tuple[Measure, ...]] = {
-    "flickr8k_expert": (Measure("tau-c, each rating", "tau-c", each("expert_ratings")),),
-    "flickr8k_cf": (Measure("tau-b, share of yes", "tau-b", one("yes_fraction")),),
-    "composite": (
-        Measure("tau-c, correctness", "tau-c", one("correctness")),
-        Measure("tau-c, thoroughness", "tau-c", one("thoroughness")),
-    ),
-    "vatex_eval": (
-        Measure("tau-b, each rating", "tau-b", each("ratings")),
-        Measure("spearman, each rating", "spearman", each("ratings")),
-    ),
-    "thumb_mscoco": (
-        Measure("pearson, total", "pearson", _of_models("total"), category=_system),
-        Measure("pearson, precision", "pearson", _of_models("precision"), category=_system),
-        Measure("pearson, recall", "pearson", _of_models("recall"), category=_system),
-    ),
-    "pascal50s": (
-        Measure(
-            "accuracy, mean of HC HI HM MM",
-            "category accuracy",
-            one("preferred"),
-            category=_category,
-            paired=True,
-        ),
-    ),
-    "sugarcrepe": tuple(
-        Measure(name, "accuracy", _in_categories(*starts), category=_category, paired=True)
-        for name, starts in (
-            ("accuracy, replace + swap", ("replace_", "swap_")),
-            ("accuracy, swap", ("swap_",)),
-            ("accuracy, add (rewards brevity)", ("add_",)),
-        )
-    ),
-    "iiw400_sxs": _LONG,
-    "docci_test_sxs": _LONG,
-    "long_sxs": _LONG,
-    "docent_coarse": _DOCENT,
-    "caparena": _ARENA,
-    "detailcaps": (
-        Measure("tau-b, score", "tau-b", one("score")),
-        Measure("pearson, score", "pearson", one("score")),
-    ),
-    "polaris": (Measure("tau-c, score", "tau-c", one("score")),),
-    "nebula": (Measure("tau-c, score", "tau-c", one("score")),),
-    "foil": (Measure("accuracy", "accuracy", one("preferred"), paired=True),),
-    "longcap_arena": (
-        Measure("tau-c, descriptiveness", "tau-c", one("descriptiveness"), prefers="recall"),
-        Measure("tau-c, relevance", "tau-c", one("relevance"), prefers="precision"),
-        Measure("tau-c, fluency", "tau-c", one("fluency")),
-    ),
-    "caparena_auto": _ARENA,
-    "wiki_imagereview": (Measure("spearman within a picture", "ranking", each("ranks")),),
+_LABELS: Mapping[str, Callable[[Any], Callable[[Item], Sequence[float]]]] = {
+    "one": one,
+    "each": each,
+    "of_models": _of_models,
+    "in_categories": _in_categories,
+    "sum_of": _sum_of,
 }
+
+
+def _declared(
+    labels: Mapping[str, Any], category: str = "", beyond_length: bool = False, **facts: Any
+) -> Measure:
+    """A measure of ``protocols.toml``."""
+    ((kind_of_label, names),) = labels.items()
+    return Measure(
+        labels=_LABELS[kind_of_label](names),
+        category=_judgment(category),
+        control=length_ratio if beyond_length else None,
+        **facts,
+    )
+
+
+def _known() -> Mapping[str, tuple[Measure, ...]]:
+    file = Path(__file__).with_suffix(".toml")
+    known: dict[str, tuple[Measure, ...]] = {}
+    for name, listed in tomllib.loads(file.read_text(encoding="utf-8")).items():
+        same = isinstance(listed, str)
+        known[name] = known[listed] if same else tuple(_declared(**facts) for facts in listed)
+    return known
+
+
+PROTOCOLS = _known()
 
 
 def protocol(name: str) -> tuple[Measure, ...]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from markupsafe import Markup
 
 from beholder import files
 from beholder.kinds.agreement.load import SETS
-from beholder.kinds.agreement.page_tables import AGREEMENT, CLUSTERS, agreement_cells
+from beholder.kinds.agreement.page_tables import CLUSTERS, TABLES, agreement_cells
 from beholder.kinds.agreement.results import SuiteMeasureResult, SuiteResult
 from beholder.report.pages import content_hash, environment, styles
 from beholder.report.study_tables import html
@@ -57,19 +57,10 @@ def _tested(report: SuiteResult) -> tuple[str, ...]:
 
 def measures_table(report: SuiteResult) -> Table:
     """Every metric under every measure of every set, a row each."""
+    table = TABLES["suite-measures"]
+    columns = (*table.columns, *TABLES["agreement"].columns)
     rows = [row for measure in report.measures for row in _rows(measure)]
-    columns = (Column("set", "set", "text"), *_COLUMNS)
-    return Table(
-        "suite-measures",
-        "All measures",
-        columns,
-        tuple(rows),
-        notes=(CLUSTERS,) if report.n_resamples else (),
-        by="set",
-    )
-
-
-_COLUMNS = (Column("measure", "measure", "text"), *AGREEMENT)
+    return replace(table, columns=columns).of(rows, [CLUSTERS] if report.n_resamples else [])
 
 
 def _rows(measure: SuiteMeasureResult) -> list[dict[str, object]]:
@@ -122,7 +113,7 @@ def _on_page(report: SuiteResult, name: str) -> SetOnPage:
     known = SETS.get(name)
     about = (known.what, known.where, known.licence) if known else ()
     tables = [
-        (one.measure, html(Table("", "", _COLUMNS[1:], tuple(_rows(one)))))
+        (one.measure, html(Table("", "", TABLES["agreement"].columns, tuple(_rows(one)))))
         for one in report.measures
         if one.name == name
     ]

@@ -5,10 +5,11 @@ Two suites after the VCS paper (versions of texts, texts of several authors), an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 from cyclopts import App, Parameter
 
@@ -27,9 +28,12 @@ from beholder.terminal.printing import close, say_left_out, tell_result
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+    from beholder.errors import DataError
     from beholder.kinds.agreement.suites.files import SuiteConfig
+    from beholder.run.session import Progress
     from beholder.tables import Table
-    from beholder.terminal.progress import TerminalProgress
+
+    Found = TypeVar("Found", bound=DataclassInstance)
 
 PAIRS = Path(__file__).with_name("minimal_pairs.jsonl")
 """The minimal pairs that come with beholder."""
@@ -92,13 +96,9 @@ def comparison(
     """
     from beholder.kinds.agreement.suites.files import run_comparison
     from beholder.kinds.agreement.suites.tables import comparison_tables
-    from beholder.terminal.progress import TerminalProgress
 
     config = _config(data, metric, out, "comparison-", suite)
-    with TerminalProgress() as progress:
-        found, bad = run_comparison(config, progress, writer)
-    say_left_out(bad)
-    return _finish(config, found, comparison_tables(found), progress, as_json)
+    return _run(config, partial(run_comparison, writer=writer), comparison_tables, as_json)
 
 
 @app.command(name="minimal-pairs")
@@ -122,12 +122,9 @@ def minimal_pairs(
     """
     from beholder.kinds.agreement.suites.files import run_minimal_pairs
     from beholder.kinds.agreement.suites.tables import comparison_tables
-    from beholder.terminal.progress import TerminalProgress
 
     config = _config(str(data or PAIRS), metric, out, "minimal-pairs-", suite)
-    with TerminalProgress() as progress:
-        found = run_minimal_pairs(config, progress)
-    return _finish(config, found, comparison_tables(found), progress, as_json)
+    return _run(config, lambda *given: (run_minimal_pairs(*given), []), comparison_tables, as_json)
 
 
 @app.command
@@ -155,27 +152,27 @@ def authors(
     """
     from beholder.kinds.agreement.suites.files import run_authors
     from beholder.kinds.agreement.suites.tables import authors_tables
-    from beholder.terminal.progress import TerminalProgress
 
     if others < 1:
         raise ConfigError(f"others={others}: expected a number from 1")
     config = _config(data, metric, out, "authors-", suite)
-    with TerminalProgress() as progress:
-        found, bad = run_authors(config, progress, author, others)
-    say_left_out(bad)
-    return _finish(config, found, authors_tables(found), progress, as_json)
+    return _run(config, partial(run_authors, author=author, others=others), authors_tables, as_json)
 
 
-def _finish(
+def _run(
     config: SuiteConfig,
-    found: Sequence[DataclassInstance],
-    tables: Sequence[Table],
-    progress: TerminalProgress,
+    score: Callable[[SuiteConfig, Progress], tuple[list[Found], list[DataError]]],
+    tables_of: Callable[[list[Found]], Sequence[Table]],
     as_json: bool,
 ) -> int:
-    """Write and print the tables of a suite; returns the exit code."""
+    """Score a suite, write and print its tables; returns the exit code."""
     from beholder.report.study_tables import write_tables
+    from beholder.terminal.progress import TerminalProgress
 
+    with TerminalProgress() as progress:
+        found, bad = score(config, progress)
+    say_left_out(bad)
+    tables = tables_of(found)
     write_tables(tables, config.scores.out / "tables")
     tell_result([asdict(one) for one in found], tables, as_json)
     return close(config.scores.out, progress)

@@ -197,13 +197,20 @@ def _result(
     for place, item in enumerate(items):
         validity: Validity = "valid" if item.group[VALIDITY] == "valid" else "invalid"
         kinds.setdefault((validity, item.group[KIND]), []).append(place)
+
+    def mean_of(values: Mapping[int, float], places: Sequence[int]) -> Estimate | None:
+        found = [(values[place], items[place].source) for place in places if place in values]
+        return mean_over_sources(found, n_resamples)
+
     rows = [
-        _kind_row(
-            kind, validity, [(p, items[p].source) for p in places], scores, right, n_resamples
+        KindRow(
+            kind,
+            validity,
+            mean_of(scores.values, places),
+            mean_of(right, places),
+            sum(place not in scores.values for place in places),
         )
-        for (validity, kind), places in sorted(
-            kinds.items(), key=lambda entry: entry[0][0] != "valid"
-        )
+        for (validity, kind), places in sorted(kinds.items(), key=lambda one: one[0][0] != "valid")
     ]
     return ComparisonResult(
         asked.metric.name,
@@ -213,23 +220,4 @@ def _result(
         mean_over_sources(ties, n_resamples),
         mean_over_sources(separated, n_resamples),
         tuple(rows),
-    )
-
-
-def _kind_row(
-    kind: str,
-    validity: Validity,
-    places: Sequence[tuple[int, tuple[str, ...]]],
-    scores: SignedScores,
-    right: Mapping[int, float],
-    n_resamples: int,
-) -> KindRow:
-    known = [(scores.values[p], source) for p, source in places if p in scores.values]
-    judged = [(right[p], source) for p, source in places if p in right]
-    return KindRow(
-        kind,
-        validity,
-        mean_over_sources(known, n_resamples),
-        mean_over_sources(judged, n_resamples),
-        len(places) - len(known),
     )

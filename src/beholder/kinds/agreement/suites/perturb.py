@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -21,26 +21,15 @@ from beholder.text import RuleSplitter
 
 Kind: TypeAlias = Literal["breaking", "preserving"]
 
-NUMBERS = (
-    "one", "two", "three", "four", "five", "six",
-    "seven", "eight", "nine", "ten", "eleven", "twelve",
-)  # fmt: skip
-
-COLOURS = (
-    "red", "orange", "yellow", "green", "blue", "purple", "pink", "brown",
-    "black", "white", "gray", "grey", "gold", "silver", "beige", "turquoise",
-)  # fmt: skip
-
 
 def _both_ways(pairs: dict[str, str]) -> dict[str, str]:
     return pairs | {second: first for first, second in pairs.items()}
 
 
+_LISTS = parse(Path(__file__).with_name("perturb.txt").read_text(encoding="utf-8"))
+NUMBERS, COLOURS = (tuple(" ".join(_LISTS.pop(name)).split()) for name in ("numbers", "colours"))
 _PAIRS = {
-    name: _both_ways(dict(line.split(" = ") for line in lines))
-    for name, lines in parse(
-        Path(__file__).with_name("perturb.txt").read_text(encoding="utf-8")
-    ).items()
+    name: _both_ways(dict(line.split(" = ") for line in lines)) for name, lines in _LISTS.items()
 }
 DIGITS = _both_ways({word: str(number) for number, word in enumerate(NUMBERS[1:], start=2)})
 """Numbers from two on: "one" is often no number."""
@@ -99,8 +88,10 @@ def swap_blocks(text: str, rng: np.random.Generator, other: str = "") -> str:
 def delete(text: str, rng: np.random.Generator, other: str = "") -> str:
     """A third of the sentences left out, at random places."""
     found = sentences(text)
-    gone = set(_third(found, rng).tolist()) if len(found) > 1 else set()
-    return " ".join(sentence for i, sentence in enumerate(found) if i not in gone)
+    if len(found) > 1:
+        gone = set(rng.choice(len(found), max(1, len(found) // 3), replace=False).tolist())
+        found = [sentence for i, sentence in enumerate(found) if i not in gone]
+    return " ".join(found)
 
 
 def repeat(text: str, rng: np.random.Generator, other: str = "") -> str:
@@ -149,17 +140,15 @@ def swap_directions(text: str, rng: np.random.Generator, other: str = "") -> str
 
 def exchange_colours(text: str, rng: np.random.Generator, other: str = "") -> str:
     """Two neighbouring colours change places."""
-    found = list(_word_pattern(COLOURS).finditer(text))
-    return _exchange(text, _different(pairwise(found)), rng)
+    return _exchange(text, pairwise(_word_pattern(COLOURS).finditer(text)), rng)
 
 
 def exchange_things(text: str, rng: np.random.Generator, other: str = "") -> str:
     """Of one sentence, the words after its first two articles change places: who does what."""
-    pairs = []
+    pairs: list[tuple[re.Match[str], re.Match[str]]] = []
     for segment in _SPLITTER.split(text):
-        found = list(_NAMED.finditer(text, segment.start, segment.end))
-        pairs += list(pairwise(found))[:1]
-    return _exchange(text, _different(pairs), rng)
+        pairs += islice(pairwise(_NAMED.finditer(text, segment.start, segment.end)), 1)
+    return _exchange(text, pairs, rng)
 
 
 def scramble(text: str, rng: np.random.Generator, other: str = "") -> str:
@@ -231,19 +220,14 @@ def preface(text: str, rng: np.random.Generator, other: str = "") -> str:
     return f"Here is what can be seen. {text}"
 
 
-def _different(
-    pairs: Iterable[tuple[re.Match[str], re.Match[str]]],
-) -> list[tuple[re.Match[str], re.Match[str]]]:
-    return [(a, b) for a, b in pairs if a[0].lower() != b[0].lower()]
-
-
 def _exchange(
-    text: str, pairs: Sequence[tuple[re.Match[str], re.Match[str]]], rng: np.random.Generator
+    text: str, pairs: Iterable[tuple[re.Match[str], re.Match[str]]], rng: np.random.Generator
 ) -> str:
-    """One of the pairs, drawn at random, has changed places; the text itself without any."""
-    if not pairs:
+    """A pair of different words, drawn at random, has changed places; without any, the text."""
+    different = [(a, b) for a, b in pairs if a[0].lower() != b[0].lower()]
+    if not different:
         return text
-    first, second = pairs[int(rng.integers(len(pairs)))]
+    first, second = different[int(rng.integers(len(different)))]
     between = text[first.end() : second.start()]
     return (
         text[: first.start()]
@@ -252,10 +236,6 @@ def _exchange(
         + _in_case_of(second[0], first[0].lower())
         + text[second.end() :]
     )
-
-
-def _third(found: Sequence[str], rng: np.random.Generator) -> np.ndarray:
-    return rng.choice(len(found), size=max(1, len(found) // 3), replace=False)
 
 
 def _word_pattern(words: Sequence[str]) -> re.Pattern[str]:
