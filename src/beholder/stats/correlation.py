@@ -103,11 +103,8 @@ def correlate(
         reason = "any two pairs correlate fully: no p and no interval"
         p = 1.0 if kind.startswith("tau") else None
         return Correlation(kind, value, None, p, n, n_clusters(codes), reason)
-    p = (
-        float(sps.kendalltau(a, b).pvalue)
-        if kind.startswith("tau")
-        else t_test_of_correlation(value, n - 2)
-    )
+    is_tau = kind.startswith("tau")
+    p = float(sps.kendalltau(a, b).pvalue) if is_tau else t_test_of_correlation(value, n - 2)
     resampled = on_resamples(kind, a, b)
     interval, reason = _interval(lambda rows: resampled(a[rows], b[rows]), value, codes, **options)
     return Correlation(kind, value, interval, p, n, n_clusters(codes), reason)
@@ -301,9 +298,7 @@ def _interval(
         return None, None
     resampling(**options)
     interval = cluster_bootstrap(statistic, codes, **options, centre=value)
-    if interval is None:
-        return None, "too few clusters vary for a bootstrap interval"
-    return interval, None
+    return interval, None if interval else "too few clusters vary for a bootstrap interval"
 
 
 def ranking_correlation(
