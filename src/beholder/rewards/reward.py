@@ -69,14 +69,26 @@ def reward(
     rows, judging, work = grouped(options)
     means = RunContext(judging, work, rows.media_root or Path())
     means.check([chosen])
-    columns = (references, images)
     info = chosen.value_named(value)
     if info.higher_is_better is None:
         raise ConfigError(
             f"{chosen.registered_name}.{info.name} cannot be a reward: neither end of it is better"
         )
-    end = _lowest(chosen, info) if lowest is None else lowest
-    return Reward(_prepared(chosen, data, columns), info, end, columns, guards, means)
+    if lowest is None:
+        lowest = info.low if info.higher_is_better else -info.high
+        if lowest < -_FAR:
+            raise ConfigError(
+                f"{chosen.registered_name}.{info.name} has no worst value that a trainer could take"
+                " for an empty text: name one as lowest=..."
+            )
+    if data is None and chosen.needs_corpus():
+        raise ConfigError(
+            f"{chosen.registered_name} counts in the whole data set before the first text: hand"
+            " over the rows of the training set as data=..."
+        )
+    texts = ((row.get(references), row.get(images)) for row in (() if data is None else data))
+    of = chosen.prepare(item for text, seen in texts for item in items_of([""], [text], [seen]))
+    return Reward(of, info, lowest, (references, images), guards, means)
 
 
 @dataclass(eq=False, repr=False)
@@ -260,31 +272,6 @@ def _dense(outcome: Outcome | None, offsets: Offsets) -> list[float] | None:
     if isinstance(outcome, TextFailure):
         return [-1.0] * len(offsets)
     return by_token(outcome, offsets) if isinstance(outcome, ItemScore) else None
-
-
-def _lowest(of: Metric[Any], value: ValueInfo) -> float:
-    end = value.low if value.higher_is_better else -value.high
-    if end < -_FAR:
-        raise ConfigError(
-            f"{of.registered_name}.{value.name} has no worst value that a trainer could take for an"
-            " empty text: name one as lowest=..."
-        )
-    return end
-
-
-def _prepared(
-    of: Metric[Any], data: Iterable[Mapping[str, Any]] | None, columns: tuple[str, str]
-) -> Metric[Any]:
-    if data is None and not of.needs_corpus():
-        return of.prepare(())
-    if data is None:
-        raise ConfigError(
-            f"{of.registered_name} counts in the whole data set before the first text: hand over"
-            " the rows of the training set as data=..."
-        )
-    references, images = columns
-    rows = ((row.get(references), row.get(images)) for row in data)
-    return of.prepare(item for text, seen in rows for item in items_of([""], [text], [seen]))
 
 
 Completion: TypeAlias = str | Sequence[Mapping[str, Any]]

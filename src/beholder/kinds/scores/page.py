@@ -22,8 +22,7 @@ from beholder.records import Estimate, ItemScore, Unit
 from beholder.report import charts
 from beholder.report.drawing import extra_sections
 from beholder.report.load import MetricColumns, RunData, load
-from beholder.report.numbers import show_interval, show_number
-from beholder.report.pages import content_hash, environment, styles
+from beholder.report.pages import content_hash, render_page
 from beholder.report.payload import MAX_BYTES, MAX_ITEMS, encode_item, item_data, page_json
 from beholder.report.study_tables import html
 from beholder.report.views import item_script
@@ -84,10 +83,8 @@ def frequent(
                 for unit in units
                 if unit.kind == kind and unit.verdict == verdict
             }
-            for text in told:
-                counts[title][text, None] += 1
-                if group is not None:
-                    counts[title][text, group] += 1
+            for among in {None, group}:  # all items, and those of its group
+                counts[title].update((text, among) for text in told)
     made = []
     for title, counter in counts.items():
         totals = [(text, n) for (text, group), n in counter.items() if group is None]
@@ -209,7 +206,7 @@ def render(
         media_root: Folder that paths of pictures are relative to; None shows none.
     """
     run = load(store)
-    extra = extra_sections(store)
+    added = extra_sections(store)
     sources = store.sources(run.n_items)
     source = run.log.data.source
     items = item_data(
@@ -218,14 +215,14 @@ def render(
         max_items=max_items,
         max_bytes=max_bytes,
         media_root=media_root,
-        first=[position for one in extra for position in one.positions],
+        first=[position for one in added for position in one.positions],
     )
-    style = styles("page.css")
     script = item_script((_SCRIPTS / "items.js").read_text(encoding="utf-8"))
-    templates = environment(number=show_number, interval=show_interval)
-    return templates.get_template("page.html.j2").render(
+    return render_page(
+        "page.html.j2",
+        ("page.css",),
         run=run,
-        extra=extra,
+        added=added,
         study_table=html,
         source=source,
         title=re.split(r"[\\/]", source)[-1] or source,
@@ -234,9 +231,7 @@ def render(
             for metric, entry in zip(run.metrics, run.log.metrics, strict=True)
         ],
         items=items,
-        style=style,
         script=script,
-        style_hash=content_hash(style),
         script_hash=content_hash(script),
     )
 
