@@ -14,14 +14,14 @@ are merged across people by their words alone, so counts of speakers per content
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from scipy.cluster.hierarchy import DisjointSet
 
 from beholder.kinds.bidirectional.pairs import (
     TABLES,
@@ -175,24 +175,22 @@ class _Units:
 
 def _human_nodes(pair: TextPair) -> list[Node]:
     """A node per unit of people, with its text and its index among the units of that text."""
-    places: dict[int, int] = {}
+    places: Counter[int] = Counter()
     nodes = []
     for fact in pair.human_facts:
-        place = places.get(fact.voice, 0)
-        places[fact.voice] = place + 1
-        nodes.append((PEOPLE, pair.references[fact.voice], place))
+        nodes.append((PEOPLE, pair.references[fact.voice], places[fact.voice]))
+        places[fact.voice] += 1
     return nodes
 
 
 def _groups(nodes: dict[Node, Fact], links: set[tuple[Node, Node]]) -> list[list[Node]]:
     """Connected components, in the order of their first nodes."""
-    place = {node: at for at, node in enumerate(nodes)}
-    ends = [[place[a] for a, _ in links], [place[b] for _, b in links]]
-    edges = coo_array((np.ones(len(links)), ends), shape=(len(nodes), len(nodes)))
-    _, labels = connected_components(edges, directed=False)
-    groups: dict[int, list[Node]] = {}
-    for node, label in zip(nodes, labels.tolist(), strict=True):
-        groups.setdefault(label, []).append(node)
+    joined = DisjointSet(nodes)
+    for a, b in links:
+        joined.merge(a, b)
+    groups: dict[Node, list[Node]] = {}
+    for node in nodes:
+        groups.setdefault(joined[node], []).append(node)
     return list(groups.values())
 
 

@@ -150,21 +150,6 @@ class Extreme:
     text: str
 
 
-@dataclass(frozen=True)
-class MetricSection:
-    """All that the page says of one metric."""
-
-    metric: MetricColumns
-    rows: list[ValueRow]
-    histogram: charts.Histogram | None
-    breakdowns: list[tuple[Breakdown, list[charts.RangeBar]]]
-    low: float
-    high: float
-    worst: list[Extreme]
-    best: list[Extreme]
-    frequent: list[Frequent]
-
-
 def write_report(
     run_folder: Path, output: Path | None = None, media_root: Path | None = None
 ) -> Path:
@@ -242,29 +227,30 @@ def _section(
     metric: MetricColumns,
     sources: list[bytes],
     whole: Sequence[ValueLog],
-) -> MetricSection:
+) -> dict[str, object]:
+    """All that the page says of one metric."""
     scores = metric.finite(metric.headline.name)
     low, high = charts.scale(metric.headline, scores) if len(scores) else (0.0, 1.0)
     ranking = metric.ranking().tolist()
     n_each = min(_N_EXTREME, (len(ranking) + 1) // 2)
     means = metric.result.values if metric.result else {}
-    return MetricSection(
-        metric=metric,
-        rows=[
+    return {
+        "metric": metric,
+        "rows": [
             *(_value_row(metric, value) for value in metric.values),
             *(ValueRow(v, one, None, [], one.n) for v in whole if (one := means.get(v.name))),
         ],
-        histogram=charts.histogram(metric.headline, scores) if len(scores) else None,
-        breakdowns=[
+        "histogram": charts.histogram(metric.headline, scores) if len(scores) else None,
+        "breakdowns": [
             (found, [charts.range_bar(e.mean, e.interval, low, high) for _, e in found.rows])
             for found in breakdowns(run, metric, sources)
         ],
-        low=low,
-        high=high,
-        worst=_extremes(store, metric, ranking[:n_each]),
-        best=_extremes(store, metric, ranking[n_each:][::-1][:n_each]),
-        frequent=_frequent(store, run, metric),
-    )
+        "low": low,
+        "high": high,
+        "worst": _extremes(store, metric, ranking[:n_each]),
+        "best": _extremes(store, metric, ranking[n_each:][::-1][:n_each]),
+        "frequent": _frequent(store, run, metric),
+    }
 
 
 def _frequent(store: Store, run: RunData, metric: MetricColumns) -> list[Frequent]:
