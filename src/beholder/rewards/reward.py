@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, Unpack
+
+import numpy as np
 
 from beholder.aio import run_sync
 from beholder.data.row import texts_of
@@ -392,18 +393,14 @@ def by_token(score: ItemScore, offsets: Offsets) -> list[float]:
         offsets: First character and the one after the last of each token, in order, as fast
             tokenizers give them; (0, 0) for tokens that stand for no text.
     """
-    real = [place for place, (start, end) in enumerate(offsets) if end > start]
-    ends = [offsets[place][1] for place in real]
-    given: list[list[float]] = [[] for _ in offsets]
+    starts, ends = np.array(offsets, dtype=np.int64).reshape(-1, 2).T
+    total, count = np.zeros(len(offsets)), np.zeros(len(offsets))
     for unit in score.units:
-        if unit.side != "candidate" or unit.score is None:
-            continue
-        touched: set[int] = set()
-        for start, end in unit.spans:
-            k = bisect_right(ends, start)
-            while k < len(real) and offsets[real[k]][0] < end:
-                touched.add(real[k])
-                k += 1
-        for place in touched:
-            given[place].append(2 * unit.score - 1)
-    return [sum(values) / len(values) if values else 0.0 for values in given]
+        if unit.side == "candidate" and unit.score is not None:
+            touched = np.zeros(len(offsets), dtype=bool)
+            for start, end in unit.spans:
+                touched |= (starts < ends) & (starts < end) & (start < ends)
+            total[touched] += 2 * unit.score - 1
+            count[touched] += 1
+    means: list[float] = (total / np.maximum(count, 1)).tolist()
+    return means

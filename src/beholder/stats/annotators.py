@@ -107,10 +107,8 @@ def _agreement(labels: Floats, others: Floats, *, numeric: bool) -> Floats:
     """(items,) agreement with the others who labelled an item."""
     apart = labels[None] - others
     if numeric:
-        found: Floats = -np.sqrt(np.nanmean(apart**2, axis=0))
-    else:
-        found = np.nansum(apart == 0, axis=0) / (~np.isnan(apart)).sum(axis=0)
-    return found
+        return np.asarray(-np.sqrt(np.nanmean(apart**2, axis=0)))
+    return np.asarray(np.nansum(apart == 0, axis=0) / (~np.isnan(apart)).sum(axis=0))
 
 
 def _p(differences: Floats, epsilon: float) -> float:

@@ -245,8 +245,7 @@ def _spearman(x: Floats, y: Floats) -> float | None:
 def _mean_ranks(v: Floats) -> Floats:
     """Ranks from 1, ties by their mean: exact halves, many times faster than scipy's."""
     _, inverse, counts = np.unique(v, return_inverse=True, return_counts=True)
-    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
-    return ranks
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse])
 
 
 def _tau(x: Floats, y: Floats, variant: str) -> float | None:

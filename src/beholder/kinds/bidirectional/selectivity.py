@@ -14,7 +14,7 @@ are merged across people by their words alone, so counts of speakers per content
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -343,8 +343,7 @@ def _mentions(group: PairGroup) -> tuple[tuple[_Shares, _Shares], int]:
             image = picture.pairs[0].image
             for side, texts in zip(shares, (voices, systems), strict=True):
                 for subject in filter(None, chain.from_iterable(texts.values())):
-                    at = side.setdefault(subject, {})
-                    at[image] = at.get(image, 0.0) + 1 / len(texts)
+                    side.setdefault(subject, defaultdict(float))[image] += 1 / len(texts)
     return shares, n_images
 
 
