@@ -156,7 +156,6 @@ def _play(
     drawn = np.zeros(trials * n_systems, dtype=bool)
     offset = np.arange(trials, dtype=np.int64) * n_systems
     positions = np.ascontiguousarray(draws.T)  # one row per step, so that steps read in order
-    change = np.empty(trials)
     for begin in range(0, n, _STEPS):
         part = positions[begin : begin + _STEPS]
         left, right, gained = a.take(part), b.take(part), points.take(part)
@@ -166,14 +165,8 @@ def _play(
         drawn[right] = True
         for i, j, s in zip(left, right, gained, strict=True):
             mine, other = ratings.take(i), ratings.take(j)
-            np.subtract(other, mine, out=change)
-            np.exp(change, out=change)
-            change += 1.0
-            np.divide(gain, change, out=change)
-            np.subtract(s, change, out=change)
-            mine += change
-            other -= change
-            ratings[i] = mine
-            ratings[j] = other
+            change = s - gain / (np.exp(other - mine) + 1.0)
+            ratings[i] = mine + change
+            ratings[j] = other - change
     ratings[~drawn] = np.nan
     return np.asarray((ratings / rate).reshape(trials, n_systems))

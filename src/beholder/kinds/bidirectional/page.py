@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tomllib
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 
 from markupsafe import Markup
@@ -122,13 +123,8 @@ def _shortened(table: Table) -> Table:
     """The first rows of each data set and language, if the table is ranked."""
     if not table.name.startswith("selectivity_"):
         return table
-    seen: Counter[tuple[str, str]] = Counter()
-    shown = []
-    for row in table.rows:
-        place = (row["dataset"], row["language"])
-        seen[place] += 1
-        if seen[place] <= MAX_ROWS:
-            shown.append(row)
+    places = groupby(table.rows, key=itemgetter("dataset", "language"))
+    shown = [row for _, rows in places for row in islice(rows, MAX_ROWS)]
     n_more = len(table.rows) - len(shown)
     more = (f"{n_more:,} more rows are in tables/{table.name}.csv.",) if n_more else ()
     return replace(table, rows=tuple(shown), notes=(*table.notes, *more))
