@@ -109,8 +109,6 @@ class Omitted:
     reason: str
 
 
-SET_COLUMNS = (Column("dataset", "Data set", "text"), Column("language", "Language", "text"))
-DIRECTION = Column("direction", "Direction", "direction")
 SYSTEM = Column("system", "System", "text")
 FAILED = Column("n_failed", "failed", "failed")
 METRIC = Column("metric", "metric", "text")

@@ -36,6 +36,8 @@ from beholder.run.live import LiveScorer
 from beholder.run.session import RunContext
 from beholder.stats import mean_interval
 
+_OF_UNIT = ("kind", "text", "side", "spans", "score", "verdict")
+
 
 @metric
 def interval(level: float = 0.95) -> Metric:
@@ -123,14 +125,8 @@ def _score(item: Item, outcome: ItemScore | ItemFailure | None, headline: str) -
 
 
 def _unit(unit: Unit) -> dict[str, object]:
-    return {
-        "kind": unit.kind,
-        "text": unit.text,
-        "side": unit.side,
-        "spans": [list(span) for span in unit.spans],
-        "score": unit.score,
-        "verdict": unit.verdict,
-    }
+    shown = {name: getattr(unit, name) for name in _OF_UNIT}
+    return shown | {"spans": [list(span) for span in unit.spans]}
 
 
 SCORERS = {name: _scorer_of(name) for name in METRICS.names()}

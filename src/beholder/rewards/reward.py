@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, Unpack
+
+import numpy as np
 
 from beholder.aio import run_sync
 from beholder.data.row import texts_of
@@ -69,14 +70,26 @@ def reward(
     rows, judging, work = grouped(options)
     means = RunContext(judging, work, rows.media_root or Path())
     means.check([chosen])
-    columns = (references, images)
     info = chosen.value_named(value)
     if info.higher_is_better is None:
         raise ConfigError(
             f"{chosen.registered_name}.{info.name} cannot be a reward: neither end of it is better"
         )
-    end = _lowest(chosen, info) if lowest is None else lowest
-    return Reward(_prepared(chosen, data, columns), info, end, columns, guards, means)
+    if lowest is None:
+        lowest = info.low if info.higher_is_better else -info.high
+        if lowest < -_FAR:
+            raise ConfigError(
+                f"{chosen.registered_name}.{info.name} has no worst value that a trainer could take"
+                " for an empty text: name one as lowest=..."
+            )
+    if data is None and chosen.needs_corpus():
+        raise ConfigError(
+            f"{chosen.registered_name} counts in the whole data set before the first text: hand"
+            " over the rows of the training set as data=..."
+        )
+    texts = ((row.get(references), row.get(images)) for row in (() if data is None else data))
+    of = chosen.prepare(item for text, seen in texts for item in items_of([""], [text], [seen]))
+    return Reward(of, info, lowest, (references, images), guards, means)
 
 
 @dataclass(eq=False, repr=False)
@@ -262,31 +275,6 @@ def _dense(outcome: Outcome | None, offsets: Offsets) -> list[float] | None:
     return by_token(outcome, offsets) if isinstance(outcome, ItemScore) else None
 
 
-def _lowest(of: Metric[Any], value: ValueInfo) -> float:
-    end = value.low if value.higher_is_better else -value.high
-    if end < -_FAR:
-        raise ConfigError(
-            f"{of.registered_name}.{value.name} has no worst value that a trainer could take for an"
-            " empty text: name one as lowest=..."
-        )
-    return end
-
-
-def _prepared(
-    of: Metric[Any], data: Iterable[Mapping[str, Any]] | None, columns: tuple[str, str]
-) -> Metric[Any]:
-    if data is None and not of.needs_corpus():
-        return of.prepare(())
-    if data is None:
-        raise ConfigError(
-            f"{of.registered_name} counts in the whole data set before the first text: hand over"
-            " the rows of the training set as data=..."
-        )
-    references, images = columns
-    rows = ((row.get(references), row.get(images)) for row in data)
-    return of.prepare(item for text, seen in rows for item in items_of([""], [text], [seen]))
-
-
 Completion: TypeAlias = str | Sequence[Mapping[str, Any]]
 """A text, or chat messages of which the last by the assistant is the text."""
 
@@ -405,18 +393,14 @@ def by_token(score: ItemScore, offsets: Offsets) -> list[float]:
         offsets: First character and the one after the last of each token, in order, as fast
             tokenizers give them; (0, 0) for tokens that stand for no text.
     """
-    real = [place for place, (start, end) in enumerate(offsets) if end > start]
-    ends = [offsets[place][1] for place in real]
-    given: list[list[float]] = [[] for _ in offsets]
+    starts, ends = np.array(offsets, dtype=np.int64).reshape(-1, 2).T
+    total, count = np.zeros(len(offsets)), np.zeros(len(offsets))
     for unit in score.units:
-        if unit.side != "candidate" or unit.score is None:
-            continue
-        touched: set[int] = set()
-        for start, end in unit.spans:
-            k = bisect_right(ends, start)
-            while k < len(real) and offsets[real[k]][0] < end:
-                touched.add(real[k])
-                k += 1
-        for place in touched:
-            given[place].append(2 * unit.score - 1)
-    return [sum(values) / len(values) if values else 0.0 for values in given]
+        if unit.side == "candidate" and unit.score is not None:
+            touched = np.zeros(len(offsets), dtype=bool)
+            for start, end in unit.spans:
+                touched |= (starts < ends) & (starts < end) & (start < ends)
+            total[touched] += 2 * unit.score - 1
+            count[touched] += 1
+    means: list[float] = (total / np.maximum(count, 1)).tolist()
+    return means

@@ -93,8 +93,9 @@ def alternative_annotator(
             " labelled; at least 2 are needed"
         )
     p_values = {e: tuple(_p(one, e) for one in losses) for e in epsilons}
+    adjusted = {e: sps.false_discovery_control(p, method="by") for e, p in p_values.items()}
     return AlternativeAnnotator(
-        winning_rate={e: float(np.mean(_corrected(p) <= level)) for e, p in p_values.items()},
+        winning_rate={e: float(np.mean(p <= level)) for e, p in adjusted.items()},
         p_values=p_values,
         advantage=float(np.mean(wins)),
         n_people=len(losses),
@@ -106,10 +107,8 @@ def _agreement(labels: Floats, others: Floats, *, numeric: bool) -> Floats:
     """(items,) agreement with the others who labelled an item."""
     apart = labels[None] - others
     if numeric:
-        found: Floats = -np.sqrt(np.nanmean(apart**2, axis=0))
-    else:
-        found = np.nansum(apart == 0, axis=0) / (~np.isnan(apart)).sum(axis=0)
-    return found
+        return np.asarray(-np.sqrt(np.nanmean(apart**2, axis=0)))
+    return np.asarray(np.nansum(apart == 0, axis=0) / (~np.isnan(apart)).sum(axis=0))
 
 
 def _p(differences: Floats, epsilon: float) -> float:
@@ -117,9 +116,3 @@ def _p(differences: Floats, epsilon: float) -> float:
     if np.ptp(differences) == 0:
         return 0.0 if differences[0] < epsilon else 1.0
     return float(sps.ttest_1samp(differences, epsilon, alternative="less").pvalue)
-
-
-def _corrected(p_values: Sequence[float]) -> Floats:
-    """Adjusted by Benjamini and Yekutieli."""
-    adjusted: Floats = sps.false_discovery_control(p_values, method="by")
-    return adjusted

@@ -160,8 +160,7 @@ def sum_replicates(
     variances, axes = np.linalg.eigh(spread)
     noise = rng.standard_normal((n_resamples, k)) * np.sqrt(np.maximum(variances, 0.0))
     found = drawn @ means + (axes @ noise[:, :, None])[:, :, 0]
-    bounded: Floats = np.clip(found, n * sums.min(axis=0), n * sums.max(axis=0))
-    return bounded
+    return np.asarray(np.clip(found, n * sums.min(axis=0), n * sums.max(axis=0)))
 
 
 def _chunks(n_resamples: int, width: int) -> Iterator[int]:

@@ -183,8 +183,7 @@ def _chance(value: float, variance: float, df: float) -> float:
 def _influence(values: Floats, codes: Ints) -> Floats:
     """What each picture adds to the mean: its sum beside what its texts would have at the mean."""
     sums, sizes = cluster_sums(codes, values), np.bincount(codes)
-    influence: Floats = (sums - values.mean() * sizes) / sizes.mean()
-    return influence
+    return np.asarray((sums - values.mean() * sizes) / sizes.mean())
 
 
 @dataclass(frozen=True, slots=True)

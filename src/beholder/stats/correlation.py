@@ -103,11 +103,8 @@ def correlate(
         reason = "any two pairs correlate fully: no p and no interval"
         p = 1.0 if kind.startswith("tau") else None
         return Correlation(kind, value, None, p, n, n_clusters(codes), reason)
-    p = (
-        float(sps.kendalltau(a, b).pvalue)
-        if kind.startswith("tau")
-        else t_test_of_correlation(value, n - 2)
-    )
+    is_tau = kind.startswith("tau")
+    p = float(sps.kendalltau(a, b).pvalue) if is_tau else t_test_of_correlation(value, n - 2)
     resampled = on_resamples(kind, a, b)
     interval, reason = _interval(lambda rows: resampled(a[rows], b[rows]), value, codes, **options)
     return Correlation(kind, value, interval, p, n, n_clusters(codes), reason)
@@ -248,8 +245,7 @@ def _spearman(x: Floats, y: Floats) -> float | None:
 def _mean_ranks(v: Floats) -> Floats:
     """Ranks from 1, ties by their mean: exact halves, many times faster than scipy's."""
     _, inverse, counts = np.unique(v, return_inverse=True, return_counts=True)
-    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
-    return ranks
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse])
 
 
 def _tau(x: Floats, y: Floats, variant: str) -> float | None:
@@ -301,9 +297,7 @@ def _interval(
         return None, None
     resampling(**options)
     interval = cluster_bootstrap(statistic, codes, **options, centre=value)
-    if interval is None:
-        return None, "too few clusters vary for a bootstrap interval"
-    return interval, None
+    return interval, None if interval else "too few clusters vary for a bootstrap interval"
 
 
 def ranking_correlation(

@@ -5,8 +5,9 @@ Sources: Shrout and Fleiss 1979 (the six forms and their F-based intervals); McG
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from numpy.typing import ArrayLike
 from scipy import stats as sps
@@ -17,8 +18,9 @@ from beholder.stats.checks import Floats, matrix, resampling
 
 ICCKind: TypeAlias = Literal["1,1", "2,1", "3,1", "1,k", "2,k", "3,k"]
 Verdict: TypeAlias = Literal["poor", "moderate", "good", "excellent"]
-_VERDICTS: tuple[tuple[float, Verdict], ...] = ((0.5, "poor"), (0.75, "moderate"), (0.9, "good"))
-_KINDS = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
+_KINDS, _VERDICTS = get_args(ICCKind), get_args(Verdict)
+_LIMITS = (0.5, 0.75, 0.9)
+"""From which a reliability is no longer called by each verdict but the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +170,8 @@ def reliability_verdict(value: float) -> Verdict:
 
     Source: Koo and Li 2016, who ask for the words of both ends of the interval, too.
     """
-    for limit, word in _VERDICTS:
-        if value < limit:
-            return word
-    return "excellent"
+    verdict: Verdict = _VERDICTS[bisect_right(_LIMITS, value)]
+    return verdict
 
 
 def _step_up(limits: tuple[float, float], k: int) -> tuple[float, float] | None:

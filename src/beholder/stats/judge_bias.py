@@ -225,8 +225,7 @@ def place_bias(
 
 def _leverage(design: Floats) -> Floats:
     """How much each row decides its own fitted value, 0 to 1."""
-    hat: Floats = (design * np.linalg.pinv(design).T).sum(axis=1)
-    return hat
+    return np.asarray((design * np.linalg.pinv(design).T).sum(axis=1))
 
 
 def _slope(

@@ -13,7 +13,6 @@ from beholder.stats.agreement import Agreement, bootstrapped
 from beholder.stats.checks import Floats, Resampling, cluster_codes, matrix
 
 Measurement: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
-_MEASUREMENTS = ("nominal", "ordinal", "interval", "ratio")
 _CHUNK_CELLS = 1 << 20
 
 
@@ -47,8 +46,8 @@ def krippendorff_alpha(
         ConfigError: Not a table, infinite ratings, an unknown measurement, or negative values on
             the ratio scale.
     """
-    if measurement not in _MEASUREMENTS:
-        known = ", ".join(_MEASUREMENTS)
+    if measurement not in _DISAGREEMENTS:
+        known = ", ".join(_DISAGREEMENTS)
         raise ConfigError(f"measurement: expected one of {known}, got {measurement!r}")
     labels = _codes(ratings) if measurement == "nominal" else ratings
     table = matrix(labels, "ratings", missing=True)

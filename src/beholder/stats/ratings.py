@@ -78,11 +78,8 @@ def elo(
             that meets itself, or a system that is in no resample.
     """
     resampling(n_resamples, level)
-    score = vector(outcome, "outcome")
+    systems, a, b, score = encode_battles(first, second, outcome)
     n = len(score)
-    systems, a, b = encode_battles(first, second, n)
-    if bool(((score < 0) | (score > 1)).any()):
-        raise ConfigError("outcome: expected 1 (first won), 0 (second won) or 0.5 (tie)")
     step = k, scale, base, start
     played = np.empty((n_resamples + 1, len(systems)))  # first the battles in their own order
     rng = np.random.RandomState(seed)
@@ -111,13 +108,16 @@ def elo(
 
 
 def encode_battles(
-    first: Sequence[str], second: Sequence[str], n: int
-) -> tuple[list[str], Ints, Ints]:
-    """Names in order of first appearance, and both sides as indices into them.
+    first: Sequence[str], second: Sequence[str], outcome: ArrayLike
+) -> tuple[list[str], Ints, Ints, Floats]:
+    """Names in order of first appearance, both sides as indices into them, and the outcomes.
 
     Raises:
-        ConfigError: No battles, lists of different lengths, or a system that meets itself.
+        ConfigError: No battles, lists of different lengths, an outcome outside 0..1, or a system
+            that meets itself.
     """
+    score = vector(outcome, "outcome")
+    n = len(score)
     at_least(n, 1, "the number of battles")
     if not len(first) == len(second) == n:
         raise ConfigError(
@@ -132,7 +132,9 @@ def encode_battles(
     same = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
     if len(same):
         raise ConfigError(f"battles: {first[same[0]]!r} meets itself in battle {same[0]}")
-    return list(index), pairs[:, 0], pairs[:, 1]
+    if bool(((score < 0) | (score > 1)).any()):
+        raise ConfigError("outcome: expected 1 (first won), 0 (second won) or 0.5 (tie)")
+    return list(index), pairs[:, 0], pairs[:, 1], score
 
 
 def _play(
@@ -154,7 +156,6 @@ def _play(
     drawn = np.zeros(trials * n_systems, dtype=bool)
     offset = np.arange(trials, dtype=np.int64) * n_systems
     positions = np.ascontiguousarray(draws.T)  # one row per step, so that steps read in order
-    change = np.empty(trials)
     for begin in range(0, n, _STEPS):
         part = positions[begin : begin + _STEPS]
         left, right, gained = a.take(part), b.take(part), points.take(part)
@@ -164,14 +165,8 @@ def _play(
         drawn[right] = True
         for i, j, s in zip(left, right, gained, strict=True):
             mine, other = ratings.take(i), ratings.take(j)
-            np.subtract(other, mine, out=change)
-            np.exp(change, out=change)
-            change += 1.0
-            np.divide(gain, change, out=change)
-            np.subtract(s, change, out=change)
-            mine += change
-            other -= change
-            ratings[i] = mine
-            ratings[j] = other
+            change = s - gain / (np.exp(other - mine) + 1.0)
+            ratings[i] = mine + change
+            ratings[j] = other - change
     ratings[~drawn] = np.nan
     return np.asarray((ratings / rate).reshape(trials, n_systems))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeAlias, Unpack
@@ -125,18 +125,12 @@ def mean_pairwise_correlation(
     """
     table = matrix(ratings, "ratings", missing=True)
     n, k = table.shape
-    function = coefficient(kind)
-    rated = ~np.isnan(table)
     pairs = list(combinations(range(k), 2))
-
-    def pair(i: int, j: int, rows: Ints) -> float | None:
-        both = rows[rated[rows, i] & rated[rows, j]]
-        return function(table[both, i], table[both, j])
-
-    defined = [(i, j) for i, j in pairs if pair(i, j, np.arange(n)) is not None]
+    defined = [pair for pair, r in _pairwise(table, kind, pairs).items() if r is not None]
 
     def statistic(rows: Ints) -> float | None:
-        values = [r for i, j in defined if (r := pair(i, j, rows)) is not None]
+        found = _pairwise(table[rows], kind, defined)
+        values = [r for r in found.values() if r is not None]
         return float(np.mean(values)) if values and len(values) == len(defined) else None
 
     result = bootstrapped(
@@ -153,6 +147,19 @@ def mean_pairwise_correlation(
         return result
     reason = f"{lost} of {len(pairs)} pairs of raters are not defined and left out"
     return replace(result, reason=f"{reason}; {result.reason}" if result.reason else reason)
+
+
+def _pairwise(
+    table: Floats, kind: str, pairs: Iterable[tuple[int, int]]
+) -> dict[tuple[int, int], float | None]:
+    """Correlation of pairs of columns, each over the rows where both have a number."""
+    function = coefficient(kind)
+    rated = ~np.isnan(table)
+    found = {}
+    for i, j in pairs:
+        both = rated[:, i] & rated[:, j]
+        found[i, j] = function(table[both, i], table[both, j])
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,12 +264,7 @@ def error_correlation(
     if kind == "wrong":
         errors = np.where(np.isnan(errors), np.nan, (errors != 0).astype(np.float64))
     mean = mean_pairwise_correlation(errors, **options)
-    pearson = coefficient("pearson")
-    rated = ~np.isnan(errors)
-    pairs = {}
-    for i, j in combinations(range(errors.shape[1]), 2):
-        both = rated[:, i] & rated[:, j]
-        pairs[i, j] = pearson(errors[both, i], errors[both, j])
-    columns = (errors[rated[:, j], j] for j in range(errors.shape[1]))
+    columns = (column[~np.isnan(column)] for column in errors.T)
     error = tuple(float(c.mean()) if len(c) else None for c in columns)
+    pairs = _pairwise(errors, "pearson", combinations(range(errors.shape[1]), 2))
     return ErrorCorrelation(mean, pairs, error, kind)

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy import stats as sps
 
-from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.checks import Floats, Ints, cluster_codes, n_clusters, resampling, vector
+from beholder.stats.checks import Floats, Ints, cluster_codes, n_clusters, resampling
 from beholder.stats.correlation import Clusters
 from beholder.stats.ratings import encode_battles
 
@@ -82,10 +81,7 @@ def bradley_terry(
             that meets itself.
     """
     resampling(1, level)
-    score = vector(outcome, "outcome")
-    systems, a, b = encode_battles(first, second, len(score))
-    if bool(((score < 0) | (score > 1)).any()):
-        raise ConfigError("outcome: expected 1 (first won), 0 (second won) or 0.5 (tie)")
+    systems, a, b, score = encode_battles(first, second, outcome)
     m = len(systems)
     wins = np.zeros((m, m))
     np.add.at(wins, (a, b), score)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import tomllib
 import warnings
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 
 from markupsafe import Markup
+from msgspec import convert
 
 from beholder import files
-from beholder.kinds.bidirectional.scores import VALUES
 from beholder.kinds.bidirectional.study import Study
 from beholder.report.figures import save
 from beholder.report.pages import no_figures, render_page, svg_uri
@@ -42,28 +44,10 @@ class PagePart:
     folded: bool = False
 
 
-def _f1_first(title: str) -> tuple[PagePart, PagePart]:
-    rest = PagePart(f"{title}: precision, recall, DCScore", "value", VALUES[1:], folded=True)
-    return PagePart(f"{title}: F1", "value", VALUES[:1]), rest
-
-
-_PARTS: Mapping[str, Sequence[PagePart]] = {
-    "scores": _f1_first("Scores by system and direction"),
-    "tests": _f1_first("Each system against the best one"),
-    "datasets": (
-        PagePart("F1 of the same pictures", "value", ("f1",)),
-        PagePart("Hallucination likewise", "value", ("hallucination_rate",)),
-        PagePart("Omission likewise", "value", ("omission_rate",)),
-    ),
-    "difficulty": (
-        PagePart("Difficulty: by F1", "by", ("f1",)),
-        PagePart("Difficulty: by recall", "by", ("recall",), folded=True),
-    ),
-    "selectivity_contents": (
-        PagePart("Only people say it", "side", ("people",)),
-        PagePart("Only models say it", "side", ("models",)),
-    ),
-}
+_PARTS = convert(
+    tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")),
+    dict[str, tuple[PagePart, ...]],
+)
 
 
 def write_bidirectional(study: Study, run: Path, out: Path) -> Path:
@@ -139,13 +123,8 @@ def _shortened(table: Table) -> Table:
     """The first rows of each data set and language, if the table is ranked."""
     if not table.name.startswith("selectivity_"):
         return table
-    seen: Counter[tuple[str, str]] = Counter()
-    shown = []
-    for row in table.rows:
-        place = (row["dataset"], row["language"])
-        seen[place] += 1
-        if seen[place] <= MAX_ROWS:
-            shown.append(row)
+    places = groupby(table.rows, key=itemgetter("dataset", "language"))
+    shown = [row for _, rows in places for row in islice(rows, MAX_ROWS)]
     n_more = len(table.rows) - len(shown)
     more = (f"{n_more:,} more rows are in tables/{table.name}.csv.",) if n_more else ()
     return replace(table, rows=tuple(shown), notes=(*table.notes, *more))

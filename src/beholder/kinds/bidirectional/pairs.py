@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
 from beholder import stats
-from beholder.tables import Column, estimate
+from beholder.tables import declared, estimate
 
 Direction: TypeAlias = Literal["har", "mar"]
 """``har``: the model's text against people's; ``mar``: people's text against the model's."""
@@ -20,9 +21,7 @@ Cells: TypeAlias = dict[str, str | float | None]
 Scores: TypeAlias = Sequence[tuple[str, float]]
 """Numbers, each with the picture it is about."""
 
-CATEGORY = Column("category", "Category", "text")
-COUNTS = (Column("n", "Texts", "count"), Column("n_images", "Pictures", "count"))
-P_VALUES = (Column("p", "p, paired", "p"), Column("p_holm", "p (Holm)", "p"))
+TABLES = declared(Path(__file__).with_name("tables.toml"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,8 @@ from itertools import combinations
 
 from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
-    CATEGORY,
-    COUNTS,
     DIRECTIONS,
-    P_VALUES,
+    TABLES,
     Cells,
     Direction,
     Fact,
@@ -28,55 +26,20 @@ from beholder.kinds.bidirectional.pairs import (
     sets,
     systems,
 )
-from beholder.tables import (
-    DIRECTION,
-    SET_COLUMNS,
-    SYSTEM,
-    Column,
-    Table,
-    estimate,
-    interval_cells,
-)
+from beholder.tables import Table, estimate, interval_cells
 from beholder.text import n_spoken
-
-_COLUMNS = (
-    *COUNTS,
-    Column("hallucination", "Hallucination", "percent", interval=True),
-    Column("hallucination_pooled", "pooled", "percent", interval=True),
-    Column("n_units", "Units", "count"),
-    Column("omission", "Omission", "percent", interval=True),
-    Column("omission_pooled", "pooled", "percent", interval=True),
-    Column("n_reference_units", "Reference units", "count"),
-)
-_NOTES = (
-    "Hallucination: share of the units under test that neither picture nor reference text"
-    " supports. Omission: share of the reference units that no unit under test matches, verified or"
-    " not; it is not 1 − recall, which also credits what the text adds.",
-    "Rates are means over texts; pooled ones count every unit once for each text it"
-    " is compared with. Intervals resample pictures.",
-)
 
 
 def rate_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Hallucination and omission per direction, system and data set."""
-    return Table(
-        "rates",
-        "Hallucination and omission",
-        (DIRECTION, *SET_COLUMNS, SYSTEM, *_COLUMNS),
-        grouped(pairs, (sets, directions, systems), _rates),
-        (note, *_NOTES, "In MAR the text under test is the human one."),
-    )
+    rows = grouped(pairs, (sets, directions, systems), _rates)
+    return TABLES["rates"].of(rows, note=note)
 
 
 def category_rate_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
     """Hallucination and omission per category: each system, and all together."""
-    return Table(
-        "category_rates",
-        "Hallucination and omission by category",
-        (DIRECTION, *SET_COLUMNS, CATEGORY, SYSTEM, *_COLUMNS),
-        grouped(pairs, (sets, directions, each("category", categories), _and_all), _rates),
-        _NOTES,
-    )
+    axes = (sets, directions, each("category", categories), _and_all)
+    return TABLES["category_rates"].of(grouped(pairs, axes, _rates))
 
 
 def _and_all(group: PairGroup) -> Iterator[PairGroup]:
@@ -124,23 +87,7 @@ def _tests(pair: TextPair, direction: Direction) -> Iterator[tuple[Sequence[Fact
 
 def length_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Words and units per text, of people and of each system."""
-    return Table(
-        "lengths",
-        "Length of the texts",
-        (
-            *SET_COLUMNS,
-            Column("who", "Text by", "text"),
-            Column("n", "Texts", "count"),
-            Column("words", "Words", "tenths", interval=True),
-            Column("units", "Units", "tenths", interval=True),
-        ),
-        grouped(pairs, (sets,), _lengths),
-        (
-            note,
-            "Words are counted between blanks, marks of speech (<noise>) left out; texts without"
-            " any unit are left out of units.",
-        ),
-    )
+    return TABLES["lengths"].of(grouped(pairs, (sets,), _lengths), note=note)
 
 
 def _lengths(group: PairGroup) -> Iterator[Cells]:
@@ -163,8 +110,6 @@ def _lengths(group: PairGroup) -> Iterator[Cells]:
 
 
 CHANGING = ("f1", "hallucination_rate", "omission_rate")
-_BETWEEN = (SYSTEM, Column("from", "From", "text"), Column("to", "To", "text"))
-_CHANGE = (Column("change", "Change", "signed", interval=True), *P_VALUES)
 
 
 def dataset_table(pairs: Sequence[TextPair]) -> Table:
@@ -177,32 +122,14 @@ def dataset_table(pairs: Sequence[TextPair]) -> Table:
         for first, second in combinations(ordered(pair.dataset for pair in group.pairs), 2):
             yield group.part(group.pairs, **{"from": first, "to": second})
 
-    return Table(
-        "datasets",
-        "Change between data sets of the same pictures",
-        (
-            DIRECTION,
-            Column("value", "Value", "measure"),
-            Column("language", "Language", "text"),
-            *_BETWEEN,
-            Column("n", "Pictures", "count"),
-            Column("before", "Before", interval=True),
-            Column("after", "After", interval=True),
-            *_CHANGE,
-        ),
-        grouped(
-            pairs,
-            (by("language"), between, directions, each("value", CHANGING)),
-            _change("dataset"),
-            family=(systems,),
-            finish=holm("p"),
-        ),
-        (
-            "A picture counts for a system when it has the value in both data sets; several texts"
-            " about it are averaged. Change is the mean of the differences, with a sign-flip test;"
-            " Holm corrects over the systems of a direction and value.",
-        ),
+    rows = grouped(
+        pairs,
+        (by("language"), between, directions, each("value", CHANGING)),
+        _change("dataset"),
+        family=(systems,),
+        finish=holm("p"),
     )
+    return TABLES["datasets"].of(rows)
 
 
 def language_table(pairs: Sequence[TextPair], note: str) -> Table:
@@ -220,28 +147,7 @@ def language_table(pairs: Sequence[TextPair], note: str) -> Table:
         family=(systems,),
         finish=lambda family: holm("p")(_ranked(family)),
     )
-    return Table(
-        "languages",
-        "Change between languages",
-        (
-            DIRECTION,
-            Column("dataset", "Data set", "text"),
-            *_BETWEEN,
-            Column("n", "Pictures", "count"),
-            Column("before", "F1 before", interval=True),
-            Column("after", "F1 after", interval=True),
-            *_CHANGE,
-            Column("rank_before", "Rank before", "count"),
-            Column("rank_after", "Rank after", "count"),
-        ),
-        rows,
-        (
-            note,
-            "A picture counts for a system when it has F1 in both languages; several texts about it"
-            " are averaged. Change is the mean of the differences, with a sign-flip test.",
-            *_order_notes(rows),
-        ),
-    )
+    return TABLES["languages"].of(rows, _order_notes(rows), note=note)
 
 
 def _change(key: str) -> Callable[[PairGroup], Iterator[Cells]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
-    CATEGORY,
+    TABLES,
     Cells,
     Direction,
     PairGroup,
@@ -27,7 +27,7 @@ from beholder.kinds.bidirectional.scores import VALUES
 from beholder.records import Interval
 from beholder.stats.bootstrap import cluster_bootstrap
 from beholder.stats.checks import Ints, cluster_codes
-from beholder.tables import DIRECTION, SET_COLUMNS, SYSTEM, Column, Table, interval_cells
+from beholder.tables import Table, interval_cells
 
 _SEED = 12345
 
@@ -45,21 +45,7 @@ def rated_texts(group: PairGroup) -> dict[str, Scores]:
 
 def rating_table(pairs: Sequence[TextPair]) -> Table:
     """Ratings of people's texts and of each system's."""
-    return Table(
-        "ratings",
-        "People's ratings",
-        (
-            *SET_COLUMNS,
-            Column("who", "Text by", "text"),
-            Column("n", "Ratings", "count"),
-            Column("n_images", "Pictures", "count"),
-            Column("mean", "Mean", interval=True),
-            Column("median", "Median"),
-            Column("sd", "SD"),
-        ),
-        grouped(pairs, (sets,), _ratings),
-        ("Intervals resample pictures: ratings of one picture are not independent.",),
-    )
+    return TABLES["ratings"].of(grouped(pairs, (sets,), _ratings))
 
 
 def _ratings(group: PairGroup) -> Iterator[Cells]:
@@ -82,24 +68,7 @@ def gap_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
         for name in categories:
             yield group.part([p for p in group.pairs if p.category == name], category=name)
 
-    return Table(
-        "rating_gaps",
-        "Ratings: model minus people",
-        (
-            *SET_COLUMNS,
-            CATEGORY,
-            SYSTEM,
-            Column("n", "Differences", "count"),
-            Column("n_images", "Pictures", "count"),
-            Column("median", "Median difference", "signed", interval=True),
-        ),
-        grouped(pairs, (sets, systems, parts), _median_gap),
-        (
-            "The ratings of people who rated both texts differ one by one; raters without names are"
-            " taken to be in the same order where both texts have equally many ratings. Otherwise"
-            " the two means differ. Intervals of the median resample pictures.",
-        ),
-    )
+    return TABLES["rating_gaps"].of(grouped(pairs, (sets, systems, parts), _median_gap))
 
 
 def _median_gap(group: PairGroup) -> Iterator[Cells]:
@@ -140,28 +109,10 @@ def correlation_table(pairs: Sequence[TextPair]) -> Table:
     All measures of one data set, language and direction are over the same texts: those for which
     each of them has a value.
     """
-    return Table(
-        "correlations",
-        "Agreement with people's ratings",
-        (
-            DIRECTION,
-            Column("measure", "Measure", "text"),
-            *SET_COLUMNS,
-            Column("n", "Texts", "count"),
-            Column("n_images", "Pictures", "count"),
-            Column("rho", "Spearman's rho", "signed", interval=True),
-            Column("p", "p", "p"),
-        ),
-        grouped(pairs, (sets, directions, _measures), _rho),
-        (
-            "HAR: with the mean rating of the model's text; MAR: with that of people's text. In MAR"
-            " the other metrics score people's text against the model's, too; of several"
-            " references, the one that DCScore's value is about.",
-            "All measures of a direction are over the same texts: those that each has a value for.",
-            *filter(None, map(_lost, split(PairGroup(pairs), (sets, directions)))),
-            "Intervals resample pictures; p takes texts as independent.",
-        ),
-    )
+    rows = grouped(pairs, (sets, directions, _measures), _rho)
+    lost = filter(None, map(_lost, split(PairGroup(pairs), (sets, directions))))
+    last = "Intervals resample pictures; p takes texts as independent."
+    return TABLES["correlations"].of(rows, (*lost, last))
 
 
 def _values(pair: TextPair, direction: Direction) -> dict[str, float]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
-    CATEGORY,
-    COUNTS,
-    P_VALUES,
+    TABLES,
     Cells,
     PairGroup,
     Scores,
@@ -25,19 +24,11 @@ from beholder.kinds.bidirectional.pairs import (
     sets,
     systems,
 )
-from beholder.tables import DIRECTION, SET_COLUMNS, SYSTEM, Column, Table, interval_cells
+from beholder.tables import Table, interval_cells
 
 REST = "rest"
 LEVELS = ("easy", "medium", "hard")
 VALUES = ("f1", "precision", "recall", "dcscore")
-_OF_SYSTEM = (DIRECTION, Column("value", "Value", "measure"), *SET_COLUMNS, SYSTEM)
-_DIFFERENCE = Column("difference", "Difference", "signed", interval=True)
-_WELCH = (
-    Column("p", "p", "p"),
-    Column("p_holm", "p (Holm)", "p"),
-    Column("significant", "p < 0.05", "mark"),
-    Column("g", "Hedges' g", "signed", interval=True),
-)
 
 
 def score_table(pairs: Sequence[TextPair], note: str) -> Table:
@@ -46,29 +37,8 @@ def score_table(pairs: Sequence[TextPair], note: str) -> Table:
         pairs, (sets, each("value", VALUES), directions, _systems_and_best), _distribution
     )
     with_0 = any(row["mean_failed_0"] is not None for row in rows)
-    return Table(
-        "scores",
-        "Scores by system and direction",
-        (
-            *_OF_SYSTEM,
-            Column("best", "Best", "mark"),
-            *COUNTS,
-            Column("n_failed", "Failed", "failed"),
-            Column("mean", "Mean", interval=True),
-            Column("sd", "SD"),
-            Column("q1", "Quartile 1"),
-            Column("median", "Median"),
-            Column("q3", "Quartile 3"),
-            Column("mean_failed_0", "Mean, failed as 0"),
-        ),
-        rows,
-        (
-            note,
-            "HAR: the model's text is tested against the human one; MAR: the other way round.",
-            "Intervals resample pictures."
-            + " Failed texts are left out of the mean; the last column counts them as 0." * with_0,
-        ),
-    )
+    failed = " Failed texts are left out of the mean; the last column counts them as 0." * with_0
+    return TABLES["scores"].of(rows, note=note, failed=failed)
 
 
 def _systems_and_best(group: PairGroup) -> Iterator[PairGroup]:
@@ -102,38 +72,14 @@ def _distribution(group: PairGroup) -> Iterator[Cells]:
 
 def best_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Each system against the best of its direction: Welch's test, paired test, effect size."""
-    return Table(
-        "tests",
-        "Each system against the best one",
-        (
-            *_OF_SYSTEM,
-            Column("best", "Best", "text"),
-            Column("n_a", "Texts", "count"),
-            Column("n_b", "Texts of the best", "count"),
-            _DIFFERENCE,
-            Column("t", "Welch t"),
-            Column("df", "df"),
-            *_WELCH,
-            Column("n_pairs", "Pairs", "count"),
-            Column("paired", "Paired difference", "signed", interval=True),
-            Column("p_paired", "p, paired", "p"),
-            Column("p_paired_holm", "p, paired (Holm)", "p"),
-        ),
-        grouped(
-            pairs,
-            (sets, each("value", VALUES), directions),
-            _against_best,
-            family=(_systems_and_best,),
-            finish=holm("p", "p_paired"),
-        ),
-        (
-            note,
-            "Differences are system minus best. Welch's unpaired t test at 0.05, two-sided, is the"
-            " published protocol; systems describe the same pictures, so the paired sign-flip test"
-            " fits better. Holm corrects over the systems of one direction and value.",
-            "The best system was picked on the same data, which makes these p-values too small.",
-        ),
+    rows = grouped(
+        pairs,
+        (sets, each("value", VALUES), directions),
+        _against_best,
+        family=(_systems_and_best,),
+        finish=holm("p", "p_paired"),
     )
+    return TABLES["tests"].of(rows, note=note)
 
 
 def _against_best(group: PairGroup) -> Iterator[Cells]:
@@ -183,21 +129,8 @@ def paired_cells(key: str, p: str, both: Sequence[tuple[float, float, str]]) -> 
 
 def direction_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Both directions of the same pair: is it easier to be judged by people's texts?"""
-    return Table(
-        "directions",
-        "One direction against the other",
-        (
-            *SET_COLUMNS,
-            SYSTEM,
-            *COUNTS,
-            Column("har", "F1, HAR", interval=True),
-            Column("mar", "F1, MAR", interval=True),
-            Column("difference", "HAR − MAR", "signed", interval=True),
-            *P_VALUES,
-        ),
-        grouped(pairs, (sets,), _directions, family=(systems,), finish=holm("p")),
-        (note, "Paired by text; sign-flip permutation test, pictures flipped as wholes."),
-    )
+    rows = grouped(pairs, (sets,), _directions, family=(systems,), finish=holm("p"))
+    return TABLES["directions"].of(rows, note=note)
 
 
 def _directions(group: PairGroup) -> Iterator[Cells]:
@@ -228,11 +161,6 @@ def category_table(
         random: Category of the random sample; ``rest`` takes all other pictures; None compares
             nothing.
     """
-    against = "all other pictures" if random == REST else f"the random sample ({random!r})"
-    compared = () if random is None else (
-        f"Differences are the category minus {against}, of the same system; Welch's unpaired t"
-        " test, two-sided at 0.05, as published; Holm corrects over all tests of a direction.",
-    )  # fmt: skip
 
     def each_system(group: PairGroup) -> Iterator[PairGroup]:
         for name in categories:
@@ -251,24 +179,10 @@ def category_table(
         others = scores(sorted(rest) if random == REST else [random or name])
         yield row | (_welch_cells(own, others) if random and own and others else {})
 
-    return Table(
-        "categories",
-        "Categories",
-        (
-            DIRECTION,
-            *SET_COLUMNS,
-            CATEGORY,
-            SYSTEM,
-            *COUNTS,
-            Column("mean", "F1", interval=True),
-            Column("n_b", "Texts against", "count"),
-            _DIFFERENCE,
-            Column("t", "Welch t"),
-            *_WELCH,
-        ),
-        grouped(pairs, (sets, directions), cells, family=(each_system,), finish=holm("p")),
-        compared,
-    )
+    rows = grouped(pairs, (sets, directions), cells, family=(each_system,), finish=holm("p"))
+    against = "all other pictures" if random == REST else f"the random sample ({random!r})"
+    table = TABLES["categories"].of(rows, against=against)
+    return table if random is not None else replace(table, notes=())
 
 
 def difficulty_table(
@@ -307,23 +221,8 @@ def difficulty_table(
                     yield row
 
     where = "given" if cuts else "the tertiles over all pictures and systems of a direction"
-    return Table(
-        "difficulty",
-        "Difficulty",
-        (
-            DIRECTION,
-            Column("by", "By", "text"),
-            *SET_COLUMNS,
-            Column("kind", "Group", "text"),
-            Column("name", "", "text"),
-            *COUNTS,
-            *(Column(level, level.capitalize(), "percent", interval=True) for level in LEVELS),
-            Column("hard_below", "Hard below"),
-            Column("easy_from", "Easy from"),
-        ),
-        grouped(pairs, (sets, each("by", ("f1", "recall")), directions), cells),
-        (f"Cuts are {where}.", "Intervals resample pictures."),
-    )
+    rows = grouped(pairs, (sets, each("by", ("f1", "recall")), directions), cells)
+    return TABLES["difficulty"].of(rows, where=where)
 
 
 def _level(value: float, low: float, high: float) -> str:

@@ -14,17 +14,17 @@ are merged across people by their words alone, so counts of speakers per content
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from scipy.cluster.hierarchy import DisjointSet
 
 from beholder.kinds.bidirectional.pairs import (
-    CATEGORY,
+    TABLES,
     Cells,
     Fact,
     PairGroup,
@@ -34,7 +34,7 @@ from beholder.kinds.bidirectional.pairs import (
     mean_cells,
     sets,
 )
-from beholder.tables import SET_COLUMNS, Column, Table, estimate
+from beholder.tables import Table, estimate
 
 Node: TypeAlias = tuple[str, str, int]
 """``people`` or ``model``; the person's text or the system; index of the unit in that text."""
@@ -175,33 +175,26 @@ class _Units:
 
 def _human_nodes(pair: TextPair) -> list[Node]:
     """A node per unit of people, with its text and its index among the units of that text."""
-    places: dict[int, int] = {}
+    places: Counter[int] = Counter()
     nodes = []
     for fact in pair.human_facts:
-        place = places.get(fact.voice, 0)
-        places[fact.voice] = place + 1
-        nodes.append((PEOPLE, pair.references[fact.voice], place))
+        nodes.append((PEOPLE, pair.references[fact.voice], places[fact.voice]))
+        places[fact.voice] += 1
     return nodes
 
 
 def _groups(nodes: dict[Node, Fact], links: set[tuple[Node, Node]]) -> list[list[Node]]:
     """Connected components, in the order of their first nodes."""
-    place = {node: at for at, node in enumerate(nodes)}
-    ends = [[place[a] for a, _ in links], [place[b] for _, b in links]]
-    edges = coo_array((np.ones(len(links)), ends), shape=(len(nodes), len(nodes)))
-    _, labels = connected_components(edges, directed=False)
-    groups: dict[int, list[Node]] = {}
-    for node, label in zip(nodes, labels.tolist(), strict=True):
-        groups.setdefault(label, []).append(node)
+    joined = DisjointSet(nodes)
+    for a, b in links:
+        joined.merge(a, b)
+    groups: dict[Node, list[Node]] = {}
+    for node in nodes:
+        groups.setdefault(joined[node], []).append(node)
     return list(groups.values())
 
 
 ALL = "all"
-MERGING = (
-    "A person's and a model's unit are the same content when each was matched to the other,"
-    " and so are units in the same words; people's units are merged through the models' units that"
-    " equal both. No judge was asked again."
-)
 MAX_SUBJECTS = 200
 _OF_CONTENT = (
     *("image", "category", "text", "subject"),
@@ -237,35 +230,13 @@ def consensus_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Tab
                     **mean_cells("once", [(image, n == 1) for image, n in everything]),
                 }
 
-    return Table(
-        "consensus",
-        "Consensus of speakers",
-        (
-            *SET_COLUMNS,
-            CATEGORY,
-            Column("n_images", "Pictures", "count"),
-            Column("n", "Contents", "count"),
-            Column("speakers", "Speakers per picture", "tenths"),
-            Column("consensus", "Speakers per content", interval=True),
-            Column("once", "Said by one only", "percent", interval=True),
-        ),
-        grouped(pairs, (sets,), cells),
-        (
-            "Mean over the contents of a picture, then over pictures with several speakers.",
-            MERGING,
-            "What no model says is merged across speakers by its words alone: a lower bound.",
-        ),
-    )
+    return TABLES["consensus"].of(grouped(pairs, (sets,), cells))
 
 
 def selectivity_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
     """Share of what people say that no model mentions, and the reverse, per category."""
-    columns = (
-        Column("people_alone", "Of people's contents, no model mentions", "percent", True),
-        Column("models_alone", "Of models' contents, no person mentions", "percent", True),
-        Column("people_contents", "Contents of people", "tenths", interval=True),
-        Column("model_contents", "Contents of models", "tenths", interval=True),
-    )
+    table = TABLES["selectivity"]
+    shares = [column.key for column in table.columns if column.interval]
 
     def cells(group: PairGroup) -> Iterator[Cells]:
         found = _images(group)
@@ -273,41 +244,17 @@ def selectivity_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> T
             own = [row for row in found if name in (ALL, row["category"])]
             if own:
                 shown: Cells = {"category": name, "n": len(own)}
-                for column in columns:
-                    values = (row[column.key] for row in own)
-                    shown |= estimate(
-                        column.key, [float(value) for value in values if value is not None]
-                    )
+                for key in shares:
+                    values = (row[key] for row in own)
+                    shown |= estimate(key, [float(v) for v in values if v is not None])
                 yield shown
 
-    return Table(
-        "selectivity",
-        "What one side says and the other does not",
-        (*SET_COLUMNS, CATEGORY, Column("n", "Pictures", "count"), *columns),
-        grouped(pairs, (sets,), cells),
-        (MERGING, "Means over pictures; all texts about a picture together."),
-    )
+    return table.of(grouped(pairs, (sets,), cells))
 
 
 def image_table(pairs: Sequence[TextPair]) -> Table:
     """The pictures, starting with those of which people say most that no model mentions."""
-    return Table(
-        "selectivity_images",
-        "Pictures by what people say and models do not",
-        (
-            *SET_COLUMNS,
-            Column("image", "Picture", "text"),
-            CATEGORY,
-            Column("n_people", "People", "count"),
-            Column("n_systems", "Systems", "count"),
-            Column("people_contents", "Contents of people", "count"),
-            Column("model_contents", "Contents of models", "count"),
-            Column("both", "Both", "count"),
-            Column("people_alone", "No model mentions", "percent"),
-            Column("models_alone", "No person mentions", "percent"),
-        ),
-        grouped(pairs, (sets,), _images),
-    )
+    return TABLES["selectivity_images"].of(grouped(pairs, (sets,), _images))
 
 
 def _images(group: PairGroup) -> list[Cells]:
@@ -338,28 +285,7 @@ def _images(group: PairGroup) -> list[Cells]:
 
 def content_table(pairs: Sequence[TextPair]) -> Table:
     """The contents that one side alone mentions, ranked by the share of that side."""
-    return Table(
-        "selectivity_contents",
-        "Contents that one side alone mentions",
-        (
-            *SET_COLUMNS,
-            Column("side", "Said by", "text"),
-            Column("text", "Content", "text"),
-            Column("subject", "About", "text"),
-            Column("image", "Picture", "text"),
-            CATEGORY,
-            Column("people", "People", "count"),
-            Column("n_people", "of", "count"),
-            Column("systems", "Systems", "count"),
-            Column("n_systems", "of", "count"),
-            Column("supported", "Supported", "mark"),
-        ),
-        grouped(pairs, (sets,), _alone),
-        (
-            "Ranked by the difference of the shares of both sides, each with half a text added for"
-            " and half against, so that one of one ranks below five of five.",
-        ),
-    )
+    return TABLES["selectivity_contents"].of(grouped(pairs, (sets,), _alone))
 
 
 def _alone(group: PairGroup) -> Iterator[Cells]:
@@ -372,25 +298,7 @@ def _alone(group: PairGroup) -> Iterator[Cells]:
 
 def subject_table(pairs: Sequence[TextPair]) -> Table:
     """What units are about: in how many pictures people mention it, and models."""
-    return Table(
-        "selectivity_subjects",
-        "What people mention and models do not, by subject",
-        (
-            *SET_COLUMNS,
-            Column("subject", "Subject", "text"),
-            Column("n", "Pictures with it", "count"),
-            Column("n_images", "Pictures", "count"),
-            Column("people", "People", "percent", scale=(0.0, 1.0)),
-            Column("models", "Models", "percent", scale=(0.0, 1.0)),
-            Column("gap", "People − models", "signed", interval=True),
-        ),
-        grouped(pairs, (sets,), _subjects),
-        (
-            "Share of the texts about a picture with a unit about the subject, averaged over all"
-            f" pictures. Subjects are the judge's identifiers as written; the {MAX_SUBJECTS} with"
-            " the widest gaps are shown, so some gaps are wide by chance: trust the intervals.",
-        ),
-    )
+    return TABLES["selectivity_subjects"].of(grouped(pairs, (sets,), _subjects), most=MAX_SUBJECTS)
 
 
 def _subjects(group: PairGroup) -> Iterator[Cells]:
@@ -435,8 +343,7 @@ def _mentions(group: PairGroup) -> tuple[tuple[_Shares, _Shares], int]:
             image = picture.pairs[0].image
             for side, texts in zip(shares, (voices, systems), strict=True):
                 for subject in filter(None, chain.from_iterable(texts.values())):
-                    at = side.setdefault(subject, {})
-                    at[image] = at.get(image, 0.0) + 1 / len(texts)
+                    side.setdefault(subject, defaultdict(float))[image] += 1 / len(texts)
     return shares, n_images
 
 

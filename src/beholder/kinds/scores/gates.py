@@ -20,7 +20,9 @@ from beholder.run.scores import ScoreConfig, Until, reached
 from beholder.run.store import Store
 from beholder.spec import with_value
 from beholder.stats.sequences import GRID
-from beholder.tables import VALUE, Column, Table
+from beholder.tables import Table, declared
+
+TABLES = declared(Path(__file__).with_name("tables.toml"))
 
 GateOn: TypeAlias = Literal["interval", "mean"]
 
@@ -114,20 +116,7 @@ def until_table(run: Path, goal: Until) -> Table:
         "saved": found.n_all - found.n_pictures,
         "state": state,
     }
-    columns = (
-        VALUE,
-        Column("width", "wanted +/-"),
-        Column("low", "from"),
-        Column("high", "to"),
-        Column("n", "pictures", "count"),
-        Column("saved", "not scored", "count"),
-        Column("state", "", "text"),
-    )
-    note = (
-        "this interval holds however often one looks; the one beside the mean is narrower, and does"
-        " not hold for a run that stops by it"
-    )
-    return Table("until", "Scored until the interval was narrow", columns, (row,), (note,))
+    return TABLES["until"].of([row])
 
 
 def _read(
@@ -228,14 +217,7 @@ def gates_table(checked: Iterable[PassedGate]) -> Table:
         }
         for one in checked
     ]
-    columns = (
-        Column("gate", "gate", "text"),
-        Column("mean", "mean"),
-        Column("low", "interval from"),
-        Column("threshold", "at least"),
-        Column("passed", "", "text"),
-    )
-    return Table("gates", "Gates", columns, tuple(rows))
+    return TABLES["gates"].of(rows)
 
 
 def check_other(

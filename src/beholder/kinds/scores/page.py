@@ -22,8 +22,7 @@ from beholder.records import Estimate, ItemScore, Unit
 from beholder.report import charts
 from beholder.report.drawing import extra_sections
 from beholder.report.load import MetricColumns, RunData, load
-from beholder.report.numbers import show_interval, show_number
-from beholder.report.pages import content_hash, environment, styles
+from beholder.report.pages import content_hash, render_page
 from beholder.report.payload import MAX_BYTES, MAX_ITEMS, encode_item, item_data, page_json
 from beholder.report.study_tables import html
 from beholder.report.views import item_script
@@ -84,10 +83,8 @@ def frequent(
                 for unit in units
                 if unit.kind == kind and unit.verdict == verdict
             }
-            for text in told:
-                counts[title][text, None] += 1
-                if group is not None:
-                    counts[title][text, group] += 1
+            for among in {None, group}:  # all items, and those of its group
+                counts[title].update((text, among) for text in told)
     made = []
     for title, counter in counts.items():
         totals = [(text, n) for (text, group), n in counter.items() if group is None]
@@ -153,21 +150,6 @@ class Extreme:
     text: str
 
 
-@dataclass(frozen=True)
-class MetricSection:
-    """All that the page says of one metric."""
-
-    metric: MetricColumns
-    rows: list[ValueRow]
-    histogram: charts.Histogram | None
-    breakdowns: list[tuple[Breakdown, list[charts.RangeBar]]]
-    low: float
-    high: float
-    worst: list[Extreme]
-    best: list[Extreme]
-    frequent: list[Frequent]
-
-
 def write_report(
     run_folder: Path, output: Path | None = None, media_root: Path | None = None
 ) -> Path:
@@ -209,7 +191,7 @@ def render(
         media_root: Folder that paths of pictures are relative to; None shows none.
     """
     run = load(store)
-    extra = extra_sections(store)
+    added = extra_sections(store)
     sources = store.sources(run.n_items)
     source = run.log.data.source
     items = item_data(
@@ -218,14 +200,14 @@ def render(
         max_items=max_items,
         max_bytes=max_bytes,
         media_root=media_root,
-        first=[position for one in extra for position in one.positions],
+        first=[position for one in added for position in one.positions],
     )
-    style = styles("page.css")
     script = item_script((_SCRIPTS / "items.js").read_text(encoding="utf-8"))
-    templates = environment(number=show_number, interval=show_interval)
-    return templates.get_template("page.html.j2").render(
+    return render_page(
+        "page.html.j2",
+        ("page.css",),
         run=run,
-        extra=extra,
+        added=added,
         study_table=html,
         source=source,
         title=re.split(r"[\\/]", source)[-1] or source,
@@ -234,9 +216,7 @@ def render(
             for metric, entry in zip(run.metrics, run.log.metrics, strict=True)
         ],
         items=items,
-        style=style,
         script=script,
-        style_hash=content_hash(style),
         script_hash=content_hash(script),
     )
 
@@ -247,29 +227,30 @@ def _section(
     metric: MetricColumns,
     sources: list[bytes],
     whole: Sequence[ValueLog],
-) -> MetricSection:
+) -> dict[str, object]:
+    """All that the page says of one metric."""
     scores = metric.finite(metric.headline.name)
     low, high = charts.scale(metric.headline, scores) if len(scores) else (0.0, 1.0)
     ranking = metric.ranking().tolist()
     n_each = min(_N_EXTREME, (len(ranking) + 1) // 2)
     means = metric.result.values if metric.result else {}
-    return MetricSection(
-        metric=metric,
-        rows=[
+    return {
+        "metric": metric,
+        "rows": [
             *(_value_row(metric, value) for value in metric.values),
             *(ValueRow(v, one, None, [], one.n) for v in whole if (one := means.get(v.name))),
         ],
-        histogram=charts.histogram(metric.headline, scores) if len(scores) else None,
-        breakdowns=[
+        "histogram": charts.histogram(metric.headline, scores) if len(scores) else None,
+        "breakdowns": [
             (found, [charts.range_bar(e.mean, e.interval, low, high) for _, e in found.rows])
             for found in breakdowns(run, metric, sources)
         ],
-        low=low,
-        high=high,
-        worst=_extremes(store, metric, ranking[:n_each]),
-        best=_extremes(store, metric, ranking[n_each:][::-1][:n_each]),
-        frequent=_frequent(store, run, metric),
-    )
+        "low": low,
+        "high": high,
+        "worst": _extremes(store, metric, ranking[:n_each]),
+        "best": _extremes(store, metric, ranking[n_each:][::-1][:n_each]),
+        "frequent": _frequent(store, run, metric),
+    }
 
 
 def _frequent(store: Store, run: RunData, metric: MetricColumns) -> list[Frequent]:
