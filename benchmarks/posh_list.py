@@ -163,6 +163,9 @@ def on_a_model(pairs: list[Pair], folder: str) -> None:
     units = [pair for one, listed in both for pair in zip(one.units, listed.units, strict=True)]
     graded = [(a, b) for a, b in units if a.score is not None and b.score is not None]
     yes = [(a.verdict == "match", b.verdict == "match") for a, b in graded]
+    if not yes:
+        print(f"{len(both)} of {len(pairs)} pairs have scores of both forms")
+        return
     same = sum(a == b for a, b in yes) / len(yes)
     shares = [sum(pair[side] for pair in yes) / len(yes) for side in (0, 1)]
     chance = shares[0] * shares[1] + (1 - shares[0]) * (1 - shares[1])
