@@ -10,17 +10,9 @@ from pathlib import Path
 from msgspec import structs
 
 from beholder.files import safe_name
+from beholder.kinds.agreement import results
 from beholder.kinds.agreement.agree import Report
 from beholder.kinds.agreement.granular import GranularFinding, GranularReport, Share
-from beholder.kinds.agreement.results import (
-    AgreementResult,
-    M,
-    MeasureResult,
-    MetricAgreement,
-    MetricDifference,
-    StoredMeasure,
-    cell,
-)
 from beholder.report.numbers import show_p, show_signed
 from beholder.stats.alerts import AlertF1
 from beholder.stats.spans import SpanF1
@@ -34,7 +26,7 @@ CLUSTERS = (
 )
 
 
-def agreement_cells(row: MetricAgreement) -> Cells:
+def agreement_cells(row: results.MetricAgreement) -> Cells:
     """The cells of the table ``agreement`` of one metric."""
     return structs.asdict(row) | {
         "agreement_low": row.low,
@@ -44,7 +36,9 @@ def agreement_cells(row: MetricAgreement) -> Cells:
     }
 
 
-def agreement_of(found: AgreementResult[M], measure: MeasureResult) -> Table:
+def agreement_of(
+    found: results.AgreementResult[results.M], measure: results.MeasureResult
+) -> Table:
     """Agreement of each metric with people under one measure; the length baseline last.
 
     Args:
@@ -65,7 +59,7 @@ def agreement_of(found: AgreementResult[M], measure: MeasureResult) -> Table:
     )
 
 
-def matrix_of(measure: MeasureResult) -> Table | None:
+def matrix_of(measure: results.MeasureResult) -> Table | None:
     """Agreement of the row's metric minus the column's, with p; None without differences."""
     if not measure.differences:
         return None
@@ -93,22 +87,22 @@ def matrix_of(measure: MeasureResult) -> Table | None:
     )
 
 
-def _difference(found: MetricDifference | None) -> str:
+def _difference(found: results.MetricDifference | None) -> str:
     if found is None or found.difference is None:
         return DASH
     p = DASH if found.p is None else show_p(found.p)
     return f"{show_signed(found.difference)}, p {p}"
 
 
-def confusion_of(measure: StoredMeasure) -> Table | None:
+def confusion_of(measure: results.StoredMeasure) -> Table | None:
     """How often people and each metric said yes and no; None of labels that are no verdicts."""
     if not measure.data.said:
         return None
-    cells = [cell(label, said) for label in (True, False) for said in (True, False)]
+    cells = [results.cell(label, said) for label in (True, False) for said in (True, False)]
     rows = []
     for row, verdicts in zip(measure.metrics, measure.data.said, strict=True):
         counts = Counter(
-            cell(gold == 1, said == 1)
+            results.cell(gold == 1, said == 1)
             for gold, said in zip(measure.data.gold, verdicts, strict=True)
             if said is not None
         )
@@ -125,7 +119,7 @@ def confusion_of(measure: StoredMeasure) -> Table | None:
     )
 
 
-def published_of(found: AgreementResult[M], whole: bool) -> list[Table]:
+def published_of(found: results.AgreementResult[results.M], whole: bool) -> list[Table]:
     """Figures of a set beside published ones of the same protocol, as one table.
 
     Args:
