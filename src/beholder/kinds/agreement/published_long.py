@@ -22,6 +22,7 @@ from beholder.kinds.agreement.published_files import (
     read_coco,
     read_json,
     read_lines,
+    single,
 )
 from beholder.records import Item, Span
 
@@ -43,13 +44,7 @@ def longcap_arena(folder: Path) -> Iterator[Item]:
             references.setdefault(key, tuple(row["refs"]))
             scores[key][question] = float(row["score"])
     for number, ((image, caption), judged) in enumerate(scores.items()):
-        yield Item(
-            id=f"{image}#{number}",
-            candidate=caption,
-            references=references[image, caption],
-            images=(image,),
-            judgments=judged,
-        )
+        yield single(f"{image}#{number}", caption, references[image, caption], image, judged)
 
 
 _TAG = re.compile(r"</?hallucination>", re.IGNORECASE)
@@ -76,14 +71,8 @@ def detailverifybench_synthetic(folder: Path) -> Iterator[Item]:
 
 def _marked(row: Mapping[str, Any], image: str, reference: str) -> Item:
     caption, marks = _untagged(row["description_tag"], image)
-    return Item(
-        id=image,
-        candidate=caption,
-        references=(reference,),
-        images=(f"{row['category']}/{image}",),
-        group={"category": row["category"]},
-        judgments={"mistakes": marks},
-    )
+    given, category = {"mistakes": marks}, row["category"]
+    return single(image, caption, [reference], f"{category}/{image}", given, category=category)
 
 
 def _test_lines(folder: Path, name: str) -> Any:
@@ -237,18 +226,10 @@ def _captions(
         wrong = [place for place, true in told if true is False]
         if not judged:
             continue
-        yield Item(
-            id=f"{image}/{model}",
-            candidate=text,
-            references=references.get(image, ()),
-            images=(image,),
-            group={"system": model},
-            judgments={
-                "mistakes": wrong,
-                "sentences": judged,
-                "factual_share": 1 - len(wrong) / len(judged),
-            },
-        )
+        share = 1 - len(wrong) / len(judged)
+        given = {"mistakes": wrong, "sentences": judged, "factual_share": share}
+        own = references.get(image, ())
+        yield single(f"{image}/{model}", text, own, image, given, system=model)
 
 
 def _sentences(
