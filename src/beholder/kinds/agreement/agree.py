@@ -345,8 +345,7 @@ def _model_level(
     winner = {1: "model1", -1: "model2", 0: "equal"}
     battles = [
         {
-            "model1": item.judgments["model1"],
-            "model2": item.judgments["model2"],
+            **item.judgments,
             "generation1": first_id(item),
             "generation2": second_id(item),
             "winner": winner[int(item.judgments["preferred"])],

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -130,16 +131,15 @@ def _check(judge: str, reached: JudgeOptions, replicates: int, temperature: floa
         steady = await check_steadiness(made, replicates=replicates, temperature=temperature)
         return found, steady
 
-    with TemporaryDirectory() as folder:
-        file = AnswerFile(Path(folder) / "answers.sqlite")
-        try:
-            made = build(judge, reached, answers=Answers(file))
-            say(f"asking {judge}")
-            fit, steady = run_sync(both(made))
-            judging = file.judging()
-            cost = file.cost() if judging.n_answers and file.knows_costs() else None
-        finally:
-            file.close()
+    with (
+        TemporaryDirectory() as folder,
+        closing(AnswerFile(Path(folder, "answers.sqlite"))) as file,
+    ):
+        made = build(judge, reached, answers=Answers(file))
+        say(f"asking {judge}")
+        fit, steady = run_sync(both(made))
+        judging = file.judging()
+        cost = file.cost() if judging.n_answers and file.knows_costs() else None
     return _Checked(judge, fit, steady, judging, cost)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from beholder.kinds.agreement.granular import GranularFinding, GranularReport, S
 from beholder.report.numbers import show_p, show_signed
 from beholder.stats.alerts import AlertF1
 from beholder.stats.spans import SpanF1
-from beholder.tables import METRIC, Cells, Column, Table, declared, interval_cells
+from beholder.tables import Cells, Column, Table, declared, interval_cells
 
 TABLES = declared(Path(__file__).with_name("tables.toml"))
 DASH = "\N{EN DASH}"
@@ -24,6 +25,13 @@ CLUSTERS = (
     "Cluster 1: the best and what is not significantly different by the paired"
     " bootstrap over sources (p of 0.05, Holm-corrected); cluster 2: the same of the rest."
 )
+
+
+def _with(name: str, measure: results.MeasureResult, columns: Iterable[Column] = ()) -> Table:
+    """A table of one measure, with further columns."""
+    table = TABLES[name]
+    named = f"{name}-{safe_name(measure.name)}"
+    return replace(table, name=named, columns=(*table.columns, *columns))
 
 
 def agreement_cells(row: results.MetricAgreement) -> Cells:
@@ -45,11 +53,7 @@ def agreement_of(
         found: The agreement on a set.
         measure: One of its measures.
     """
-    table = replace(
-        TABLES["agreement"],
-        name=f"agreement-{safe_name(measure.name)}",
-        title=f"{found.name}: {measure.name}",
-    )
+    table = replace(_with("agreement", measure), title=f"{found.name}: {measure.name}")
     clusters = [CLUSTERS] if any(row.cluster for row in measure.metrics) else []
     return table.of(
         map(agreement_cells, measure.metrics),
@@ -65,26 +69,13 @@ def matrix_of(measure: results.MeasureResult) -> Table | None:
         return None
     labels = [row.label for row in measure.metrics]
     found = {(one.a, one.b): one for one in measure.differences}
-    return Table(
-        name=f"differences-{safe_name(measure.name)}",
-        title="differences of agreement",
-        columns=(
-            Column("metric", "row minus column", "text"),
-            *(Column(f"c{place}", label, "cell") for place, label in enumerate(labels) if place),
-        ),
-        rows=tuple(
-            {
-                "metric": label,
-                **{
-                    f"c{at}": _difference(found.get((label, other)))
-                    for at, other in enumerate(labels)
-                    if at > place
-                },
-            }
-            for place, label in enumerate(labels[:-1])
-        ),
-        notes=("p: paired bootstrap over sources, Holm-corrected over the pairs.",),
-    )
+    rows: list[Cells] = []
+    for place, label in enumerate(labels[:-1], start=1):
+        later = enumerate(labels[place:], start=place)
+        cells = {f"c{at}": _difference(found.get((label, other))) for at, other in later}
+        rows.append({"metric": label, **cells})
+    others = [Column(f"c{place}", label, "cell") for place, label in enumerate(labels) if place]
+    return _with("differences", measure, others).of(rows)
 
 
 def _difference(found: results.MetricDifference | None) -> str:
@@ -107,16 +98,8 @@ def confusion_of(measure: results.StoredMeasure) -> Table | None:
             if said is not None
         )
         rows.append({"metric": row.label, **{name: counts[name] for name in cells}})
-    return Table(
-        name=f"confusion-{safe_name(measure.name)}",
-        title=f"What people said, and the metric: {measure.name.partition(', ')[2]}",
-        columns=(
-            METRIC,
-            *(Column(name, f"people {name}", "count") for name in cells),
-        ),
-        rows=tuple(rows),
-        notes=("`beholder view` lists the texts of each cell.",),
-    )
+    table = _with("confusion", measure, (Column(one, f"people {one}", "count") for one in cells))
+    return replace(table, title=f"{table.title}: {measure.name.partition(', ')[2]}").of(rows)
 
 
 def published_of(found: results.AgreementResult[results.M], whole: bool) -> list[Table]:

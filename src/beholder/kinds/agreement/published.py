@@ -144,13 +144,9 @@ def vatex_eval(folder: Path) -> Iterator[Item]:
         if references and isinstance(references[0], list):
             references = references[0]
         for number, (candidate, scores) in enumerate(zip(entry["cands"], ratings, strict=True)):
-            yield Item(
-                id=f"{video}/{number}",
-                candidate=candidate,
-                references=tuple(references),
-                video=video,
-                judgments={"ratings": scores, "mean": sum(scores) / len(scores)},
-            )
+            given = {"ratings": scores, "mean": sum(scores) / len(scores)}
+            key, own = f"{video}/{number}", tuple(references)
+            yield Item(key, candidate, own, video=video, judgments=given)
 
 
 def sugarcrepe(folder: Path) -> Iterator[Item]:
@@ -293,13 +289,9 @@ def polaris(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     ``human_score`` on its card.
     """
     references = tuple(row["refs"])
-    yield Item(
-        id=str(number),
-        candidate=row["cand"],
-        references=references,
-        group={"references": references[0]} if references else {},
-        judgments={"score": float(row["human_score"])},
-    )
+    group = {"references": references[0]} if references else {}
+    text, given = row["cand"], {"score": float(row["human_score"])}
+    yield Item(str(number), text, references, group=group, judgments=given)
 
 
 def nebula(number: int, row: Mapping[str, Any]) -> Iterator[Item]:

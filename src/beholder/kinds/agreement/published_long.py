@@ -83,22 +83,17 @@ def _test_lines(folder: Path, name: str) -> Any:
 
 def _untagged(text: str, name: str) -> tuple[str, list[list[int]]]:
     """A text without its tags, and the ranges that stood between them."""
-    plain, marks, begin = "", [], -1
-    last = 0
+    plain, last = "", 0
+    ends: list[int] = []
     for tag in _TAG.finditer(text):
         plain += text[last : tag.start()]
         last = tag.end()
-        opens = not tag[0].startswith("</")
-        if opens != (begin < 0):
+        if tag[0].startswith("</") != bool(len(ends) % 2):
             raise DataError(name, f"the tag {tag[0]} at character {tag.start()} has no partner")
-        if opens:
-            begin = len(plain)
-        else:
-            marks.append([begin, len(plain)])
-            begin = -1
-    if begin >= 0:
+        ends.append(len(plain))
+    if len(ends) % 2:
         raise DataError(name, "the last tag is not closed")
-    return plain + text[last:], marks
+    return plain + text[last:], [[*mark] for mark in zip(ends[::2], ends[1::2], strict=True)]
 
 
 _SAYS = {"Caption 1 is better": 1, "Caption 2 is better": -1, "Tie": 0}
