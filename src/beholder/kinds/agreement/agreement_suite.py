@@ -209,15 +209,13 @@ def _areas(
     side: MarkedSide, n_resamples: int
 ) -> tuple[dict[str, AgreementFound], dict[str, AgreementFound]]:
     """Area of each metric over its own texts, and over those that all with any units scored."""
-    reasons = {name: side.reason(name) for name in side.texts}
-    speaking = [texts for name, texts in side.texts.items() if reasons[name] is None]
+    speaking = [texts for name, texts in side.texts.items() if side.reason(name) is None]
     scored_by_all = [all(texts) for texts in zip(*speaking, strict=True)]
     own: dict[str, AgreementFound] = {}
     shared: dict[str, AgreementFound] = {}
     for name, texts in side.texts.items():
-        if reasons[name] is not None:
-            none = AgreementFound(None, None, 0, len(texts), 0, reason=reasons[name])
-            own[name] = shared[name] = none
+        if reason := side.reason(name):
+            own[name] = shared[name] = AgreementFound(None, None, 0, len(texts), 0, reason=reason)
             continue
         scored = [text for text in texts if text]
         common = [text for text, kept in zip(texts, scored_by_all, strict=True) if text and kept]

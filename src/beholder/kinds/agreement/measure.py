@@ -246,14 +246,10 @@ def _replaces(data: Data, scores: Floats, finding: Callable[..., AgreementFound]
     people[items, data.raters] = data.gold
     judge = np.full(len(people), np.nan)
     judge[items] = scores
-    sources = dict(zip(items.tolist(), data.sources, strict=True))
+    sources = dict(zip(items.tolist(), data.sources, strict=True))  # in the order of the rows
+    epsilons, clusters = (data.measure.epsilon,), list(sources.values())
     try:
-        found = alternative_annotator(
-            people,
-            judge,
-            clusters=[sources[item] for item in range(len(people))],
-            epsilons=(data.measure.epsilon,),
-        )
+        found = alternative_annotator(people, judge, clusters=clusters, epsilons=epsilons)
     except ConfigError as error:
         return finding(None, None, reason=str(error))
     value = found.winning_rate[data.measure.epsilon]
@@ -267,9 +263,8 @@ def by_category(data: Data, scores: Floats) -> dict[str, tuple[float, int]]:
         data: The data of the measure.
         scores: (n,) scores.
     """
-    found = {}
-    names: list[str] = [str(name) for name in data.categories]
-    for category in dict.fromkeys(names):
+    found: dict[str, tuple[float, int]] = {}
+    for category in dict.fromkeys(data.categories.tolist()):
         masked = np.where(data.categories == category, scores, np.nan)
         inside = agreement(data, masked, n_resamples=0)
         if category and inside.value is not None:

@@ -111,9 +111,9 @@ def published_of(found: results.AgreementResult[results.M], whole: bool) -> list
     """
     file = Path(__file__).with_name("published_figures.toml")
     known = tomllib.loads(file.read_text(encoding="utf-8"))["figure"]
+    of_set = [row for row in known if row["set"] == found.name]
     rows: list[Cells] = []
-    for measure in found.measures:
-        of_set = [row for row in known if row["set"] == found.name]
+    for measure in found.measures if of_set else ():
         rows += [
             {
                 "measure": measure.name,
@@ -123,7 +123,6 @@ def published_of(found: results.AgreementResult[results.M], whole: bool) -> list
                 "split": f"{row.n:,} labels",
             }
             for row in measure.metrics
-            if of_set
         ]
         for row in of_set:
             if row.get("measure", measure.name) == measure.name:
@@ -189,18 +188,16 @@ def _granular_figures(found: GranularFinding) -> list[tuple[str, Share]]:
         ("macro F1", _f1(found.alerts)),
         ("held out", _f1(found.held_out)),
         ("AUC", found.auc),
-        ("precision", found.precision),
-        ("recall", found.recall),
-        ("F1", found.f1),
-        ("IoU", found.iou),
+        *zip(_SHARES, (found.precision, found.recall, found.f1, found.iou), strict=True),
     ]
     if found.spans is not None:
         figures += [("span F1", _f1(found.spans)), ("span IoU", found.span_iou)]
-    return [*figures, *zip(_PER_TEXT, found.per_text, strict=False)]
+    means = (f"{name}, mean of texts" for name in _SHARES)
+    return [*figures, *zip(means, found.per_text, strict=False)]
 
 
 def _f1(found: AlertF1 | SpanF1 | None) -> Share:
     return Share(None, None) if found is None else Share(found.f1, found.interval)
 
 
-_PER_TEXT = tuple(f"{name}, mean of texts" for name in ("precision", "recall", "F1", "IoU"))
+_SHARES = ("precision", "recall", "F1", "IoU")

@@ -151,12 +151,11 @@ def _rows(wanted: WantedGroup, known: KnownGroup, pilot: Pilot) -> Iterator[dict
 def _row(goal: str, texts: int, pictures: int | None, price: TextCost | None) -> dict[str, Any]:
     from beholder.kinds.agreement.pilot import TextCost
 
-    each = asdict(price or TextCost())
-    costs = {key: None if one is None else one * texts for key, one in each.items()}
-    for key in ("calls", "tokens"):
-        if (cost := costs.get(key)) is not None:
-            costs[key] = math.ceil(cost)
-    return {"goal": goal, "texts": texts, "pictures": pictures, **costs}
+    costs: dict[str, Any] = {"goal": goal, "texts": texts, "pictures": pictures}
+    for key, one in asdict(price or TextCost()).items():
+        cost = None if one is None else one * texts
+        costs[key] = cost if cost is None or key == "dollars" else math.ceil(cost)
+    return costs
 
 
 def _given(number: float | None, option: str) -> float:

@@ -111,16 +111,11 @@ def pascal50s(folder: Path) -> Iterator[Item]:
     """``pascal_50s.json``: pairs per category, ``label`` 0 where the first was preferred."""
     for category, pairs in read_json(folder, "pascal_50s.json").items():
         for number, row in enumerate(pairs):
-            first, second = row["captions"]
-            yield pair(
-                f"{category}/{number}",
-                first.strip(),
-                second.strip(),
-                [text.strip() for text in row["references"]],
-                Path(row["image"]).name,
-                preferred=1 if row["label"] == 0 else -1,
-                category=category,
-            )
+            first, second = (text.strip() for text in row["captions"])
+            own = [text.strip() for text in row["references"]]
+            name, image = f"{category}/{number}", Path(row["image"]).name
+            preferred = 1 if row["label"] == 0 else -1
+            yield pair(name, first, second, own, image, preferred=preferred, category=category)
 
 
 def thumb_v1(folder: Path) -> Iterator[Item]:

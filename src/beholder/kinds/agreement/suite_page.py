@@ -82,19 +82,16 @@ def write_suite(report: SuiteResult, output: Path) -> Path:
     """
     style = styles("page.css")
     whole = suite_table(report)
-    page = (
-        environment()
-        .get_template("agreement_suite.html.j2")
-        .render(
-            style=style,
-            style_hash=content_hash(style),
-            title=whole.title,
-            table=html(whole),
-            sets=[_on_page(report, one.name) for one in report.headlines],
-            signatures=_signatures(report),
-        )
+    page = environment().get_template("agreement_suite.html.j2")
+    text = page.render(
+        style=style,
+        style_hash=content_hash(style),
+        title=whole.title,
+        table=html(whole),
+        sets=[_on_page(report, one.name) for one in report.headlines],
+        signatures=_signatures(report),
     )
-    files.write_text(output, page)
+    files.write_text(output, text)
     return output
 
 
@@ -117,9 +114,7 @@ def _signatures(report: SuiteResult) -> list[tuple[str, list[tuple[str, str]]]]:
         for name, signature in of_sets.items():
             if signature:
                 where.setdefault(signature, []).append(name)
-        told = [
-            (signature, "" if len(where) == 1 else ", ".join(names))
-            for signature, names in where.items()
-        ]
+        several = len(where) > 1
+        told = [(made, ", ".join(names) if several else "") for made, names in where.items()]
         found.append((metric, told))
     return found

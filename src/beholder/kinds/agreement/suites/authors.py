@@ -88,14 +88,11 @@ def comparisons(
     texts: dict[str, dict[tuple[str, ...], Item]] = {}
     for item in items:
         name = item.group.get(author)
+        row = f"row {item.id!r}"
         if name is None:
-            raise ConfigError(
-                f"row {item.id!r} does not say who wrote it: group.{author} is missing"
-            )
+            raise ConfigError(f"{row} does not say who wrote it: group.{author} is missing")
         if not item.images and item.video is None:
-            raise ConfigError(
-                f"row {item.id!r} has neither image nor video: which one is it about?"
-            )
+            raise ConfigError(f"{row} has neither image nor video: which one is it about?")
         by_source = texts.setdefault(name, {})
         if item.source in by_source:
             raise ConfigError(f"{name!r} has two texts about {item.source[0]!r}: give one of them")
@@ -108,9 +105,9 @@ def comparisons(
             continue
         ring = [common[i] for i in rng.permutation(len(common))]
         for place, source in enumerate(ring):
-            steps = range(min(others, len(ring) - 1) + 1)
-            for about in (ring[(place + step) % len(ring)] for step in steps):
+            for step in range(min(others, len(ring) - 1) + 1):
                 n += 1
+                about = ring[(place + step) % len(ring)]
                 yield _compared(texts[first][source], texts[second][about], first, second)
     if not n:
         raise ConfigError(
