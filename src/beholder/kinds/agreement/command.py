@@ -149,14 +149,9 @@ def agree(
     judged = load(source, judgments.data, rows, judgments.labels)
     say_left_out(judged.bad_rows)
     pictures = rows.media_root or _folder(judgments.data or source)
-    config = ScoreConfig(
-        judged.name,
-        (),
-        out or benchmark.default_out(judged.name),
-        replace(rows, limit=None, media_root=pictures),
-        judging,
-        work.found(),
-    )
+    folder = out or benchmark.default_out(judged.name)
+    every = replace(rows, limit=None, media_root=pictures)
+    config = ScoreConfig(judged.name, (), folder, every, judging, work.found())
     own = judged.known and not judgments.label
     if own and judged.name in MARKED:
         return _agree_on_spans(judged, judgments, metric, tools, config, drawing, tell)
