@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from beholder.errors import ConfigError
-from beholder.kinds.agreement import caparena
+from beholder.kinds.agreement import caparena, results
 from beholder.kinds.agreement.load import JudgedSet
 from beholder.kinds.agreement.measure import (
     AgreementDifference,
@@ -28,16 +28,8 @@ from beholder.kinds.agreement.measure import (
     used,
 )
 from beholder.kinds.agreement.protocols import Measure
-from beholder.kinds.agreement.results import (
-    AgreementResult,
-    CategoryAgreement,
-    MeasureData,
-    MeasureResult,
-    MetricAgreement,
-    StoredMeasure,
-    write,
-)
 from beholder.metrics import Metric, ValueInfo, metric
+from beholder.records import ends_of
 from beholder.run import SCORES, kind
 from beholder.run.plan import RunPlan
 from beholder.run.scores import ScoreConfig
@@ -111,21 +103,23 @@ class Row:
         """Metric and value, for people."""
         return f"{self.metric}.{self.value}"
 
-    def record(self, cluster: int | None) -> MetricAgreement:
+    def record(self, cluster: int | None) -> results.MetricAgreement:
         """The row as results store it, with its cluster."""
-        interval = self.found.interval
-        return MetricAgreement(
+        low, high = ends_of(self.found.interval) or (None, None)
+        return results.MetricAgreement(
             metric=self.metric,
             value=self.value,
             agreement=self.found.value,
-            low=interval.low if interval else None,
-            high=interval.high if interval else None,
+            low=low,
+            high=high,
             n=self.found.n,
             n_missing=self.found.n_missing,
             n_undefined=self.found.n_undefined,
             n_sources=self.found.n_sources,
             reason=self.found.reason,
-            categories={name: CategoryAgreement(*one) for name, one in self.categories.items()},
+            categories={
+                name: results.CategoryAgreement(*one) for name, one in self.categories.items()
+            },
             cluster=cluster,
         )
 
@@ -150,15 +144,15 @@ class MeasureSection:
     clusters: tuple[int | None, ...]
 
     @property
-    def result(self) -> StoredMeasure:
+    def result(self) -> results.StoredMeasure:
         """The measure as the run stores it."""
         verdicts = self.data.measure.kind == "kappa"
-        return StoredMeasure(
+        return results.StoredMeasure(
             name=self.data.name,
             metrics=records(self.rows, self.clusters),
             differences=tuple(one.record for one in self.differences),
             paired=self.data.measure.paired,
-            data=MeasureData(
+            data=results.MeasureData(
                 self.data.first,
                 self.data.second,
                 _numbers(self.data.gold),
@@ -190,9 +184,9 @@ class Report:
     n_resamples: int
 
     @property
-    def stored(self) -> AgreementResult[StoredMeasure]:
+    def stored(self) -> results.AgreementResult[results.StoredMeasure]:
         """The report as the run stores it, with the data of each measure."""
-        return AgreementResult(
+        return results.AgreementResult(
             name=self.name,
             n_items=self.n_items,
             n_resamples=self.n_resamples,
@@ -202,17 +196,19 @@ class Report:
         )
 
     @property
-    def result(self) -> AgreementResult[MeasureResult]:
+    def result(self) -> results.AgreementResult[results.MeasureResult]:
         """The report without the data of its measures, as ``--json`` prints it."""
         stored = self.stored
         plain = tuple(
-            MeasureResult(name=one.name, metrics=one.metrics, differences=one.differences)
+            results.MeasureResult(name=one.name, metrics=one.metrics, differences=one.differences)
             for one in stored.measures
         )
-        return AgreementResult(**{**msgspec.structs.asdict(stored), "measures": plain})
+        return results.AgreementResult(**{**msgspec.structs.asdict(stored), "measures": plain})
 
 
-def records(rows: Sequence[Row], clusters: Sequence[int | None]) -> tuple[MetricAgreement, ...]:
+def records(
+    rows: Sequence[Row], clusters: Sequence[int | None]
+) -> tuple[results.MetricAgreement, ...]:
     """Rows with their clusters, as results store them."""
     return tuple(row.record(cluster) for row, cluster in zip(rows, clusters, strict=True))
 
@@ -280,7 +276,7 @@ def agree(
         for one in everyone:
             extra.setdefault(one.metric.name, {}).update(_model_level(judged, one, columns))
     report = Report(judged.name, len(judged.items), sections, signatures, extra, n_resamples)
-    write(run.out, report.stored)
+    results.write(run.out, report.stored)
     return report
 
 
@@ -349,8 +345,7 @@ def _model_level(
     winner = {1: "model1", -1: "model2", 0: "equal"}
     battles = [
         {
-            "model1": item.judgments["model1"],
-            "model2": item.judgments["model2"],
+            **item.judgments,
             "generation1": first_id(item),
             "generation2": second_id(item),
             "winner": winner[int(item.judgments["preferred"])],

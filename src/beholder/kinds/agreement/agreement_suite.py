@@ -176,16 +176,15 @@ def held_against(
         control_length=config.control_length,
         n_resamples=config.n_resamples,
     )
-    measures = [
-        SuiteMeasureResult(
-            name=found.name,
-            measure=one.data.name,
-            n_items=found.n_items,
-            metrics=records(one.rows, one.clusters),
-        )
-        for one in found.sections
-    ]
+    measures = [_found(judged, one.data.name, one.rows, one.clusters) for one in found.sections]
     return measures, dict(found.signatures)
+
+
+def _found(
+    judged: JudgedSet, measure: str, rows: Sequence[Row], clusters: Sequence[int | None]
+) -> SuiteMeasureResult:
+    metrics, n = records(rows, clusters), len(judged.items)
+    return SuiteMeasureResult(name=judged.name, measure=measure, n_items=n, metrics=metrics)
 
 
 def _of_marks(
@@ -202,14 +201,7 @@ def _of_marks(
             [one.label for one in everyone], [shared[name] for name in names], config.n_resamples
         )
         rows = [Row(name, "units", own[name]) for name in names]
-        measures.append(
-            SuiteMeasureResult(
-                name=judged.name,
-                measure=f"AUC, {side.label}",
-                n_items=len(judged.items),
-                metrics=records(rows, clusters),
-            )
-        )
+        measures.append(_found(judged, f"AUC, {side.label}", rows, clusters))
     return measures, signatures
 
 
@@ -217,15 +209,13 @@ def _areas(
     side: MarkedSide, n_resamples: int
 ) -> tuple[dict[str, AgreementFound], dict[str, AgreementFound]]:
     """Area of each metric over its own texts, and over those that all with any units scored."""
-    reasons = {name: side.reason(name) for name in side.texts}
-    speaking = [texts for name, texts in side.texts.items() if reasons[name] is None]
+    speaking = [texts for name, texts in side.texts.items() if side.reason(name) is None]
     scored_by_all = [all(texts) for texts in zip(*speaking, strict=True)]
     own: dict[str, AgreementFound] = {}
     shared: dict[str, AgreementFound] = {}
     for name, texts in side.texts.items():
-        if reasons[name] is not None:
-            none = AgreementFound(None, None, 0, len(texts), 0, reason=reasons[name])
-            own[name] = shared[name] = none
+        if reason := side.reason(name):
+            own[name] = shared[name] = AgreementFound(None, None, 0, len(texts), 0, reason=reason)
             continue
         scored = [text for text in texts if text]
         common = [text for text, kept in zip(texts, scored_by_all, strict=True) if text and kept]
@@ -237,12 +227,8 @@ def _areas(
 
 def _area(texts: Sequence[MarkedText], n_texts: int, n_resamples: int) -> AgreementFound:
     sources = [text.source for text in texts]
-    found = alert_auc(
-        [text.scores for text in texts],
-        [text.labels for text in texts],
-        clusters=sources,
-        n_resamples=n_resamples,
-    )
+    scores, labels = [text.scores for text in texts], [text.labels for text in texts]
+    found = alert_auc(scores, labels, clusters=sources, n_resamples=n_resamples)
     return AgreementFound(
         found.auc,
         found.interval,

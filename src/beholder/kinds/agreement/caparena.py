@@ -61,11 +61,10 @@ def agreement(
     result: dict[str, float | None] = {"caption_overall": float(right.mean())}
     clusters = [str(field(b, "cluster", i)).replace(" ", "_") for i, b in enumerate(kept)]
     for cluster in dict.fromkeys(clusters):
-        mine = np.array([c == cluster for c in clusters])
-        result[f"caption_{cluster}"] = float(right[mine].mean())
+        result[f"caption_{cluster}"] = float(right[np.array(clusters) == cluster].mean())
     of: Callable[[Sequence[Mapping[str, Any]], Ints], Floats] = net_wins if auto else _ratings
     gold_ratings, predicted_ratings = of(kept, gold), of(kept, predicted)
-    for name, kind in COEFFICIENTS:
+    for name, kind in COEFFICIENTS.items():
         result[f"model_{name}"] = coefficient(kind)(gold_ratings, predicted_ratings)
     return result
 

@@ -149,14 +149,9 @@ def agree(
     judged = load(source, judgments.data, rows, judgments.labels)
     say_left_out(judged.bad_rows)
     pictures = rows.media_root or _folder(judgments.data or source)
-    config = ScoreConfig(
-        judged.name,
-        (),
-        out or benchmark.default_out(judged.name),
-        replace(rows, limit=None, media_root=pictures),
-        judging,
-        work.found(),
-    )
+    folder = out or benchmark.default_out(judged.name)
+    every = replace(rows, limit=None, media_root=pictures)
+    config = ScoreConfig(judged.name, (), folder, every, judging, work.found())
     own = judged.known and not judgments.label
     if own and judged.name in MARKED:
         return _agree_on_spans(judged, judgments, metric, tools, config, drawing, tell)
@@ -291,45 +286,37 @@ def _compare_suite(
     """
     import msgspec
 
+    from beholder.kinds.agreement import agreement_suite as suite
     from beholder.kinds.agreement.agree import asked
-    from beholder.kinds.agreement.agreement_suite import (
-        WITHOUT_A_KEY,
-        AgreementSuiteConfig,
-        held_against,
-        load_sets,
-        plan_set,
-        together,
-    )
     from beholder.kinds.agreement.suite_page import measures_table, suite_table, write_suite
     from beholder.report.study_tables import write_tables
     from beholder.run.session import default_out
     from beholder.terminal.progress import TerminalProgress
 
-    config = AgreementSuiteConfig(
+    config = suite.AgreementSuiteConfig(
         folder,
-        tuple(asked(name, **tools) for name in metrics or WITHOUT_A_KEY),
+        tuple(asked(name, **tools) for name in metrics or suite.WITHOUT_A_KEY),
         out or default_out(str(folder.resolve()), "suite-"),
         *options,
         kind=judgments.kind,
         control_length=judgments.control == "length",
         n_resamples=judgments.resamples,
     )
-    sets = load_sets(config.folder, config.rows)
+    sets = suite.load_sets(config.folder, config.rows)
     for judged in sets:
         say_left_out(judged.bad_rows)
     if tell.dry_run:
-        return max(
-            tell_plan(plan_set(judged, config), config.run_of(judged).out) for judged in sets
-        )
+        plans = ((suite.plan_set(judged, config), config.run_of(judged).out) for judged in sets)
+        return max(tell_plan(planned, out) for planned, out in plans)
     found = []
     for number, judged in enumerate(sets, start=1):
         say(f"set {number} of {len(sets)}: {judged.name}, {len(judged.items):,} judged")
         with TerminalProgress() as progress:
-            found.append(held_against(judged, config, progress))
+            found.append(suite.held_against(judged, config, progress))
         run = config.run_of(judged).out
         _say_failures(run)
         close(run, progress)
-    report = together(config, found)
+    report = suite.together(config, found)
     table = suite_table(report)
     plain = msgspec.to_builtins(report)
     _tell("Agreement of metrics with people", plain, [table], drawing, tell)

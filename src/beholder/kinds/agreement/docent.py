@@ -13,10 +13,7 @@ from beholder.stats.checks import Floats, Ints
 from beholder.stats.correlation import CorrelationKind, correlate
 from beholder.stats.ties import decide, tie_threshold
 
-COEFFICIENTS: tuple[tuple[str, CorrelationKind], ...] = (
-    ("spearman", "spearman"),
-    ("kendall", "tau-b"),
-)
+COEFFICIENTS: Mapping[str, CorrelationKind] = {"spearman": "spearman", "kendall": "tau-b"}
 """Names in the results, and what they mean."""
 
 
@@ -55,7 +52,7 @@ def agreement(
         gold = 2.0 - labels
         predicted = outcomes(difference, gold)
         result[f"{question}_accuracy"] = float((predicted == np.sign(gold)).mean())
-        for name, kind in COEFFICIENTS:
+        for name, kind in COEFFICIENTS.items():
             found = correlate(gold, difference, kind, n_resamples=0)
             result[f"{question}_{name}"] = found.value
             result[f"{question}_{name}_pvalue"] = found.p_value

@@ -46,8 +46,8 @@ def write_agreement_figures(report: Report, folder: Path) -> list[Path]:
             for row, scores in zip(section.rows, section.scores, strict=True)
         ]
         label = section.data.name.partition(", ")[2] or section.data.name
-        if (label, section.data.gold.tobytes()) not in drawn:
-            drawn.add((label, section.data.gold.tobytes()))
+        if (key := (label, section.data.gold.tobytes())) not in drawn:
+            drawn.add(key)
             written += save(scatter_figure(panels, label), folder / f"{stem}-scatter", _FORMATS)
         categories = {
             row.label: {name: value for name, (value, _) in row.categories.items()}

@@ -185,20 +185,22 @@ def marked_sides(
         signatures = {name: " ; ".join(store.signatures(name)) for name in names}
     sides = []
     for label, side in SIDES:
-        places = [place for place, item in enumerate(judged.items) if label in item.judgments]
-        if not places:
+        marked = [(at, item) for at, item in enumerate(judged.items) if label in item.judgments]
+        if not marked:
             continue
         texts = {
             name: [
-                _text(judged.items[place], one.units, label, side, how)
-                if isinstance(one := found[place], ItemScore)
+                _text(item, one.units, label, side, how)
+                if isinstance(one := found[at], ItemScore)
                 else None
-                for place in places
+                for at, item in marked
             ]
             for name, found in outcomes.items()
         }
-        items = [judged.items[place] for place in places]
-        sides.append(MarkedSide(label, texts, _random_texts(items, label, side, how)))
+        rng = np.random.default_rng(SEED)
+        plain = [_text(item, (), label, side, how) for _, item in marked]
+        chance = [replace(x, scores=rng.random(n := len(x.labels)), n_units=n) for x in plain]
+        sides.append(MarkedSide(label, texts, chance))
     return sides, signatures
 
 
@@ -263,15 +265,6 @@ def _text(
     )
 
 
-def _random_texts(
-    items: Sequence[Item], label: Label, side: Side, how: MarkProtocol
-) -> list[MarkedText]:
-    """What scores without any knowledge reach, when their threshold is the best one."""
-    rng = np.random.default_rng(SEED)
-    plain = [_text(item, (), label, side, how) for item in items]
-    return [replace(x, scores=rng.random(len(x.labels)), n_units=len(x.labels)) for x in plain]
-
-
 def _score(unit: Unit) -> float | None:
     """A unit's score, or else its verdict as 0 or 1, or else nothing."""
     if unit.score is not None:
@@ -319,10 +312,11 @@ def _figures(
             return float(hits[rows].sum() / n) if n else None
 
         value = statistic(np.arange(len(hits)))
-        interval = None
-        if value is not None:
-            interval = cluster_bootstrap(statistic, codes, **resampled)
-        return Share(value, interval)
+        return (
+            _NOTHING
+            if value is None
+            else Share(value, cluster_bootstrap(statistic, codes, **resampled))
+        )
 
     n_alerts, n_gold, n_hits = counts.T
     runs = [_runs(r) for r in raised]
@@ -347,16 +341,16 @@ def _covered(
     runs: Sequence[Sequence[TokenSpan]], gold: Sequence[Sequence[TokenSpan]]
 ) -> tuple[Floats, Floats]:
     """Per text the sum of each marked span's best intersection over union, and their number."""
+
+    def iou(a: TokenSpan, b: TokenSpan) -> float:
+        shared = max(0, min(a[1], b[1]) - max(a[0], b[0]))
+        return shared / (a[1] - a[0] + b[1] - b[0] - shared)
+
     sums = [
-        sum(max((_iou(span, run) for run in own), default=0.0) for span in marked)
+        sum(max((iou(span, run) for run in own), default=0.0) for span in marked)
         for own, marked in zip(runs, gold, strict=True)
     ]
     return np.array(sums, dtype=np.float64), np.array([len(g) for g in gold], dtype=np.float64)
-
-
-def _iou(a: TokenSpan, b: TokenSpan) -> float:
-    shared = max(0, min(a[1], b[1]) - max(a[0], b[0]))
-    return shared / (a[1] - a[0] + b[1] - b[0] - shared)
 
 
 def _per_text(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from beholder.stats.judge_bias import Bias
 
 _REASONS_SHOWN = 3
-_KINDS = {
+_KINDS: dict[Literal["altered", "swapped", "foreign"], str] = {
     "altered": "against one detail that is another",
     "swapped": "against what is said of another thing",
     "foreign": "against what another text says",
@@ -132,53 +133,56 @@ def _check(judge: str, reached: JudgeOptions, replicates: int, temperature: floa
         steady = await check_steadiness(made, replicates=replicates, temperature=temperature)
         return found, steady
 
-    with TemporaryDirectory() as folder:
-        file = AnswerFile(Path(folder) / "answers.sqlite")
-        try:
-            made = build(judge, reached, answers=Answers(file))
-            say(f"asking {judge}")
-            fit, steady = run_sync(both(made))
-            judging = file.judging()
-            cost = file.cost() if judging.n_answers and file.knows_costs() else None
-        finally:
-            file.close()
+    with (
+        TemporaryDirectory() as folder,
+        closing(AnswerFile(Path(folder, "answers.sqlite"))) as file,
+    ):
+        made = build(judge, reached, answers=Answers(file))
+        say(f"asking {judge}")
+        fit, steady = run_sync(both(made))
+        judging = file.judging()
+        cost = file.cost() if judging.n_answers and file.knows_costs() else None
     return _Checked(judge, fit, steady, judging, cost)
 
 
 def _rows(checked: Sequence[_Checked], replicates: int) -> Iterator[tuple[str, ...]]:
     """What was found of each judge, a line each, with what it means."""
+    for lines in zip(*(_found(one, replicates) for one in checked), strict=True):
+        what, _, means = lines[0]
+        yield what, *(value for _, value, _ in lines), means
+
+
+def _found(one: _Checked, replicates: int) -> Iterator[tuple[str, str, str]]:
+    """What was found of a judge: a name, the value, and what it means."""
     from beholder.judges.probes import FIT, QUESTIONS_PER_ITEM, WEAK
 
-    colours = {"fit": "green", "weak": "yellow", "unfit": "red"}
-
-    def row(what: str, tell_one: Callable[[_Checked], str], means: str) -> tuple[str, ...]:
-        return (what, *(tell_one(one) for one in checked), means)
-
-    def verdict(one: _Checked) -> str:
-        return f"[{colours[one.fit.verdict]}]{one.fit.verdict}[/]"
-
-    yield row("verdict", verdict, f"fit from an AUC of {FIT:g}, unfit below {WEAK:g}")
-    yield row("AUC", lambda c: _number(c.fit.auc), "stated above unstated units; 0.5 is chance")
+    fit, agreement = one.fit, one.steady.agreement
+    single = agreement.single.value if agreement else None
+    average = agreement.average.value if agreement else None
+    colour = {"fit": "green", "weak": "yellow", "unfit": "red"}[fit.verdict]
+    right = _number(fit.right, lambda right: f"{right:.0%} at {fit.threshold:g}")
+    position = _number(fit.position_bias, "{:+.2f}".format)
+    cost = _cost(one, QUESTIONS_PER_ITEM)
+    yield (
+        "verdict",
+        f"[{colour}]{fit.verdict}[/]",
+        f"fit from an AUC of {FIT:g}, unfit below {WEAK:g}",
+    )
+    yield "AUC", _number(fit.auc), "stated above unstated units; 0.5 is chance"
     for kind, means in _KINDS.items():
-        yield row(f"AUC, {kind}", lambda c, k=kind: _number(c.fit.auc_by_kind[k]), means)  # type: ignore[misc]
-    yield row("right", _right, "of the answers")
-    yield row("F1", lambda c: _f1(c.fit.calibration.used), "mean of both sides, at the threshold")
-    yield row("best F1", lambda c: _f1(c.fit.calibration.best), "there is, with its threshold")
-    yield row("calibration error", lambda c: _number(c.fit.calibration_error), "0 is best")
-    yield row("no answer", lambda c: f"{c.fit.n_failed} of {c.fit.n}", "probes without a grade")
-    yield row("ICC(2,1)", lambda c: _icc(c, single=True), "one repeat's reliability, 1 best")
-    yield row("ICC(2,k)", lambda c: _icc(c, single=False), f"that of the mean of {replicates}")
-    yield row(
-        "position bias", lambda c: _signed(c.fit.position_bias), "ranks; below 0: for the first"
-    )
-    for place, one in enumerate(checked[0].steady.biases):
-        yield row(f"bias: {one.name}", lambda c, k=place: _bias(c.steady.biases[k]), one.unit)  # type: ignore[misc]
-    yield row("questions a second", lambda c: f"{c.fit.n / c.fit.seconds:.1f}", "here and now")
-    yield row(
-        "cost of 1,000 items",
-        lambda c: _cost(c, QUESTIONS_PER_ITEM),
-        f"PoSh, {QUESTIONS_PER_ITEM} questions each",
-    )
+        yield f"AUC, {kind}", _number(fit.auc_by_kind[kind]), means
+    yield "right", right, "of the answers"
+    yield "F1", _f1(fit.calibration.used), "mean of both sides, at the threshold"
+    yield "best F1", _f1(fit.calibration.best), "there is, with its threshold"
+    yield "calibration error", _number(fit.calibration_error), "0 is best"
+    yield "no answer", f"{fit.n_failed} of {fit.n}", "probes without a grade"
+    yield "ICC(2,1)", _number(single), "one repeat's reliability, 1 best"
+    yield "ICC(2,k)", _number(average), f"that of the mean of {replicates}"
+    yield "position bias", position, "ranks; below 0: for the first"
+    for bias in one.steady.biases:
+        yield f"bias: {bias.name}", _bias(bias), bias.unit
+    yield "questions a second", f"{fit.n / fit.seconds:.1f}", "here and now"
+    yield "cost of 1,000 items", cost, f"PoSh, {QUESTIONS_PER_ITEM} questions each"
 
 
 def _bias(found: Bias) -> str:
@@ -187,23 +191,9 @@ def _bias(found: Bias) -> str:
     return f"{found.value:+.2f} [{found.interval.low:+.2f} to {found.interval.high:+.2f}]"
 
 
-def _right(checked: _Checked) -> str:
-    fit = checked.fit
-    return "undefined" if math.isnan(fit.right) else f"{fit.right:.0%} at {fit.threshold:g}"
-
-
 def _f1(at: AlertF1) -> str:
-    reached = _number(at.f1)
-    if at.f1 is None or at.threshold is None:
-        return reached
-    return f"{reached} at {fixed(at.threshold, 2)}"
-
-
-def _icc(checked: _Checked, *, single: bool) -> str:
-    agreement = checked.steady.agreement
-    if agreement is None:
-        return "undefined"
-    return _number((agreement.single if single else agreement.average).value)
+    threshold = "" if at.f1 is None or at.threshold is None else f" at {fixed(at.threshold, 2)}"
+    return f"{_number(at.f1)}{threshold}"
 
 
 def _cost(checked: _Checked, per_item: int) -> str:
@@ -280,9 +270,7 @@ def print_diagnosis(judge: str, reached: JudgeOptions) -> bool:
     return all(finding.good is not False for finding in findings)
 
 
-def _number(value: float | None) -> str:
-    return "undefined" if value is None or math.isnan(value) else fixed(value, 2)
-
-
-def _signed(value: float | None) -> str:
-    return "undefined" if value is None or math.isnan(value) else f"{value:+.2f}"
+def _number(
+    value: float | None, show: Callable[[float], str] = lambda value: fixed(value, 2)
+) -> str:
+    return "undefined" if value is None or math.isnan(value) else show(value)

@@ -123,8 +123,12 @@ def _load(
 ) -> JudgedSet:
     if source == "long_sxs":
         parts = [_load(name, data, taken) for name in LONG_SETS]
-        bad = tuple(row for part in parts for row in part.bad_rows)
-        return JudgedSet(source, True, tuple(_joined(parts)), bad)
+        items = tuple(
+            replace(item, id=f"{part.name}/{item.id}", group={"set": part.name})
+            for part in parts
+            for item in part.items
+        )
+        return JudgedSet(source, True, items, tuple(row for part in parts for row in part.bad_rows))
     if Path(source).is_file():
         return _from_file(Path(source), None, taken, labels)
     if source not in SETS:
@@ -157,13 +161,7 @@ def _data_file(known: HumanSet, path: Path) -> Path | None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value if not isinstance(value, str) else as_number(value), int | float)
-
-
-def _joined(parts: Iterable[JudgedSet]) -> Iterator[Item]:
-    for part in parts:
-        for item in part.items:
-            yield replace(item, id=f"{part.name}/{item.id}", group={"set": part.name})
+    return isinstance(as_number(value) if isinstance(value, str) else value, int | float)
 
 
 def _known_items(known: HumanSet, data: str, columns: Mapping[str, str]) -> Iterator[Item]:

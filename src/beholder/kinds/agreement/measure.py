@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.protocols import CORRELATIONS, VERDICTS, Measure, n_words
 from beholder.kinds.agreement.results import MetricDifference
-from beholder.records import ROW_FIELDS, Interval, Item
+from beholder.records import ROW_FIELDS, Interval, Item, ends_of
 from beholder.stats.alerts import area_of_levels, best_threshold
 from beholder.stats.annotators import alternative_annotator
 from beholder.stats.bootstrap import cluster_replicates, percentile_interval, replicate_interval
@@ -49,12 +49,10 @@ def scored_items(items: Sequence[Item], measures: Sequence[Measure]) -> list[Ite
     found = []
     for item in items:
         meta = {name: item.meta[name] for name in ROW_FIELDS if name in item.meta}
-        plain = replace(item, judgments={}, meta=meta, id=first_id(item))
-        found.append(plain)
-        if paired and item.meta.get("candidate_b"):
-            found.append(
-                replace(plain, id=second_id(item), candidate=str(item.meta["candidate_b"]))
-            )
+        plain = replace(item, judgments={}, meta=meta)
+        found.append(replace(plain, id=first_id(item)))
+        if paired and (other := item.meta.get("candidate_b")):
+            found.append(replace(plain, id=second_id(item), candidate=str(other)))
     return found
 
 
@@ -116,12 +114,9 @@ def collect(measure: Measure, items: Sequence[Item], *, control_length: bool = F
     for item in items:
         if measure.paired and not item.meta.get("candidate_b"):
             continue
-        covariate = 0.0
-        if control is not None:
-            covariate = control(item)
-            if measure.paired:
-                other = replace(item, candidate=str(item.meta["candidate_b"]))
-                covariate -= control(other)
+        covariate = control(item) if control else 0.0
+        if control and measure.paired:
+            covariate -= control(replace(item, candidate=str(item.meta["candidate_b"])))
         for rater, label in enumerate(measure.labels(item)):
             rows.append((item, rater, label, covariate))
     if not rows:
@@ -226,7 +221,7 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int = 12345
         few = none if n_undefined else "fewer than two scores"
         return found(None, None, reason=few, n_undefined=n_undefined)
     if data.measure.kind == "replaces":
-        return _replaces(data, scores, n_missing, n_sources)
+        return _replaces(data, scores, found)
     statistic = _statistic(data, scores, kept)
     value = statistic(np.arange(len(kept)))
     if value is None:
@@ -244,27 +239,21 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int = 12345
     return found(value, interval, replicates=drawn, reason=reason, n_undefined=n_undefined)
 
 
-def _replaces(data: Data, scores: Floats, n_missing: int, n_sources: int) -> AgreementFound:
+def _replaces(data: Data, scores: Floats, finding: Callable[..., AgreementFound]) -> AgreementFound:
     """Share of the people whom verdicts may replace; a test of its own takes care of chance."""
     items = cluster_codes(data.first, len(data.first))
     people = np.full((items.max() + 1, max(data.raters) + 1), np.nan)
     people[items, data.raters] = data.gold
     judge = np.full(len(people), np.nan)
     judge[items] = scores
-    sources = dict(zip(items.tolist(), data.sources, strict=True))
-    n = int(np.isfinite(scores).sum())
+    sources = dict(zip(items.tolist(), data.sources, strict=True))  # in the order of the rows
+    epsilons, clusters = (data.measure.epsilon,), list(sources.values())
     try:
-        found = alternative_annotator(
-            people,
-            judge,
-            clusters=[sources[item] for item in range(len(people))],
-            epsilons=(data.measure.epsilon,),
-        )
+        found = alternative_annotator(people, judge, clusters=clusters, epsilons=epsilons)
     except ConfigError as error:
-        return AgreementFound(None, None, n, n_missing, n_sources, reason=str(error))
+        return finding(None, None, reason=str(error))
     value = found.winning_rate[data.measure.epsilon]
-    of = f"of {found.n_people} people; 0.5 and more passes"
-    return AgreementFound(value, None, n, n_missing, n_sources, reason=of)
+    return finding(value, None, reason=f"of {found.n_people} people; 0.5 and more passes")
 
 
 def by_category(data: Data, scores: Floats) -> dict[str, tuple[float, int]]:
@@ -274,9 +263,8 @@ def by_category(data: Data, scores: Floats) -> dict[str, tuple[float, int]]:
         data: The data of the measure.
         scores: (n,) scores.
     """
-    found = {}
-    names: list[str] = [str(name) for name in data.categories]
-    for category in dict.fromkeys(names):
+    found: dict[str, tuple[float, int]] = {}
+    for category in dict.fromkeys(data.categories.tolist()):
         masked = np.where(data.categories == category, scores, np.nan)
         inside = agreement(data, masked, n_resamples=0)
         if category and inside.value is not None:
@@ -358,7 +346,7 @@ class AgreementDifference:
     @property
     def record(self) -> MetricDifference:
         """The difference as results store it."""
-        low, high = (self.interval.low, self.interval.high) if self.interval else (None, None)
+        low, high = ends_of(self.interval) or (None, None)
         return MetricDifference(self.a, self.b, self.difference, low, high, self.p_value)
 
 
@@ -386,11 +374,8 @@ def compare(
         [one.value for one in found], lambda i, j: raw[min(i, j), max(i, j)].p_value
     )
     corrected = holm([one.p_value for one in raw.values()])
-    differences = [
-        AgreementDifference(one.a, one.b, one.difference, one.interval, p)
-        for one, p in zip(raw.values(), corrected, strict=True)
-    ]
-    return differences, clusters
+    pairs = zip(raw.values(), corrected, strict=True)
+    return [replace(one, p_value=p) for one, p in pairs], clusters
 
 
 def _difference(

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from msgspec import structs
 
 from beholder.files import safe_name
+from beholder.kinds.agreement import results
 from beholder.kinds.agreement.agree import Report
 from beholder.kinds.agreement.granular import GranularFinding, GranularReport, Share
-from beholder.kinds.agreement.results import (
-    AgreementResult,
-    M,
-    MeasureResult,
-    MetricAgreement,
-    MetricDifference,
-    StoredMeasure,
-    cell,
-)
 from beholder.report.numbers import show_p, show_signed
 from beholder.stats.alerts import AlertF1
 from beholder.stats.spans import SpanF1
-from beholder.tables import METRIC, Cells, Column, Table, declared, interval_cells
+from beholder.tables import Cells, Column, Table, declared, interval_cells
 
 TABLES = declared(Path(__file__).with_name("tables.toml"))
 DASH = "\N{EN DASH}"
@@ -34,7 +27,14 @@ CLUSTERS = (
 )
 
 
-def agreement_cells(row: MetricAgreement) -> Cells:
+def _with(name: str, measure: results.MeasureResult, columns: Iterable[Column] = ()) -> Table:
+    """A table of one measure, with further columns."""
+    table = TABLES[name]
+    named = f"{name}-{safe_name(measure.name)}"
+    return replace(table, name=named, columns=(*table.columns, *columns))
+
+
+def agreement_cells(row: results.MetricAgreement) -> Cells:
     """The cells of the table ``agreement`` of one metric."""
     return structs.asdict(row) | {
         "agreement_low": row.low,
@@ -44,18 +44,16 @@ def agreement_cells(row: MetricAgreement) -> Cells:
     }
 
 
-def agreement_of(found: AgreementResult[M], measure: MeasureResult) -> Table:
+def agreement_of(
+    found: results.AgreementResult[results.M], measure: results.MeasureResult
+) -> Table:
     """Agreement of each metric with people under one measure; the length baseline last.
 
     Args:
         found: The agreement on a set.
         measure: One of its measures.
     """
-    table = replace(
-        TABLES["agreement"],
-        name=f"agreement-{safe_name(measure.name)}",
-        title=f"{found.name}: {measure.name}",
-    )
+    table = replace(_with("agreement", measure), title=f"{found.name}: {measure.name}")
     clusters = [CLUSTERS] if any(row.cluster for row in measure.metrics) else []
     return table.of(
         map(agreement_cells, measure.metrics),
@@ -65,67 +63,46 @@ def agreement_of(found: AgreementResult[M], measure: MeasureResult) -> Table:
     )
 
 
-def matrix_of(measure: MeasureResult) -> Table | None:
+def matrix_of(measure: results.MeasureResult) -> Table | None:
     """Agreement of the row's metric minus the column's, with p; None without differences."""
     if not measure.differences:
         return None
     labels = [row.label for row in measure.metrics]
     found = {(one.a, one.b): one for one in measure.differences}
-    return Table(
-        name=f"differences-{safe_name(measure.name)}",
-        title="differences of agreement",
-        columns=(
-            Column("metric", "row minus column", "text"),
-            *(Column(f"c{place}", label, "cell") for place, label in enumerate(labels) if place),
-        ),
-        rows=tuple(
-            {
-                "metric": label,
-                **{
-                    f"c{at}": _difference(found.get((label, other)))
-                    for at, other in enumerate(labels)
-                    if at > place
-                },
-            }
-            for place, label in enumerate(labels[:-1])
-        ),
-        notes=("p: paired bootstrap over sources, Holm-corrected over the pairs.",),
-    )
+    rows: list[Cells] = []
+    for place, label in enumerate(labels[:-1], start=1):
+        later = enumerate(labels[place:], start=place)
+        cells = {f"c{at}": _difference(found.get((label, other))) for at, other in later}
+        rows.append({"metric": label, **cells})
+    others = [Column(f"c{place}", label, "cell") for place, label in enumerate(labels) if place]
+    return _with("differences", measure, others).of(rows)
 
 
-def _difference(found: MetricDifference | None) -> str:
+def _difference(found: results.MetricDifference | None) -> str:
     if found is None or found.difference is None:
         return DASH
     p = DASH if found.p is None else show_p(found.p)
     return f"{show_signed(found.difference)}, p {p}"
 
 
-def confusion_of(measure: StoredMeasure) -> Table | None:
+def confusion_of(measure: results.StoredMeasure) -> Table | None:
     """How often people and each metric said yes and no; None of labels that are no verdicts."""
     if not measure.data.said:
         return None
-    cells = [cell(label, said) for label in (True, False) for said in (True, False)]
+    cells = [results.cell(label, said) for label in (True, False) for said in (True, False)]
     rows = []
     for row, verdicts in zip(measure.metrics, measure.data.said, strict=True):
         counts = Counter(
-            cell(gold == 1, said == 1)
+            results.cell(gold == 1, said == 1)
             for gold, said in zip(measure.data.gold, verdicts, strict=True)
             if said is not None
         )
         rows.append({"metric": row.label, **{name: counts[name] for name in cells}})
-    return Table(
-        name=f"confusion-{safe_name(measure.name)}",
-        title=f"What people said, and the metric: {measure.name.partition(', ')[2]}",
-        columns=(
-            METRIC,
-            *(Column(name, f"people {name}", "count") for name in cells),
-        ),
-        rows=tuple(rows),
-        notes=("`beholder view` lists the texts of each cell.",),
-    )
+    table = _with("confusion", measure, (Column(one, f"people {one}", "count") for one in cells))
+    return replace(table, title=f"{table.title}: {measure.name.partition(', ')[2]}").of(rows)
 
 
-def published_of(found: AgreementResult[M], whole: bool) -> list[Table]:
+def published_of(found: results.AgreementResult[results.M], whole: bool) -> list[Table]:
     """Figures of a set beside published ones of the same protocol, as one table.
 
     Args:
@@ -134,9 +111,9 @@ def published_of(found: AgreementResult[M], whole: bool) -> list[Table]:
     """
     file = Path(__file__).with_name("published_figures.toml")
     known = tomllib.loads(file.read_text(encoding="utf-8"))["figure"]
+    of_set = [row for row in known if row["set"] == found.name]
     rows: list[Cells] = []
-    for measure in found.measures:
-        of_set = [row for row in known if row["set"] == found.name]
+    for measure in found.measures if of_set else ():
         rows += [
             {
                 "measure": measure.name,
@@ -146,7 +123,6 @@ def published_of(found: AgreementResult[M], whole: bool) -> list[Table]:
                 "split": f"{row.n:,} labels",
             }
             for row in measure.metrics
-            if of_set
         ]
         for row in of_set:
             if row.get("measure", measure.name) == measure.name:
@@ -212,18 +188,16 @@ def _granular_figures(found: GranularFinding) -> list[tuple[str, Share]]:
         ("macro F1", _f1(found.alerts)),
         ("held out", _f1(found.held_out)),
         ("AUC", found.auc),
-        ("precision", found.precision),
-        ("recall", found.recall),
-        ("F1", found.f1),
-        ("IoU", found.iou),
+        *zip(_SHARES, (found.precision, found.recall, found.f1, found.iou), strict=True),
     ]
     if found.spans is not None:
         figures += [("span F1", _f1(found.spans)), ("span IoU", found.span_iou)]
-    return [*figures, *zip(_PER_TEXT, found.per_text, strict=False)]
+    means = (f"{name}, mean of texts" for name in _SHARES)
+    return [*figures, *zip(means, found.per_text, strict=False)]
 
 
 def _f1(found: AlertF1 | SpanF1 | None) -> Share:
     return Share(None, None) if found is None else Share(found.f1, found.interval)
 
 
-_PER_TEXT = tuple(f"{name}, mean of texts" for name in ("precision", "recall", "F1", "IoU"))
+_SHARES = ("precision", "recall", "F1", "IoU")

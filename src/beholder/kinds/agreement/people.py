@@ -10,13 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.kinds.agreement import results
-from beholder.kinds.agreement.results import (
-    AgreementResult,
-    MeasureData,
-    MetricAgreement,
-    StoredMeasure,
-    cell,
-)
 from beholder.report.drawing import PageSection
 from beholder.report.numbers import show_tick, ticks
 from beholder.run.store import Store
@@ -164,13 +157,13 @@ def confused(store: Store) -> dict[str, dict[str, str]]:
                     by_text.setdefault(text, []).append(gold)
                     verdicts[text] = verdict
             columns[f"{label}: people, {row.label}"] = {
-                text: cell(fmean(by_text[text]) >= 0.5, verdict == 1)
+                text: results.cell(fmean(by_text[text]) >= 0.5, verdict == 1)
                 for text, verdict in verdicts.items()
             }
     return columns
 
 
-def people(store: Store, found: AgreementResult[StoredMeasure]) -> People:
+def people(store: Store, found: results.AgreementResult[results.StoredMeasure]) -> People:
     """What the page draws of the stored agreement of a run."""
     places = {item.id: place for place, item in store.items()}
     return People(found.name, [_section(store, found, one, places) for one in found.measures])
@@ -178,8 +171,8 @@ def people(store: Store, found: AgreementResult[StoredMeasure]) -> People:
 
 def _section(
     store: Store,
-    found: AgreementResult[StoredMeasure],
-    measure: StoredMeasure,
+    found: results.AgreementResult[results.StoredMeasure],
+    measure: results.StoredMeasure,
     places: Mapping[str, int],
 ) -> PeopleSection:
     # Loads scipy, which pages of runs without human ratings do not need.
@@ -200,7 +193,7 @@ def _section(
     return PeopleSection(measure.name, agreement_of(found, measure), matrix_of(measure), plots, far)
 
 
-def _is_length(row: MetricAgreement) -> bool:
+def _is_length(row: results.MetricAgreement) -> bool:
     return row.metric.partition("(")[0] == "length"
 
 
@@ -247,7 +240,7 @@ def _plot(
 
 def _far(
     store: Store,
-    data: MeasureData,
+    data: results.MeasureData,
     gold: NDArray[np.float64],
     scores: NDArray[np.float64],
     places: Mapping[str, int],

@@ -58,8 +58,7 @@ def read_pilot(run: Path, value: str | None, against: Path | None) -> Pilot:
         RunError: A run cannot be read.
         ConfigError: It has no such value, values without spread, or too few common pictures.
     """
-    with Store.read(run) as store:
-        name, values, pictures = _values(store, value)
+    name, values, pictures = _values(run, value)
     found = scatter(values, pictures)
     words = (
         f"{name} of {len(values)} texts: sd {found.sd:.3f}, intraclass correlation {found.icc:.2f},"
@@ -73,9 +72,7 @@ def read_pilot(run: Path, value: str | None, against: Path | None) -> Pilot:
         price = TextCost(judging.n_answers / n, judging.prompt_tokens / n, dollars)
     if against is None:
         return Pilot(found.sd, found.icc, found.per_picture, price=price, in_words=words)
-    with Store.read(against) as store:
-        _, others, their_pictures = _values(store, name)
-    own, their = _means(values, pictures), _means(others, their_pictures)
+    own, their = _means(values, pictures), _means(*_values(against, name)[1:])
     both = sorted(own.keys() & their.keys())
     if len(both) < 3:
         raise ConfigError(f"{run} and {against} share {len(both)} pictures; at least 3 are needed")
@@ -88,23 +85,23 @@ def read_pilot(run: Path, value: str | None, against: Path | None) -> Pilot:
     return Pilot(found.sd, found.icc, found.per_picture, math.sqrt(spread), r, price, words)
 
 
-def _values(store: Store, value: str | None) -> tuple[str, list[float], list[bytes]]:
+def _values(run: Path, value: str | None) -> tuple[str, list[float], list[bytes]]:
     """Name of a value, its numbers, and the picture of each."""
-    names = [asker.name for asker in store.askers()]
-    numbers = {name: list(store.values(name)) for name in names}
-    there = {
-        f"{name}.{key}": (name, key)
-        for name in names
-        for _, row in numbers[name][:1]
-        for key in row
-    }
-    fits = (k for k in there if value in (None, k, k.rpartition(".")[0]))
-    wanted = next(fits, None)
-    if wanted is None:
-        raise ConfigError(f"the run has no value {value!r}; it has: {', '.join(there) or 'none'}")
-    name, key = there[wanted]
-    found = {place: row[key] for place, row in numbers[name] if key in row}
-    sources = store.sources(max(found) + 1, store.kind_of(name))
+    with Store.read(run) as store:
+        numbers = {asker.name: list(store.values(asker.name)) for asker in store.askers()}
+        there = {
+            f"{name}.{key}": (name, key)
+            for name, rows in numbers.items()
+            for _, row in rows[:1]
+            for key in row
+        }
+        wanted = next((k for k in there if value in (None, k, k.rpartition(".")[0])), None)
+        if wanted is None:
+            known = ", ".join(there) or "none"
+            raise ConfigError(f"the run has no value {value!r}; it has: {known}")
+        name, key = there[wanted]
+        found = {place: row[key] for place, row in numbers[name] if key in row}
+        sources = store.sources(max(found) + 1, store.kind_of(name))
     return wanted, list(found.values()), [sources[place] for place in found]
 
 

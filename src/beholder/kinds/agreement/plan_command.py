@@ -110,14 +110,10 @@ def _rows(wanted: WantedGroup, known: KnownGroup, pilot: Pilot) -> Iterator[dict
     from beholder.stats import sizes
 
     if wanted.width is not None:
-        needed = sizes.texts_for_mean(
-            wanted.width,
-            _given(pilot.sd, "--sd"),
-            per_picture=pilot.per_picture,
-            icc=pilot.icc,
-        )
+        sd, per_picture = _given(pilot.sd, "--sd"), pilot.per_picture
+        needed = sizes.texts_for_mean(wanted.width, sd, per_picture=per_picture, icc=pilot.icc)
         goal = f"mean within +/- {wanted.width:g}"
-        yield _row(goal, needed, math.ceil(needed / pilot.per_picture), pilot.price)
+        yield _row(goal, needed, math.ceil(needed / per_picture), pilot.price)
     if wanted.difference is not None:
         pictures = sizes.pictures_for_difference(
             wanted.difference,
@@ -135,12 +131,8 @@ def _rows(wanted: WantedGroup, known: KnownGroup, pilot: Pilot) -> Iterator[dict
         needed = sizes.items_for_kappa(wanted.kappa, _shares(known.shares))
         yield _row(f"kappa within +/- {wanted.kappa:g}", needed, None, None)
     if wanted.labels is not None:
-        needed = sizes.labels_for_corrected_mean(
-            wanted.labels,
-            _given(pilot.sd, "--sd"),
-            _given(known.judge_r, "--judge-r"),
-            known.judged,
-        )
+        sd, r = _given(pilot.sd, "--sd"), _given(known.judge_r, "--judge-r")
+        needed = sizes.labels_for_corrected_mean(wanted.labels, sd, r, known.judged)
         goal = f"corrected mean within +/- {wanted.labels:g}: labels by people"
         yield _row(goal, needed, None, None)
     if wanted.reliability is not None:
@@ -151,12 +143,11 @@ def _rows(wanted: WantedGroup, known: KnownGroup, pilot: Pilot) -> Iterator[dict
 def _row(goal: str, texts: int, pictures: int | None, price: TextCost | None) -> dict[str, Any]:
     from beholder.kinds.agreement.pilot import TextCost
 
-    each = asdict(price or TextCost())
-    costs = {key: None if one is None else one * texts for key, one in each.items()}
-    for key in ("calls", "tokens"):
-        if (cost := costs.get(key)) is not None:
-            costs[key] = math.ceil(cost)
-    return {"goal": goal, "texts": texts, "pictures": pictures, **costs}
+    costs: dict[str, Any] = {"goal": goal, "texts": texts, "pictures": pictures}
+    for key, one in asdict(price or TextCost()).items():
+        cost = None if one is None else one * texts
+        costs[key] = cost if cost is None or key == "dollars" else math.ceil(cost)
+    return costs
 
 
 def _given(number: float | None, option: str) -> float:

@@ -71,21 +71,12 @@ def length_ratio(item: Item) -> float:
 
 def one(label: str) -> Callable[[Item], Sequence[float]]:
     """A label that is one number; items without it are left out."""
-
-    def labels(item: Item) -> Sequence[float]:
-        value = item.judgments.get(label)
-        return () if value is None else (float(value),)
-
-    return labels
+    return lambda item: () if (n := item.judgments.get(label)) is None else (float(n),)
 
 
 def each(label: str) -> Callable[[Item], Sequence[float]]:
     """A label that is a rating, or a list of ratings, each a datum."""
-
-    def labels(item: Item) -> Sequence[float]:
-        return [float(rating) for rating in _ratings(item.judgments.get(label))]
-
-    return labels
+    return lambda item: [float(rating) for rating in _ratings(item.judgments.get(label))]
 
 
 def _judgment(name: str) -> Callable[[Item], str]:

@@ -24,6 +24,7 @@ from beholder.kinds.agreement.published_files import (
     read_columns,
     read_json,
     read_lines,
+    single,
 )
 from beholder.records import Item
 from beholder.stats.annotator_pairs import best_pairs, complete
@@ -50,13 +51,8 @@ def flickr8k_expert(folder: Path) -> Iterator[Item]:
             scores = [float(rating["rating"]) for rating in ratings]
             if caption.strip() in references:
                 continue  # the published protocol leaves out a picture's own captions
-            yield Item(
-                id=f"{key}#{number}",
-                candidate=caption.strip(),
-                references=tuple(references),
-                images=(image,),
-                judgments={"expert_ratings": scores, "mean": sum(scores) / len(scores)},
-            )
+            given = {"expert_ratings": scores, "mean": sum(scores) / len(scores)}
+            yield single(f"{key}#{number}", caption.strip(), references, image, given)
             number += 1
 
 
@@ -70,14 +66,9 @@ def flickr8k_cf(folder: Path) -> Iterator[Item]:
     for image, key, fraction, yes, no in read_columns(folder, "CrowdFlowerAnnotations.txt"):
         if key not in captions or image not in of_image:
             continue
-        references = tuple(captions[own] for own in of_image[image] if own != key)
-        yield Item(
-            id=f"{image}/{key}",
-            candidate=captions[key],
-            references=references,
-            images=(image,),
-            judgments={"yes_fraction": float(fraction), "yes": int(yes), "no": int(no)},
-        )
+        references = (captions[own] for own in of_image[image] if own != key)
+        given = {"yes_fraction": float(fraction), "yes": int(yes), "no": int(no)}
+        yield single(f"{image}/{key}", captions[key], references, image, given)
 
 
 def composite(folder: Path) -> Iterator[Item]:
@@ -113,51 +104,30 @@ def _composite(folder: Path, corpus: str, references: dict[str, list[str]]) -> I
         own = references.get(image.partition(".")[0], [])
         if caption in own:
             continue
-        yield Item(
-            id=f"{corpus}/{number}",
-            candidate=caption,
-            references=tuple(own),
-            images=(image,),
-            group={"corpus": corpus},
-            judgments=labels,
-        )
+        yield single(f"{corpus}/{number}", caption, own, image, labels, corpus=corpus)
 
 
 def pascal50s(folder: Path) -> Iterator[Item]:
     """``pascal_50s.json``: pairs per category, ``label`` 0 where the first was preferred."""
     for category, pairs in read_json(folder, "pascal_50s.json").items():
         for number, row in enumerate(pairs):
-            first, second = row["captions"]
-            yield pair(
-                f"{category}/{number}",
-                first.strip(),
-                second.strip(),
-                [text.strip() for text in row["references"]],
-                Path(row["image"]).name,
-                preferred=1 if row["label"] == 0 else -1,
-                category=category,
-            )
+            first, second = (text.strip() for text in row["captions"])
+            own = [text.strip() for text in row["references"]]
+            name, image = f"{category}/{number}", Path(row["image"]).name
+            preferred = 1 if row["label"] == 0 else -1
+            yield pair(name, first, second, own, image, preferred=preferred, category=category)
 
 
 def thumb_v1(folder: Path) -> Iterator[Item]:
     """``mscoco_THumB-1.0.jsonl`` with ``mscoco_references.json``."""
-    references = {
-        row["seg_id"]: tuple(row["refs"]) for row in read_lines(folder, "mscoco_references.json")
-    }
+    files = read_lines(folder, "mscoco_references.json")
+    references = {row["seg_id"]: row["refs"] for row in files}
     for row in read_lines(folder, "mscoco_THumB-1.0.jsonl"):
-        yield Item(
-            id=f"{row['seg_id']}/{row['SYS']}",
-            candidate=row["hyp"],
-            references=references.get(row["seg_id"], ()),
-            images=(row["image"],),
-            group={"system": row["SYS"]},
-            judgments={
-                "precision": row["P"],
-                "recall": row["R"],
-                "total": row["human_score"],
-                "system": row["SYS"],
-            },
-        )
+        key, system = row["seg_id"], row["SYS"]
+        given = {"precision": row["P"], "recall": row["R"], "total": row["human_score"]}
+        given["system"] = system
+        own = references.get(key, ())
+        yield single(f"{key}/{system}", row["hyp"], own, row["image"], given, system=system)
 
 
 def vatex_eval(folder: Path) -> Iterator[Item]:
@@ -169,13 +139,9 @@ def vatex_eval(folder: Path) -> Iterator[Item]:
         if references and isinstance(references[0], list):
             references = references[0]
         for number, (candidate, scores) in enumerate(zip(entry["cands"], ratings, strict=True)):
-            yield Item(
-                id=f"{video}/{number}",
-                candidate=candidate,
-                references=tuple(references),
-                video=video,
-                judgments={"ratings": scores, "mean": sum(scores) / len(scores)},
-            )
+            given = {"ratings": scores, "mean": sum(scores) / len(scores)}
+            key, own = f"{video}/{number}", tuple(references)
+            yield Item(key, candidate, own, video=video, judgments=given)
 
 
 def sugarcrepe(folder: Path) -> Iterator[Item]:
@@ -306,14 +272,8 @@ def docent_granular(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
         label: [[span["start"], span["end"]] for span in json.loads(row[label])]
         for label in ("mistakes", "omissions")
     }
-    yield Item(
-        id=f"{row['uuid']}/{row['model']}",
-        candidate=row["generation"],
-        references=(row["reference"],),
-        images=(str(row["uuid"]),),
-        group={"system": str(row["model"])},
-        judgments=spans,
-    )
+    name, image, system = f"{row['uuid']}/{row['model']}", str(row["uuid"]), str(row["model"])
+    yield single(name, row["generation"], [row["reference"]], image, spans, system=system)
 
 
 def polaris(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
@@ -324,13 +284,9 @@ def polaris(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     ``human_score`` on its card.
     """
     references = tuple(row["refs"])
-    yield Item(
-        id=str(number),
-        candidate=row["cand"],
-        references=references,
-        group={"references": references[0]} if references else {},
-        judgments={"score": float(row["human_score"])},
-    )
+    group = {"references": references[0]} if references else {}
+    text, given = row["cand"], {"score": float(row["human_score"])}
+    yield Item(str(number), text, references, group=group, judgments=given)
 
 
 def nebula(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
@@ -353,20 +309,14 @@ def detailcaps(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     """
     if not row["GPT4_Eval"]:
         return
-    references = tuple(
-        str(text) for name, text in row.items() if name.startswith("GT_Caption") and text
-    )
+    references = [str(text) for key, text in row.items() if key.startswith("GT_Caption") and text]
+    source = str(row.get("source", ""))
     for name, score in json.loads(row["GPT4_Eval"]).items():
         if name not in row:
             continue  # it may say more than the scores
-        yield Item(
-            id=f"{number}/{name}",
-            candidate=row[name],
-            references=references,
-            images=(str(row["image"]),),
-            group={"system": name, "source": str(row.get("source", ""))},
-            judgments={"score": float(score)},
-        )
+        given, image = {"score": float(score)}, str(row["image"])
+        key = f"{number}/{name}"
+        yield single(key, row[name], references, image, given, system=name, source=source)
 
 
 def wiki_imagereview(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
@@ -383,10 +333,6 @@ def wiki_imagereview(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     best = best_pairs(complete(reviews.ranks))
     names = [name for pair in best for name in (pair.first, pair.second)]
     for place, text in enumerate(reviews.texts):
-        yield Item(
-            id=f"{reviews.id}/{place + 1}",
-            candidate=text,
-            images=(reviews.id,),
-            group={"genre": reviews.category},
-            judgments={"ranks": [-(reviews.ranks[name][place] or 0.0) for name in names]},
-        )
+        ranks = {"ranks": [-(reviews.ranks[name][place] or 0.0) for name in names]}
+        key = f"{reviews.id}/{place + 1}"
+        yield single(key, text, (), reviews.id, ranks, genre=reviews.category)

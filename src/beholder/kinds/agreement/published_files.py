@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,18 @@ def parquet_rows(folder: Path, pattern: str = "*.parquet") -> Iterator[Mapping[s
             yield from batch.to_pylist()
 
 
+def single(
+    name: str,
+    text: str,
+    references: Iterable[str],
+    image: str,
+    judgments: Mapping[str, Any],
+    **group: str,
+) -> Item:
+    """A text about a picture, with what people said of it."""
+    return Item(name, text, tuple(references), (image,), group=group, judgments=judgments)
+
+
 def pair(
     name: str,
     first: str,
@@ -79,14 +92,8 @@ def pair(
     **judgments: object,
 ) -> Item:
     """Two texts about one picture, with what people said of them."""
-    return Item(
-        id=name,
-        candidate=first,
-        references=tuple(references),
-        images=(str(image),),
-        judgments=judgments,
-        meta={"candidate_b": second},
-    )
+    found = single(name, first, references, str(image), judgments)
+    return replace(found, meta={"candidate_b": second})
 
 
 def parsed(path: Path, parse: Callable[[str], Any]) -> Any:

@@ -22,6 +22,7 @@ from beholder.kinds.agreement.published_files import (
     read_coco,
     read_json,
     read_lines,
+    single,
 )
 from beholder.records import Item, Span
 
@@ -43,13 +44,7 @@ def longcap_arena(folder: Path) -> Iterator[Item]:
             references.setdefault(key, tuple(row["refs"]))
             scores[key][question] = float(row["score"])
     for number, ((image, caption), judged) in enumerate(scores.items()):
-        yield Item(
-            id=f"{image}#{number}",
-            candidate=caption,
-            references=references[image, caption],
-            images=(image,),
-            judgments=judged,
-        )
+        yield single(f"{image}#{number}", caption, references[image, caption], image, judged)
 
 
 _TAG = re.compile(r"</?hallucination>", re.IGNORECASE)
@@ -76,14 +71,8 @@ def detailverifybench_synthetic(folder: Path) -> Iterator[Item]:
 
 def _marked(row: Mapping[str, Any], image: str, reference: str) -> Item:
     caption, marks = _untagged(row["description_tag"], image)
-    return Item(
-        id=image,
-        candidate=caption,
-        references=(reference,),
-        images=(f"{row['category']}/{image}",),
-        group={"category": row["category"]},
-        judgments={"mistakes": marks},
-    )
+    given, category = {"mistakes": marks}, row["category"]
+    return single(image, caption, [reference], f"{category}/{image}", given, category=category)
 
 
 def _test_lines(folder: Path, name: str) -> Any:
@@ -94,22 +83,17 @@ def _test_lines(folder: Path, name: str) -> Any:
 
 def _untagged(text: str, name: str) -> tuple[str, list[list[int]]]:
     """A text without its tags, and the ranges that stood between them."""
-    plain, marks, begin = "", [], -1
-    last = 0
+    plain, last = "", 0
+    ends: list[int] = []
     for tag in _TAG.finditer(text):
         plain += text[last : tag.start()]
         last = tag.end()
-        opens = not tag[0].startswith("</")
-        if opens != (begin < 0):
+        if tag[0].startswith("</") != bool(len(ends) % 2):
             raise DataError(name, f"the tag {tag[0]} at character {tag.start()} has no partner")
-        if opens:
-            begin = len(plain)
-        else:
-            marks.append([begin, len(plain)])
-            begin = -1
-    if begin >= 0:
+        ends.append(len(plain))
+    if len(ends) % 2:
         raise DataError(name, "the last tag is not closed")
-    return plain + text[last:], marks
+    return plain + text[last:], [[*mark] for mark in zip(ends[::2], ends[1::2], strict=True)]
 
 
 _SAYS = {"Caption 1 is better": 1, "Caption 2 is better": -1, "Tie": 0}
@@ -237,18 +221,10 @@ def _captions(
         wrong = [place for place, true in told if true is False]
         if not judged:
             continue
-        yield Item(
-            id=f"{image}/{model}",
-            candidate=text,
-            references=references.get(image, ()),
-            images=(image,),
-            group={"system": model},
-            judgments={
-                "mistakes": wrong,
-                "sentences": judged,
-                "factual_share": 1 - len(wrong) / len(judged),
-            },
-        )
+        share = 1 - len(wrong) / len(judged)
+        given = {"mistakes": wrong, "sentences": judged, "factual_share": share}
+        own = references.get(image, ())
+        yield single(f"{image}/{model}", text, own, image, given, system=model)
 
 
 def _sentences(

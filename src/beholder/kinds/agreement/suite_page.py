@@ -24,35 +24,24 @@ def suite_table(report: SuiteResult) -> Table:
         row: dict[str, object] = {"metric": metric}
         for one in headlines:
             found = one.metrics[place]
-            row[one.name] = found.agreement
+            row |= {one.name: found.agreement, f"{one.name}_best": found.cluster == 1}
             row |= {f"{one.name}_low": found.low, f"{one.name}_high": found.high}
-            row[f"{one.name}_best"] = found.cluster == 1
         row["n_best"] = sum(one.metrics[place].cluster == 1 for one in headlines)
         rows.append(row)
     tested = report.n_resamples > 0
     columns = [METRIC]
     columns += [Column(one.name, one.name, interval=True, best=tested) for one in headlines]
+    notes = [f"{one.name}: {one.measure}; {one.n_items:,} judged." for one in headlines]
     if tested:
         columns.append(Column("n_best", "★", "count"))
-    return Table(
-        "suite",
-        f"Agreement of {len(report.metrics)} metrics with people on {len(headlines)} sets",
-        tuple(columns),
-        tuple(rows),
-        notes=(
-            *(f"{one.name}: {one.measure}; {one.n_items:,} judged." for one in headlines),
-            *(_tested(report) if tested else ()),
-            "Agreement under one measure cannot be compared with that under another.",
-        ),
-    )
-
-
-def _tested(report: SuiteResult) -> tuple[str, ...]:
-    return (
-        f"95 % intervals over sources, {report.n_resamples:,} resamples.",
-        "★: the best of its column, and what is not significantly different by the paired"
-        " bootstrap over sources (p of 0.05, Holm-corrected); the last column counts them.",
-    )
+        notes += [
+            f"95 % intervals over sources, {report.n_resamples:,} resamples.",
+            "★: the best of its column, and what is not significantly different by the paired"
+            " bootstrap over sources (p of 0.05, Holm-corrected); the last column counts them.",
+        ]
+    notes.append("Agreement under one measure cannot be compared with that under another.")
+    title = f"Agreement of {len(report.metrics)} metrics with people on {len(headlines)} sets"
+    return Table("suite", title, tuple(columns), tuple(rows), tuple(notes))
 
 
 def measures_table(report: SuiteResult) -> Table:
@@ -93,19 +82,16 @@ def write_suite(report: SuiteResult, output: Path) -> Path:
     """
     style = styles("page.css")
     whole = suite_table(report)
-    page = (
-        environment()
-        .get_template("agreement_suite.html.j2")
-        .render(
-            style=style,
-            style_hash=content_hash(style),
-            title=whole.title,
-            table=html(whole),
-            sets=[_on_page(report, one.name) for one in report.headlines],
-            signatures=_signatures(report),
-        )
+    page = environment().get_template("agreement_suite.html.j2")
+    text = page.render(
+        style=style,
+        style_hash=content_hash(style),
+        title=whole.title,
+        table=html(whole),
+        sets=[_on_page(report, one.name) for one in report.headlines],
+        signatures=_signatures(report),
     )
-    files.write_text(output, page)
+    files.write_text(output, text)
     return output
 
 
@@ -128,9 +114,7 @@ def _signatures(report: SuiteResult) -> list[tuple[str, list[tuple[str, str]]]]:
         for name, signature in of_sets.items():
             if signature:
                 where.setdefault(signature, []).append(name)
-        told = [
-            (signature, "" if len(where) == 1 else ", ".join(names))
-            for signature, names in where.items()
-        ]
+        several = len(where) > 1
+        told = [(made, ", ".join(names) if several else "") for made, names in where.items()]
         found.append((metric, told))
     return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import chain, permutations
 from pathlib import Path
 
 import numpy as np
@@ -88,14 +88,11 @@ def comparisons(
     texts: dict[str, dict[tuple[str, ...], Item]] = {}
     for item in items:
         name = item.group.get(author)
+        row = f"row {item.id!r}"
         if name is None:
-            raise ConfigError(
-                f"row {item.id!r} does not say who wrote it: group.{author} is missing"
-            )
+            raise ConfigError(f"{row} does not say who wrote it: group.{author} is missing")
         if not item.images and item.video is None:
-            raise ConfigError(
-                f"row {item.id!r} has neither image nor video: which one is it about?"
-            )
+            raise ConfigError(f"{row} has neither image nor video: which one is it about?")
         by_source = texts.setdefault(name, {})
         if item.source in by_source:
             raise ConfigError(f"{name!r} has two texts about {item.source[0]!r}: give one of them")
@@ -108,9 +105,9 @@ def comparisons(
             continue
         ring = [common[i] for i in rng.permutation(len(common))]
         for place, source in enumerate(ring):
-            steps = range(min(others, len(ring) - 1) + 1)
-            for about in (ring[(place + step) % len(ring)] for step in steps):
+            for step in range(min(others, len(ring) - 1) + 1):
                 n += 1
+                about = ring[(place + step) % len(ring)]
                 yield _compared(texts[first][source], texts[second][about], first, second)
     if not n:
         raise ConfigError(
@@ -156,22 +153,13 @@ def _result(
     won = {pair: _won(items, places, scores) for pair, places in pairs.items()}
 
     def mean_of(reference: str | None = None) -> Estimate | None:
-        chosen = [won[pair] for pair in pairs if reference in (None, pair[0])]
-        return mean_over_sources([one for found in chosen for one in found], n_resamples)
+        chosen = (won[pair] for pair in pairs if reference in (None, pair[0]))
+        return mean_over_sources([*chain.from_iterable(chosen)], n_resamples)
 
-    def pair_row(pair: tuple[str, str], places: Sequence[int]) -> AuthorPair:
-        def mean_about(about: str) -> Estimate | None:
-            known = [p for p in places if p in scores.values and items[p].group[ABOUT] == about]
-            found = [(scores.values[p], items[p].source) for p in known]
-            return mean_over_sources(found, n_resamples)
-
-        return AuthorPair(
-            *pair,
-            accuracy=mean_over_sources(won[pair], n_resamples),
-            same=mean_about(SAME),
-            other=mean_about(OTHER),
-            n_failed=sum(place not in scores.values for place in places),
-        )
+    def mean_about(about: str, places: Sequence[int]) -> Estimate | None:
+        known = [p for p in places if p in scores.values and items[p].group[ABOUT] == about]
+        found = [(scores.values[p], items[p].source) for p in known]
+        return mean_over_sources(found, n_resamples)
 
     return AuthorsResult(
         asked.metric.name,
@@ -179,7 +167,16 @@ def _result(
         scores.signature,
         mean_of(),
         {name: mean_of(name) for name in dict.fromkeys(first for first, _ in pairs)},
-        tuple(pair_row(pair, places) for pair, places in pairs.items()),
+        tuple(
+            AuthorPair(
+                *pair,
+                accuracy=mean_over_sources(won[pair], n_resamples),
+                same=mean_about(SAME, places),
+                other=mean_about(OTHER, places),
+                n_failed=sum(place not in scores.values for place in places),
+            )
+            for pair, places in pairs.items()
+        ),
     )
 
 

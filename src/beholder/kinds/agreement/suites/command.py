@@ -186,13 +186,7 @@ def _config(
     from beholder.run.scores import ScoreConfig
     from beholder.run.session import default_out
 
-    scores = ScoreConfig(
-        data,
-        (),
-        out or default_out(data, prefix),
-        suite.rows,
-        suite.judging,
-        suite.work.found(),
-    )
+    folder = out or default_out(data, prefix)
+    scores = ScoreConfig(data, (), folder, suite.rows, suite.judging, suite.work.found())
     named = tuple(asked(name, **suite.tools.named()) for name in metrics)
     return SuiteConfig(scores, named, suite.seed, suite.resamples)

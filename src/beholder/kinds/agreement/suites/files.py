@@ -157,9 +157,8 @@ def _written(
     for made in read_items(str(rows.out)):
         if isinstance(made, DataError):
             raise made
-        kind = made.id.rpartition("/")[2]
-        original = by_id[made.id.rpartition("/")[0]]
-        found.append(comparison.version(original, kind, "valid", made.candidate))
+        original, _, kind = made.id.rpartition("/")
+        found.append(version(by_id[original], kind, "valid", made.candidate))
     return found
 
 
