@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
@@ -19,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from beholder.records import Side
 from beholder.rounding import fixed
@@ -143,8 +142,8 @@ def _legend() -> list[Patch]:
     ]
 
 
-Floats = npt.NDArray[np.floating]
-Ints = npt.NDArray[np.int64]
+Floats = NDArray[np.floating]
+Ints = NDArray[np.int64]
 
 PER_PAGE = 40
 """Source chunks on a page."""
@@ -185,7 +184,7 @@ class DirectionSteps:
     starts: Ints
     ends: Ints
     similarity: Floats
-    candidates: npt.NDArray[np.bool_]
+    candidates: NDArray[np.bool_]
     matches: Ints
     distances: Ints
     penalties: Floats

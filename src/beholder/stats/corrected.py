@@ -294,18 +294,15 @@ def corrected_share(
     t, s, rest, codes, other_codes = _sides(labels, judged, clusters)
     if not (len(t) and len(rest)):
         raise ConfigError(f"{len(t)} verdicts have labels and {len(rest)} have none")
-    cells = (s * t, (1 - s) * t, (1 - s) * (1 - t), s * (1 - t))
-    labelled = np.stack([cluster_sums(codes, cell) for cell in cells], axis=1)
-    found, missed, rejected, false_alarms = (int(count) for count in labelled.sum(axis=0))
-    rate = corrected_rate(
-        int(rest.sum()),
-        len(rest),
-        found=found,
-        missed=missed,
-        rejected=rejected,
-        false_alarms=false_alarms,
-        level=level,
-    )
+    cells = {
+        "found": s * t,
+        "missed": (1 - s) * t,
+        "rejected": (1 - s) * (1 - t),
+        "false_alarms": s * (1 - t),
+    }
+    labelled = np.stack([cluster_sums(codes, cell) for cell in cells.values()], axis=1)
+    counts = dict(zip(cells, map(int, labelled.sum(axis=0)), strict=True))
+    rate = corrected_rate(int(rest.sum()), len(rest), **counts, level=level)
     if len(labelled) == len(s) and n_clusters(other_codes) == len(rest):
         return rate
     free = np.stack([cluster_sums(other_codes, one) for one in (rest, np.ones_like(rest))], axis=1)

@@ -243,14 +243,13 @@ def boxes_figure(
     widest = max(len(boxes) for _, boxes in panels)
     width = min(15.0, columns * max(3.4, 0.86 * widest + 1.0))
     figure = Figure(figsize=(width, 3.3 * rows), layout="constrained")
-    shared: Axes | None = None
     for place, (title, boxes) in enumerate(panels):
+        shared = figure.axes[0] if place else None
         axes = figure.add_subplot(rows, columns, place + 1, sharey=shared)
-        shared = shared or axes
         _boxes(axes, title, boxes)
         axes.set_ylabel(axis if place % columns == 0 else "", parse_math=False)
-    if unit and shared is not None:
-        shared.set_ylim(-0.02, 1.02)
+    if unit:
+        figure.axes[0].set_ylim(-0.02, 1.02)
     return figure
 
 

@@ -24,12 +24,9 @@ from beholder.kinds.bidirectional.pairs import (
     systems,
 )
 from beholder.kinds.bidirectional.scores import VALUES
-from beholder.records import Interval
 from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Ints, cluster_codes
+from beholder.stats.checks import cluster_codes
 from beholder.tables import Table, interval_cells
-
-_SEED = 12345
 
 
 def rated_texts(group: PairGroup) -> dict[str, Scores]:
@@ -74,8 +71,11 @@ def gap_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
 def _median_gap(group: PairGroup) -> Iterator[Cells]:
     gaps = [(pair.image, gap) for pair in group.pairs for gap in _gaps(pair)]
     if gaps:
-        median = float(np.median([gap for _, gap in gaps]))
-        yield {**counted(gaps), "median": median, **interval_cells("median", _interval(gaps))}
+        values = np.array([gap for _, gap in gaps])
+        codes = cluster_codes([image for image, _ in gaps], len(values))
+        interval = cluster_bootstrap(lambda rows: float(np.median(values[rows])), codes)
+        median = float(np.median(values))
+        yield {**counted(gaps), "median": median, **interval_cells("median", interval)}
 
 
 def _gaps(pair: TextPair) -> list[float]:
@@ -90,17 +90,6 @@ def _gaps(pair: TextPair) -> list[float]:
     elif len(model) == len(human):
         return [a - b for a, b in zip(model, human, strict=True)]
     return [float(np.mean(model) - np.mean(human))]
-
-
-def _interval(gaps: Scores) -> Interval | None:
-    """Interval of the median; pictures are resampled."""
-    values = np.array([gap for _, gap in gaps])
-
-    def median(rows: Ints) -> float:
-        return float(np.median(values[rows]))
-
-    codes = cluster_codes([image for image, _ in gaps], len(values))
-    return cluster_bootstrap(median, codes, n_resamples=1000, level=0.95, seed=_SEED)
 
 
 def correlation_table(pairs: Sequence[TextPair]) -> Table:

@@ -7,30 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from beholder.errors import ConfigError
+from beholder.kinds.bidirectional import rates, ratings, scores, selectivity
 from beholder.kinds.bidirectional.pairs import TextPair, ordered
-from beholder.kinds.bidirectional.rates import (
-    category_rate_table,
-    dataset_table,
-    language_table,
-    length_table,
-    rate_table,
-)
-from beholder.kinds.bidirectional.ratings import correlation_table, gap_table, rating_table
-from beholder.kinds.bidirectional.scores import (
-    REST,
-    best_table,
-    category_table,
-    difficulty_table,
-    direction_table,
-    score_table,
-)
-from beholder.kinds.bidirectional.selectivity import (
-    consensus_table,
-    content_table,
-    image_table,
-    selectivity_table,
-    subject_table,
-)
 from beholder.kinds.bidirectional.settings import StudySettings
 from beholder.tables import Omitted, Table
 
@@ -106,37 +84,41 @@ def _parts(
         "the run has one language; beholder translate makes another",
     )
     yield from (
-        ("Scores", None, lambda: score_table(main, note)),
-        ("Tests against the best system", one_system, lambda: best_table(main, note)),
-        ("One direction against the other", None, lambda: direction_table(main, note)),
-        ("Hallucination and omission", None, lambda: rate_table(main, note)),
-        ("Length of the texts", None, lambda: length_table(main, note)),
-        ("Subjects", no_units, lambda: subject_table(main)),
-        ("Contents that one side alone mentions", no_units, lambda: content_table(main)),
-        ("Pictures by selectivity", no_units, lambda: image_table(main)),
-        ("Change between data sets", one_dataset, lambda: dataset_table(main)),
-        ("Change between languages", one_language, lambda: language_table(main, note)),
+        ("Scores", None, lambda: scores.score_table(main, note)),
+        ("Tests against the best system", one_system, lambda: scores.best_table(main, note)),
+        ("One direction against the other", None, lambda: scores.direction_table(main, note)),
+        ("Hallucination and omission", None, lambda: rates.rate_table(main, note)),
+        ("Length of the texts", None, lambda: rates.length_table(main, note)),
+        ("Subjects", no_units, lambda: selectivity.subject_table(main)),
+        (
+            "Contents that one side alone mentions",
+            no_units,
+            lambda: selectivity.content_table(main),
+        ),
+        ("Pictures by selectivity", no_units, lambda: selectivity.image_table(main)),
+        ("Change between data sets", one_dataset, lambda: rates.dataset_table(main)),
+        ("Change between languages", one_language, lambda: rates.language_table(main, note)),
     )
     categories = ordered(pair.category for pair in pairs if pair.category)
     named = [name for name in categories if name != how.random]
     none = unless(bool(named), "no item has a category; beholder classify gives them one")
-    against = how.random if how.random == REST or how.random in categories else None
+    against = how.random if how.random == scores.REST or how.random in categories else None
     title = "Categories" if against else "Categories (without a random sample)"
     several = unless(_several_speakers(pairs), "no picture is described by several people")
     yield from (
-        ("Difficulty", None, lambda: difficulty_table(pairs, how.cuts, categories)),
-        (title, none, lambda: category_table(pairs, named, against)),
-        ("Rates by category", none, lambda: category_rate_table(pairs, categories)),
-        ("Consensus of speakers", several, lambda: consensus_table(pairs, categories)),
-        ("Selectivity", None, lambda: selectivity_table(pairs, categories)),
+        ("Difficulty", None, lambda: scores.difficulty_table(pairs, how.cuts, categories)),
+        (title, none, lambda: scores.category_table(pairs, named, against)),
+        ("Rates by category", none, lambda: rates.category_rate_table(pairs, categories)),
+        ("Consensus of speakers", several, lambda: selectivity.consensus_table(pairs, categories)),
+        ("Selectivity", None, lambda: selectivity.selectivity_table(pairs, categories)),
     )
     if named and against is None:
         reason = (
             f"no category is called {how.random!r}; name it with --random, or take all other"
-            f" pictures with --random {REST}"
+            f" pictures with --random {scores.REST}"
         )
         title = "Categories against a random sample"
-        yield title, reason, lambda: category_table(pairs, named, None)
+        yield title, reason, lambda: scores.category_table(pairs, named, None)
     unrated = unless(
         any(pair.model_ratings or pair.human_ratings for pair in pairs),
         "no item has ratings of people in its judgments",
@@ -146,9 +128,9 @@ def _parts(
         "no item has ratings of both texts",
     )
     yield from (
-        ("People's ratings", unrated, lambda: rating_table(pairs)),
-        ("Ratings: model minus people", one_side, lambda: gap_table(pairs, categories)),
-        ("Agreement with people's ratings", unrated, lambda: correlation_table(pairs)),
+        ("People's ratings", unrated, lambda: ratings.rating_table(pairs)),
+        ("Ratings: model minus people", one_side, lambda: ratings.gap_table(pairs, categories)),
+        ("Agreement with people's ratings", unrated, lambda: ratings.correlation_table(pairs)),
     )
 
 

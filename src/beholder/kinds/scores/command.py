@@ -77,18 +77,7 @@ def score(
     from beholder.api import Run
     from beholder.data import read_items
     from beholder.errors import ConfigError
-    from beholder.kinds.scores.by_group import group_tables
-    from beholder.kinds.scores.gate_reports import check_format, results, write_results
-    from beholder.kinds.scores.gates import (
-        check,
-        check_other,
-        gates_table,
-        missed,
-        parse_gate,
-        parse_until,
-        until_table,
-        worse_than,
-    )
+    from beholder.kinds.scores import by_group, gate_reports, gates
     from beholder.kinds.scores.kind import KIND
     from beholder.kinds.scores.page import write_report
     from beholder.report import summary_table
@@ -109,11 +98,13 @@ def score(
     metric = listed(metric)
     scored = tuple(metrics.metric(text, **tools.named()) for text in metric)
     _say_unused(tools, scored)
-    gates = [parse_gate(text, scored, test.gate_on, **tools.named()) for text in test.fail_under]
-    goal = None if test.until is None else parse_until(test.until, scored, **tools.named())
+    asked = [
+        gates.parse_gate(text, scored, test.gate_on, **tools.named()) for text in test.fail_under
+    ]
+    goal = None if test.until is None else gates.parse_until(test.until, scored, **tools.named())
     if test.gates is not None:
-        check_format(test.gates)
-        if not gates and test.worse_than is None:
+        gate_reports.check_format(test.gates)
+        if not asked and test.worse_than is None:
             raise ConfigError("--gates has nothing to write: add --fail-under or --worse-than")
     wanted = targets(people.labels, people.label, {one.name: one.values for one in scored})
     engine = run.where.named()
@@ -130,7 +121,7 @@ def score(
     given = (
         list(read_items(data, run.rows)) if data == "-" and (wanted or test.worse_than) else None
     )
-    check_other(config, test.worse_than, test.margin, read(config, [], given))
+    gates.check_other(config, test.worse_than, test.margin, read(config, [], given))
     if wanted:
         check_fit(read(config, [], given), wanted)
     if run.finish.dry_run:
@@ -141,14 +132,14 @@ def score(
     say_left_out(bad_rows)
     made = Run(config.out)
     report = None if no_report else write_report(config.out, media_root=config.folder)
-    checked = check(gates, made.summary)
+    checked = gates.check(asked, made.summary)
     worse = {}
     if test.worse_than is not None:
-        worse = worse_than(config.out, test.worse_than, scored, test.margin)
+        worse = gates.worse_than(config.out, test.worse_than, scored, test.margin)
     if test.gates is not None:
-        gated = results(config.out, scored, checked, worse, test.worse_than)
-        write_results(test.gates, list(gated), data)
-    problems = [*missed(checked), *filter(None, worse.values())]
+        gated = gate_reports.results(config.out, scored, checked, worse, test.worse_than)
+        gate_reports.write_results(test.gates, list(gated), data)
+    problems = [*gates.missed(checked), *filter(None, worse.values())]
     n_failed = sum(result.n_failed for result in made.summary.values())
     if n_failed > run.finish.allow_failed:
         problems.append(
@@ -157,16 +148,16 @@ def score(
         )
 
     with Store.read(config.out) as store:
-        added = group_tables(store)
+        added = by_group.group_tables(store)
         _say_bars(store)
     if goal is not None:
-        added.append(until_table(config.out, goal))
+        added.append(gates.until_table(config.out, goal))
     corrected, reasons = labelled_tables(config.out, wanted)
     added += corrected
     problems += reasons
 
     def summary() -> str:
-        tables = [*([gates_table(checked)] if checked else []), *added]
+        tables = [*([gates.gates_table(checked)] if checked else []), *added]
         return together(str(config.out), [*tables, *run_tables(config.out)], problems)
 
     means = [summary_table(manifest.read(config.out)), *added]
