@@ -158,7 +158,7 @@ def _within(run: str) -> list[str]:
 
 def _cuts(sign: str, before: str, after: str) -> bool:
     """Whether a sign between two characters is a token."""
-    if sign == "…" or sign.startswith("..") or _is_icon(sign):
+    if sign == "…" or sign.startswith("..") or _is_icon(sign[0]):
         return True
     if sign in "+-*^" and before in "0123456789" and after and after in "0123456789-":
         return True
