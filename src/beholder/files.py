@@ -47,7 +47,8 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         with told(path):
             yield unfinished
-            _sync(unfinished)
+            with unfinished.open("rb") as file:
+                os.fsync(file.fileno())
             unfinished.replace(path)
     except BaseException:
         with suppress(OSError):
@@ -111,14 +112,6 @@ def check_folder(path: Path) -> None:
         there, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids
     ):
         raise RunError(f"{there} may not be written by you; choose another place with -o")
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -217,15 +210,12 @@ def _regular(path: Path, most: int) -> bytes:
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, str):
-        # Only \n is quoted by the writer: any other end of a line would begin a new row.
-        text = _LINE_ENDS.sub("\n", value)
-        return (
-            f"'{text}"
-            if text.startswith(("\t", "\n")) or text.lstrip().startswith(_FORMULA)
-            else text
-        )
-    return int(value) if isinstance(value, bool) else value
+    if not isinstance(value, str):
+        return int(value) if isinstance(value, bool) else value
+    # Only \n is quoted by the writer: any other end of a line would begin a new row.
+    text = _LINE_ENDS.sub("\n", value)
+    runs = text.startswith(("\t", "\n")) or text.lstrip().startswith(_FORMULA)
+    return f"'{text}" if runs else text
 
 
 if TYPE_CHECKING:
