@@ -36,10 +36,10 @@ def _is_negated(document: Document, word: Word) -> bool:
     """As in "is not held", "never smiles", "without holding"."""
     if is_verb(word) and any(c.lower == "without" for c in document.children(word, "mark")):
         return True
-    for subject in document.children(word, "nsubj"):
-        counted = [subject, *document.children(subject, "det")]
-        if any(c.lower in ("none", "neither") for c in counted):
-            return True
+    named = document.children(word, "nsubj")
+    counted = [c for subject in named for c in (subject, *document.children(subject, "det"))]
+    if any(c.lower in ("none", "neither") for c in counted):
+        return True
     last = word.index + (word.lemma == "be")  # "there isn't a dog"
     return any(
         (c.lower in lex.NEGATIONS or c.lemma == "not") and not is_limited(document, c)
@@ -77,21 +77,19 @@ def is_passive(document: Document, verb: Word) -> bool:
     head = document.head(verb)
     if verb.tag not in ("VBN", "VBD") or document.child(verb, "aux"):
         return False
-    if verb.dep in ("acl", "amod", "advcl", "acl:relcl") and not document.child(verb, "nsubj"):
-        return verb.dep != "acl:relcl"
-    if head is None or verb.dep not in ("conj", "xcomp") or document.child(verb, "nsubj"):
+    if document.child(verb, "nsubj"):
         return False
+    if head is None or verb.dep not in ("conj", "xcomp"):
+        return verb.dep in ("acl", "amod", "advcl")
     return is_verb(head) and is_passive(document, head)
 
 
 def subjects(document: Document, predicate: Word, depth: int = 0) -> list[Word]:
     """The nouns a predicate is said of, conjuncts included; empty if there is none."""
-    own = written_subjects(document, predicate)
-    if own:
+    if own := written_subjects(document, predicate):
         named = [n for c in own for n in conjuncts(document, _referent(document, c, predicate))]
         return [*_joined_before(document, predicate, own[0]), *named]
-    inverted = inverted_subject(document, predicate)
-    if inverted is not None:
+    if inverted := inverted_subject(document, predicate):
         return conjuncts(document, inverted)
     head = document.head(predicate)
     if head is None or depth > _DEPTH:
@@ -114,10 +112,8 @@ def written_subjects(document: Document, predicate: Word) -> list[Word]:
 
 def fronted_place(document: Document, predicate: Word) -> Word | None:
     """The place that was read as a subject in "On the table is a vase"."""
-    for child in document.children(predicate, "nsubj"):
-        if document.child(child, "case") and child.index < predicate.index:
-            return child
-    return None
+    named = (c for c in document.children(predicate, "nsubj") if document.child(c, "case"))
+    return next((c for c in named if c.index < predicate.index), None)
 
 
 def _joined_before(document: Document, predicate: Word, subject: Word) -> list[Word]:
@@ -163,18 +159,15 @@ def _is_nominal(word: Word) -> bool:
 def _referent(document: Document, word: Word, predicate: Word) -> Word:
     """For "who" and "which", the noun that the clause describes; any other word means itself."""
     if word.lower in lex.RELATIVE_PRONOUNS and word.pos in ("PRON", "DET", "SCONJ"):
-        noun = described_noun(document, predicate)
-        if noun is not None:
-            return noun
+        return described_noun(document, predicate) or word
     return word
 
 
 def described_noun(document: Document, predicate: Word) -> Word | None:
     """The noun that a relative or participial clause describes."""
-    seen = 0
-    while predicate.dep == "conj" and seen < _DEPTH:
-        predicate = document.words[predicate.head]
-        seen += 1
+    for _ in range(_DEPTH):
+        if predicate.dep == "conj":
+            predicate = document.words[predicate.head]
     head = document.head(predicate)
     if head is not None and predicate.dep.split(":")[0] == "acl" and _is_nominal(head):
         return head
@@ -199,8 +192,7 @@ def objects(document: Document, verb: Word) -> list[Word]:
     ]
     inverted = inverted_subject(document, verb)
     direct = [c for c in direct if c is not inverted and c not in recipients(document, verb)]
-    found = [n for c in direct for n in conjuncts(document, c)]
-    if found:
+    if found := [n for c in direct for n in conjuncts(document, c)]:
         return found
     gap = gap_noun(document, verb)
     if gap is not None and not _stranded(document, verb):
@@ -228,13 +220,10 @@ def gap_noun(document: Document, verb: Word) -> Word | None:
     own = [c for c in document.children(verb, "nsubj") if c.lower not in lex.RELATIVE_PRONOUNS]
     if any(c.lower in ("where", "when", "why") for c in document.children(verb, "advmod", "mark")):
         return None
-    if not own or (document.child(verb, "cop", "obj") and not _relative_object(document, verb)):
+    relative = any(c.lower in lex.RELATIVE_PRONOUNS for c in document.children(verb, "obj"))
+    if not own or (document.child(verb, "cop", "obj") and not relative):
         return None
     return document.head(verb)
-
-
-def _relative_object(document: Document, verb: Word) -> bool:
-    return any(c.lower in lex.RELATIVE_PRONOUNS for c in document.children(verb, "obj"))
 
 
 def stranded_preposition(document: Document, verb: Word) -> Word | None:
@@ -247,10 +236,8 @@ def _stranded(document: Document, verb: Word) -> Word | None:
         if child.pos == "ADP" and child.index > verb.index and not document.children(child):
             return child
     relative = document.children(verb, "obl", "obj")
-    for word in (c for c in relative if c.lower in lex.RELATIVE_PRONOUNS):
-        for case in document.children(word, "case"):
-            return case
-    return None
+    cases = [document.child(c, "case") for c in relative if c.lower in lex.RELATIVE_PRONOUNS]
+    return next(filter(None, cases), None)
 
 
 AFFIRMED = {"without": "with"}
@@ -283,8 +270,9 @@ def _is_lacking(document: Document, noun: Word) -> bool:
     if noun is not first:
         if any(c.lower == "but" for c in document.children(noun, "cc")):
             return False
-        if _is_denied_itself(document, first):
-            return joined_by == {"or"} or _is_lacked_too(document, noun, first)
+        if _is_denied_itself(document, first):  # "a dog without a collar and a cat" has a cat
+            bare = not document.child(noun, "case", "det")
+            return joined_by == {"or"} or (bare and _is_lacked(document, first))
     return _is_new(document, noun) and _is_in_denied_clause(document, first)
 
 
@@ -304,11 +292,6 @@ def _is_denied_itself(document: Document, noun: Word) -> bool:
 
 def _is_lacked(document: Document, noun: Word) -> bool:
     return any(case.lower in AFFIRMED for case in document.children(noun, "case"))
-
-
-def _is_lacked_too(document: Document, noun: Word, first: Word) -> bool:
-    """As in "without doors and windows"; "a dog without a collar and a cat" has a cat."""
-    return _is_lacked(document, first) and not document.child(noun, "case", "det")
 
 
 def _is_new(document: Document, noun: Word) -> bool:

@@ -47,9 +47,7 @@ def place(document: Document, noun: Word, phrases: Phrases, borrowed: Word | Non
         phrases: The phrases of the document.
         borrowed: The first of several conjuncts, which has the preposition for all of them.
     """
-    words = preposition(document, noun)
-    if not words and borrowed is not None:
-        words = preposition(document, borrowed)
+    words = preposition(document, noun) or (preposition(document, borrowed) if borrowed else ())
     if not is_position(document, noun) or noun.index in phrases.by_word:
         return Place(words, noun)
     return _position(document, noun, words, phrases)
@@ -83,24 +81,21 @@ def _position(document: Document, noun: Word, words: tuple[Word, ...], phrases: 
 
 def preposition(document: Document, noun: Word) -> tuple[Word, ...]:
     """The words of the preposition of a noun: on, next to, out of, in front of."""
-    cases = [c for c in document.children(noun, "case") if c.lower not in ("'s", "'")]
-    cases = [c for c in cases if c.index < noun.index]
+    cases = [c for c in document.children(noun, "case") if c.index < noun.index]
+    cases = [c for c in cases if c.lower not in ("'s", "'")]
     if not cases:
         return ()
-    words = {
-        word.index: word for case in cases for word in (case, *document.children(case, "fixed"))
-    }
+    words = set(cases)
     for case in cases:
-        for child in document.children(case, "advmod", "amod"):
-            if child.index < case.index and child.lower in LEADS:
-                words[child.index] = child
-    first = min(words)
-    if first > 0:
-        before = document.words[first - 1]
+        words.update(document.children(case, "fixed"))
+        leads = (c for c in document.children(case, "advmod", "amod") if c.index < case.index)
+        words.update(c for c in leads if c.lower in LEADS)
+    first = min(words).index
+    for before in document.words[max(0, first - 1) : first]:
         tied = before.head in (noun.index, noun.head, first)
         if before.lower in LEADS and tied and before.dep in ("advmod", "case", "amod"):
-            words[before.index] = before
-    return tuple(words[i] for i in sorted(words) if words[i].lower not in SKIPPED)
+            words.add(before)
+    return tuple(word for word in sorted(words) if word.lower not in SKIPPED)
 
 
 _NO_QUALITY = lex.QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}
@@ -129,17 +124,16 @@ def modifiers(document: Document, noun: Word, target: int) -> Iterator[Attribute
     for child in document.children(noun, "amod", "compound", "nmod:desc", "advmod", *_LOOSE):
         if not _describes(document, child, noun):
             continue
-        following = document.words[child.index + 1] if child.index + 1 < len(document) else None
-        if following is not None and _is_shade_of(child, following, noun):
+        following = document.words[child.index + 1 : child.index + 2]
+        if following and _is_shade_of(child, following[0], noun):
             shade = child
             continue
         for word in [child, *_joined_adjectives(document, child)]:
             words = with_degree(document, word)
             if shade is not None and shade.index == words[0].index - 1:
                 words = (*with_degree(document, shade), *words)
-            yield AttributeFact(
-                target, words, _value(words), "quality", "modifier", _is_affirmed(words)
-            )
+            affirmed = not any(w.lower in lex.NEGATIONS for w in words)
+            yield AttributeFact(target, words, _value(words), "quality", "modifier", affirmed)
         shade = None
 
 
@@ -215,31 +209,24 @@ def _value(words: tuple[Word, ...]) -> str:
     return " ".join([*(w.lower for w in bare), ending])
 
 
-def _is_affirmed(words: tuple[Word, ...]) -> bool:
-    return not any(w.lower in lex.NEGATIONS for w in words)
-
-
 def predicate_adjectives(
     document: Document, word: Word, phrases: Phrases
 ) -> Iterator[AttributeFact]:
     """As in "is tall", "looks old", "painted white"; also the adjectives joined to them."""
     adjective = word.pos == "ADJ" or (word.lower in lex.COLOURS and word.pos in ("NOUN", "PROPN"))
     rule = _predicate_rule(document, word) if adjective else None
-    if rule is None or word.lower in _NO_QUALITY or (word.index in phrases.by_word):
+    if rule is None or word.lower in _NO_QUALITY or word.index in phrases.by_word:
         return
-    if any(mark.lower == "than" for mark in document.children(word, "mark")):
-        return  # "wider than it is tall"
-    if word.lower in _OF_ACTS and any(c.tag == "VB" for c in document.children(word)):
-        return  # "hard to make out"
-    if has_linked_noun(document, word):
-        return  # "full of water", "next to a plate" are relations
+    # "Wider than it is tall", "hard to make out"; "full of water", "next to a plate" are relations.
+    compared = any(mark.lower == "than" for mark in document.children(word, "mark"))
+    of_act = word.lower in _OF_ACTS and any(c.tag == "VB" for c in document.children(word))
+    if compared or of_act or has_linked_noun(document, word):
+        return
     polarity = not clauses.is_denied(document, _clause_head(document, word))
-    named = clauses.subjects(document, word)
-    if word.dep == "obj":
-        named = clauses.subjects(document, document.words[word.head])
-    for subject in named:
-        for adjective_word in [word, *_bare_joined(document, word)]:
-            words = with_degree(document, adjective_word)
+    clause = document.words[word.head] if word.dep == "obj" else word
+    for subject in clauses.subjects(document, clause):
+        for each in [word, *(c for c in _joined_adjectives(document, word) if c.pos != "VERB")]:
+            words = with_degree(document, each)
             yield AttributeFact(subject.index, words, _value(words), "quality", rule, polarity)
 
 
@@ -251,10 +238,6 @@ def has_linked_noun(document: Document, adjective: Word) -> bool:
         n.index > adjective.index and preposition(document, n)
         for n in document.children(adjective, "obl", "nmod")
     )
-
-
-def _bare_joined(document: Document, word: Word) -> list[Word]:
-    return [c for c in _joined_adjectives(document, word) if c.pos != "VERB"]
 
 
 def _predicate_rule(document: Document, word: Word) -> str | None:

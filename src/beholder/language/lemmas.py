@@ -21,16 +21,8 @@ _NOUNS = pairs(_FILE, "nouns")
 _E_STEMS = word_set(_FILE, "stems with e")
 _PLAIN_STEMS = word_set(_FILE, "plain stems")
 
-_PRONOUNS = {
-    "me": "i", "my": "my", "him": "he", "her": "she", "them": "they", "us": "we",
-    "'em": "they", "an": "a", "n't": "not", "these": "this", "those": "that",
-    "'s": "'s", "others": "other",
-}  # fmt: skip
-_ADJECTIVES = {
-    "better": "good", "best": "good", "worse": "bad", "worst": "bad", "further": "far",
-    "farther": "far", "farthest": "far", "furthest": "far", "less": "little", "least": "little",
-    "more": "more", "most": "most", "elder": "old", "eldest": "old",
-}  # fmt: skip
+_PRONOUNS = pairs(_FILE, "pronouns")
+_ADJECTIVES = pairs(_FILE, "adjectives")
 _E_ENDS = (
     "rg", "c", "v", "id", "it", "ut", "ur", "os", "af", "is", "as", "ar", "bl", "pl", "tl", "at",
     "ud",

@@ -124,9 +124,8 @@ def is_modifier(document: Document, word: Word) -> bool:
         first = document.words[word.head]
         if first.pos == "ADJ" and not word.is_plural and not document.children(word, "det", "amod"):
             return not document.child(word, "nsubj", "cop", "case")
-        return is_modifier(document, first) and first.lower in lex.COLOURS | lex.MATERIALS | {
-            "left"
-        }
+        described = first.lower in lex.COLOURS | lex.MATERIALS or first.lower == "left"
+        return described and is_modifier(document, first)
     if word.lower in lex.COLOURS and word.dep in ("ROOT", "conj", "xcomp", "obl", "nmod:unmarked"):
         return bool(document.child(word, "cop")) or word.dep in ("conj", "xcomp")
     return False
@@ -142,13 +141,10 @@ def is_bare_colour(document: Document, word: Word) -> bool:
 def named_subject(document: Document, word: Word) -> Word | None:
     """The subject of "The man is a doctor", which the predicate noun only says what it is."""
     subject = document.child(word, "nsubj")
-    if subject is None or document.child(word, "case"):
+    if subject is None or document.child(word, "case") or document.child(subject, "case"):
         return None
-    if not document.child(word, "cop") and not document.child(subject, "cop"):
-        return None
-    if subject.lemma in lex.PICTURES or word.lemma in lex.PICTURES:
-        return None
-    return None if document.child(subject, "case") else subject
+    tied = document.child(word, "cop") or document.child(subject, "cop")
+    return subject if tied and lex.PICTURES.isdisjoint((subject.lemma, word.lemma)) else None
 
 
 def is_time(document: Document, word: Word) -> bool:
@@ -207,7 +203,7 @@ def plain_phrase(document: Document, word: Word) -> Phrase:
         word=word,
         name=_name(document, word),
         quantity=people or said,
-        plural=people is not None or _is_plural(document, word),
+        plural=people is not None or _is_plural(word, said),
         polarity=not is_absent(document, word),
         rule="share" if part else "noun",
     )
@@ -256,9 +252,9 @@ def is_position(document: Document, word: Word) -> bool:
     """Whether a noun only names a place: "on the left of", "in front of", "in the background"."""
     if word.lemma not in lex.POSITIONS or (word.is_plural and word.lemma not in ("side", "corner")):
         return False
-    if word.lemma in ("base", "end", "edge", "back", "top", "bottom", "corner", "side"):
-        return bool(document.child(word, "case"))
-    return bool(document.child(word, "case")) or word.dep.split(":")[0] in ("obl", "advmod")
+    part = word.lemma in ("base", "end", "edge", "back", "top", "bottom", "corner", "side")
+    placed = not part and word.dep.split(":")[0] in ("obl", "advmod")
+    return placed or bool(document.child(word, "case"))
 
 
 def _preposition(document: Document, word: Word) -> str:
@@ -278,17 +274,16 @@ def _name(document: Document, word: Word) -> tuple[Word, ...]:
                 continue  # "bus number 17" is a number that is 17; "Boeing 747" is a name
             if child.dep.startswith("compound:") or not any(c.isalnum() for c in child.text):
                 continue
-            if child.index < head.index and is_quality(document, child):
-                continue
-            if abs(child.index - head.index) <= 6:
+            quality = child.index < head.index and is_quality(document, child)
+            if not quality and abs(child.index - head.index) <= 6:
                 queue.append(child)
     return tuple(sorted(parts, key=lambda w: w.index))
 
 
 def is_of_name(child: Word, noun: Word) -> bool:
     """Whether a capital makes an adjective part of a name: "New York", "General Motors"."""
-    alone = noun.index < 2 and noun.dep != "compound"  # in "Golden Gate Bridge" it is not
-    begins = child.index == 0 and alone
+    # In "Golden Gate Bridge" it begins a name.
+    begins = child.index == 0 and noun.index < 2 and noun.dep != "compound"
     return child.text[:1].isupper() and noun.pos == "PROPN" and not begins
 
 
@@ -304,11 +299,9 @@ def quantity(document: Document, word: Word) -> str | None:
     if written := numeral(document, word):
         return " ".join(counting.lower for counting in written)
     for child in document.children(word, "det", "amod", "det:predet"):
-        if child.index > word.index:
-            continue
         quantifier = child.lower in lex.QUANTIFIERS - {"other", "single", "another"}
         superlative = child.tag == "JJS" and child.lower != "most"
-        if quantifier and not superlative:
+        if quantifier and not superlative and child.index < word.index:
             return _denied(document, child)
     head = document.head(word)
     if (
@@ -326,12 +319,10 @@ def _denied(document: Document, counting: Word) -> str:
     return "not all" if (before, counting.lower) == ("not", "all") else counting.lower
 
 
-def _is_plural(document: Document, word: Word) -> bool:
-    said = quantity(document, word)
-    if word.lower in ("they", "them", "these", "those", "both", "others", "we", "us"):
-        return True
+def _is_plural(word: Word, said: str | None) -> bool:
     return (
-        word.is_plural
+        word.lower in ("they", "them", "these", "those", "both", "others", "we", "us")
+        or word.is_plural
         or word.lemma == "people"
         or number(said or "") not in (None, 1)
         or (said is not None and said.split()[-1] in lex.GROUP_NOUNS)
