@@ -26,9 +26,8 @@ def places_of(document: Document, word: Word, phrases: Phrases) -> Iterator[Plac
     for noun in hanging:
         if noun.dep == "nmod:poss" or noun.lower in lex.RELATIVE_PRONOUNS:
             continue
-        if word.is_noun and word.dep == "obj" and noun.dep == "obl":
-            continue
-        if not preposition(document, noun) or noun.lemma in lex.TIMES:
+        of_verb = word.is_noun and word.dep == "obj" and noun.dep == "obl"
+        if of_verb or noun.lemma in lex.TIMES or not preposition(document, noun):
             continue
         for each in clauses.conjuncts(document, noun):
             yield place(document, each, phrases, borrowed=noun)
@@ -57,17 +56,13 @@ def located(
         yield AttributeFact(subject.index, words, where.text, "position", "position", polarity)
     elif not coloured and not phrases.is_picture(where.target):
         if where.lacks:  # who walks without shoes walks, and is with no shoes
-            if _is_there(phrases, where.target):
+            entity = phrases.entity(where.target.index)
+            if entity is not None and phrases.by_word[entity].polarity:
                 return
             lead, polarity = (), False
         kind: RelationKind = "verb" if lead else "preposition"
         ends, words = (subject.index, where.target.index), (*lead, *where.words)
         yield RelationFact(*ends, words, kind, rule, passive, polarity)
-
-
-def _is_there(phrases: Phrases, word: Word) -> bool:
-    entity = phrases.entity(word.index)
-    return entity is not None and phrases.by_word[entity].polarity
 
 
 def _colours(document: Document, where: Place) -> list[Word]:
@@ -124,12 +119,9 @@ def verb_facts(document: Document, word: Word, phrases: Phrases) -> Iterator[Fac
         return
     act = _act(document, word, phrases)
     for subject in named:
-        relations = [*_objects(act, subject), *_receivers(act, subject)]
-        relations += _gap(act, subject)
-        yield from relations
-        at_places = list(_at_places(act, subject))
-        yield from at_places
-        related = any(_holds_verb(fact, act) for fact in (*relations, *at_places))
+        facts: list[Fact] = [*_relations(act, subject), *_at_places(act, subject)]
+        yield from facts
+        related = any(_holds_verb(fact, act) for fact in facts)
         told = not act.objects or not act.polarity  # "fills the view" says nothing visible
         if not related and told and not _means_another_verb(document, word):
             yield _state(act, subject)
@@ -155,8 +147,7 @@ def verb_words(document: Document, word: Word) -> tuple[Word, ...]:
 def _act(document: Document, word: Word, phrases: Phrases) -> _Act:
     stranded = clauses.stranded_preposition(document, word)
     places = list(places_of(document, word, phrases))
-    fronted = clauses.fronted_place(document, word)
-    if fronted is not None:
+    if fronted := clauses.fronted_place(document, word):
         places.append(place(document, fronted, phrases))
     return _Act(
         document=document,
@@ -171,27 +162,18 @@ def _act(document: Document, word: Word, phrases: Phrases) -> _Act:
     )
 
 
-def _objects(act: _Act, subject: Word) -> Iterator[RelationFact]:
-    """Read "holds a cup"."""
+def _relations(act: _Act, subject: Word) -> Iterator[RelationFact]:
+    """Read "holds a cup"; "gives the woman a flower" as "gives to"; "the chair he sits on"."""
     for target in act.objects:
         if target.index != subject.index and not act.phrases.is_picture(target):
             yield act.relation(subject, target, "verb")
-
-
-def _receivers(act: _Act, subject: Word) -> Iterator[RelationFact]:
-    """Read "gives the woman a flower" as "gives to"."""
+    text = " ".join([*(word.lower for word in act.words), "to"])
     for named in clauses.recipients(act.document, act.verb):
         for target in clauses.conjuncts(act.document, named):
-            text = " ".join(word.lower for word in act.words)
-            yield act.relation(subject, target, "recipient", text=f"{text} to")
-
-
-def _gap(act: _Act, subject: Word) -> list[RelationFact]:
-    """Read "the chair (that) the man sits on"."""
+            yield act.relation(subject, target, "recipient", text=text)
     gap = clauses.gap_noun(act.document, act.verb)
-    if gap is None or act.stranded is None:
-        return []
-    return [act.relation(subject, gap, "relative", words=(*act.words, act.stranded))]
+    if gap is not None and act.stranded is not None:
+        yield act.relation(subject, gap, "relative", words=(*act.words, act.stranded))
 
 
 def _at_places(act: _Act, subject: Word) -> Iterator[Fact]:
@@ -214,7 +196,7 @@ def _placed_objects(act: _Act) -> Iterator[Fact]:
 def _means_another_verb(document: Document, word: Word) -> bool:
     """Whether the meaning is in the word below: "seems to be smiling", "looks old"."""
     below = document.child(word, "xcomp", "ccomp")
-    if word.lemma in lex.LINKING and (document.child(word, "xcomp") or document.child(word, "obj")):
+    if word.lemma in lex.LINKING and document.child(word, "xcomp", "obj"):
         return True
     return below is not None and below.pos in ("VERB", "NOUN", "ADJ", "AUX")
 
@@ -229,12 +211,10 @@ def _is_showing(document: Document, word: Word, phrases: Phrases, named: list[Wo
 def _shown(document: Document, word: Word, phrases: Phrases, named: list[Word]) -> Iterator[Fact]:
     """Read "The image shows a dog on a bed", "A dog is seen on a bed": only the places count."""
     direct = clauses.objects(document, word)
-    things = direct if direct else [s for s in named if not phrases.is_picture(s)]
-    for thing in things:
+    for thing in direct or [s for s in named if not phrases.is_picture(s)]:
         for where in places_of(document, word, phrases):
-            if where.text.startswith("from"):  # "seen from the side", "shown from the hips up"
-                continue
-            if where.target is None or thing.index != where.target.index:
+            own = where.target is not None and thing.index == where.target.index
+            if not own and not where.text.startswith("from"):  # "seen from the side"
                 yield from located(document, phrases, thing, (), where, "shown")
 
 
