@@ -138,22 +138,19 @@ def modifiers(document: Document, noun: Word, target: int) -> Iterator[Attribute
 
 
 def _describes(document: Document, child: Word, noun: Word) -> bool:
-    if is_of_name(child, noun):
+    linked = child.pos == "ADJ" and child.index > noun.index and has_linked_noun(document, child)
+    if linked or is_of_name(child, noun) or not child.text[0].isalnum():
         return False
-    if child.pos == "ADJ" and child.index > noun.index and has_linked_noun(document, child):
-        return False
-    if child.lower in _NO_QUALITY or child.lower in lex.NEGATIONS or not child.text[0].isalnum():
+    if child.lower in _NO_QUALITY or child.lower in lex.NEGATIONS:
         return False
     if _in_brackets(document, child) and (child.pos == "ADJ" or child.lower in lex.POSITIONS):
         return True  # "a boy (left)"
     if child.dep.split(":")[0] in _LOOSE:
         return False
     if child.dep in ("compound", "nmod:desc") or child.is_noun:
-        return (
-            child.index < noun.index
-            and child.dep in ("compound", "amod", "nmod:desc")
-            and (is_quality(document, child) or child.pos == "ADJ" or child.dep == "amod")
-        )
+        before = child.index < noun.index and child.dep in ("compound", "amod", "nmod:desc")
+        adjective = child.pos == "ADJ" or child.dep == "amod"
+        return before and (adjective or is_quality(document, child))
     if child.pos == "ADV":
         return child.index > noun.index and child.lower in _AROUND
     return child.pos in ("ADJ", "VERB", "NUM", "X")
@@ -286,13 +283,11 @@ def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterato
         counted = any(is_figure(c) for c in document.children(word, "nummod"))  # "12 degrees"
         named = word.is_noun and word.lemma != subject.lemma and not counted
         if named and subject.dep.startswith("nsubj"):
-            name = [
-                c
-                for c in document.children(word, "compound", "flat")
-                if c.index < word.index and not is_quality(document, c)
-            ]
-            words = (*name, word)
-            value = " ".join([*(w.lower for w in name), word.lemma])
+            before = (
+                c for c in document.children(word, "compound", "flat") if c.index < word.index
+            )
+            words = (*(c for c in before if not is_quality(document, c)), word)
+            value = " ".join([*(w.lower for w in words[:-1]), word.lemma])
             yield AttributeFact(subject_index, words, value, "kind", "copula", polarity)
     for said in told:
         for subject in clauses.subjects(document, word):

@@ -162,9 +162,8 @@ def _is_entity_pronoun(word: Word) -> bool:
 
 def _is_selector(document: Document, word: Word) -> bool:
     """A number or "other" used as a noun."""
-    if word.lower not in lex.SELECTORS or word.dep in _BEFORE_NOUNS:
-        return False
-    if document.words[word.head].dep == "nummod":  # "two or three men"
+    counts = document.words[word.head].dep == "nummod"  # "two or three men"
+    if counts or word.lower not in lex.SELECTORS or word.dep in _BEFORE_NOUNS:
         return False
     return word.dep.split(":")[0] in ("nsubj", "obj", "obl", "nmod", "ROOT", "conj", "appos")
 
@@ -227,10 +226,8 @@ def _is_picture(document: Document, word: Word) -> bool:
     hand_held = word.lemma not in ("shot", "view", "scene", "close-up", "closeup")
     if document.child(word, "case") and indefinite and hand_held:
         return False
-    hung = any(
-        _preposition(document, n) in ("on", "above", "below")
-        for n in document.children(word, "nmod")
-    )
+    below = document.children(word, "nmod")
+    hung = any(_preposition(document, n) in ("on", "above", "below") for n in below)
     framed = any(w.lower in ("framed", "hanging") for w in document.children(word, "amod", "acl"))
     if word.dep == "obj" and not hand_held:  # "the image shows a medium shot of a dog"
         subject = document.child(document.words[word.head], "nsubj")
@@ -242,10 +239,8 @@ def _partitive_noun(document: Document, word: Word) -> Word | None:
     """As in "a pair of shoes" means the shoes; None for a word that means itself."""
     if word.lemma not in lex.PARTITIVES and word.lower not in SHARES:
         return None
-    for noun in document.children(word, "nmod", "obl"):
-        if _preposition(document, noun) == "of" and (noun.is_noun or noun.pos == "PRON"):
-            return noun
-    return None
+    below = (n for n in document.children(word, "nmod", "obl") if n.is_noun or n.pos == "PRON")
+    return next((n for n in below if _preposition(document, n) == "of"), None)
 
 
 def is_position(document: Document, word: Word) -> bool:

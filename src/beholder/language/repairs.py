@@ -60,8 +60,8 @@ def _give_back(words: list[Word], word: Word, children: list[Word], likely: bool
     before = [c for c in children if c.index < word.index]
     tag = "VBZ" if word.tag == "NNS" else "VBP"
     joined = word.dep == "conj" and words[word.head].tag == tag
-    joined = joined and any(c.dep == "cc" for c in before)
-    if joined and all(c.dep in ("cc", "advmod", "punct") for c in before):
+    deps = {c.dep for c in before}
+    if joined and {"cc"} <= deps <= {"cc", "advmod", "punct"}:
         words[word.index] = word._replace(pos="VERB", tag=tag)  # with the subject of the first
         return
     subject = _subject(words, word, children, likely)

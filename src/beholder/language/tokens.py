@@ -83,23 +83,15 @@ def _cut(run: str) -> tuple[str, ...]:
     while run and run not in known and len(run) != size:
         size = len(run)
         before = _prefix(run)
-        if before and run[before:] in known:
-            first.append(run[:before])
-            run = run[before:]
-            break
-        after = _suffix(run[before:])
+        after = 0 if before and run[before:] in known else _suffix(run[before:])
         if after and run[:-after] in known:
-            last.append(run[-after:])
-            run = run[:-after]
-            break
-        if before:
-            first.append(run[:before])
-        if after:
-            last.append(run[len(run) - after :])
+            before = 0
+        first.append(run[:before])
+        last.append(run[len(run) - after :])
         run = run[before : len(run) - after]
     whole = len(run) <= _LONGEST and "." in run and _ADDRESS.fullmatch(run)
     middle = known.get(run) or ([run] if whole else _within(run))
-    return (*first, *filter(None, middle), *reversed(last))
+    return tuple(filter(None, (*first, *middle, *reversed(last))))
 
 
 def _prefix(run: str) -> int:

@@ -215,9 +215,6 @@ def _is_shade(document: Document, word: Word) -> bool:
 
 def _of_nothing(document: Document, word: Word) -> bool:
     """Whether a noun is "of" a colour, a look or an effect."""
-    return any(
-        below.lower in lex.COLOURS
-        or below.lemma in _NOTHING | PROPERTIES
-        or _is_quality(below.lemma)
-        for below in document.children(word, "nmod")
-    )
+    below = document.children(word, "nmod")
+    looks = _NOTHING | PROPERTIES
+    return any(n.lower in lex.COLOURS or n.lemma in looks or _is_quality(n.lemma) for n in below)
