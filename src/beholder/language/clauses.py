@@ -41,11 +41,9 @@ def _is_negated(document: Document, word: Word) -> bool:
     if any(c.lower in ("none", "neither") for c in counted):
         return True
     last = word.index + (word.lemma == "be")  # "there isn't a dog"
-    return any(
-        (c.lower in lex.NEGATIONS or c.lemma == "not") and not is_limited(document, c)
-        for c in document.children(word, "advmod", "neg", "det", "cc")
-        if c.index <= last
-    )
+    said = (c for c in document.children(word, "advmod", "neg", "det", "cc") if c.index <= last)
+    denying = (c for c in said if c.lower in lex.NEGATIONS or c.lemma == "not")
+    return not all(is_limited(document, c) for c in denying)
 
 
 def _is_refuted(document: Document, word: Word) -> bool:
@@ -103,17 +101,14 @@ def subjects(document: Document, predicate: Word, depth: int = 0) -> list[Word]:
 
 def written_subjects(document: Document, predicate: Word) -> list[Word]:
     """The subjects of a predicate; a fronted place is none, whatever the parser says."""
-    return [
-        c
-        for c in document.children(predicate, "nsubj")
-        if c.lower != "there" and not document.child(c, "case")
-    ]
+    named = (c for c in document.children(predicate, "nsubj") if c.lower != "there")
+    return [c for c in named if not document.child(c, "case")]
 
 
 def fronted_place(document: Document, predicate: Word) -> Word | None:
     """The place that was read as a subject in "On the table is a vase"."""
-    named = (c for c in document.children(predicate, "nsubj") if document.child(c, "case"))
-    return next((c for c in named if c.index < predicate.index), None)
+    named = document.before(predicate, "nsubj")
+    return next((c for c in named if document.child(c, "case")), None)
 
 
 def _joined_before(document: Document, predicate: Word, subject: Word) -> list[Word]:
@@ -178,18 +173,14 @@ def inverted_subject(document: Document, verb: Word) -> Word | None:
     """The noun after the verb in "Behind the table stands a man"."""
     if not is_verb(verb) or verb.lemma not in lex.INTRANSITIVE or written_subjects(document, verb):
         return None
-    fronted = [c for c in document.children(verb, "obl", "advmod", "nsubj") if c.index < verb.index]
-    after = [c for c in document.children(verb, "obj") if c.index > verb.index]
+    fronted, after = document.before(verb, "obl", "advmod", "nsubj"), document.after(verb, "obj")
     return after[0] if fronted and after and verb.tag in ("VBZ", "VBP", "VBD", "VBG") else None
 
 
 def objects(document: Document, verb: Word) -> list[Word]:
     """The direct objects of a verb, conjuncts included."""
-    direct = [
-        c
-        for c in document.children(verb, "obj")
-        if c.lower not in lex.RELATIVE_PRONOUNS or c.pos != "PRON"
-    ]
+    direct = document.children(verb, "obj")
+    direct = [c for c in direct if c.lower not in lex.RELATIVE_PRONOUNS or c.pos != "PRON"]
     inverted = inverted_subject(document, verb)
     direct = [c for c in direct if c is not inverted and c not in recipients(document, verb)]
     if found := [n for c in direct for n in conjuncts(document, c)]:
@@ -232,8 +223,8 @@ def stranded_preposition(document: Document, verb: Word) -> Word | None:
 
 
 def _stranded(document: Document, verb: Word) -> Word | None:
-    for child in document.children(verb, "obl", "advmod", "case", "compound:prt"):
-        if child.pos == "ADP" and child.index > verb.index and not document.children(child):
+    for child in document.after(verb, "obl", "advmod", "case", "compound:prt"):
+        if child.pos == "ADP" and not document.children(child):
             return child
     relative = document.children(verb, "obl", "obj")
     cases = [document.child(c, "case") for c in relative if c.lower in lex.RELATIVE_PRONOUNS]
@@ -280,11 +271,8 @@ def _is_denied_itself(document: Document, noun: Word) -> bool:
     """As in "no hat", "not a single hat", "is not a hat", "without a hat"."""
     if _is_lacked(document, noun):
         return True
-    said = [
-        word.lemma
-        for word in document.children(noun, "det", "advmod", "cc")
-        if word.lemma in _DENYING and not is_limited(document, word)
-    ]
+    denying = (c for c in document.children(noun, "det", "advmod", "cc") if c.lemma in _DENYING)
+    said = [word.lemma for word in denying if not is_limited(document, word)]
     if said == ["not"]:
         return _is_new(document, noun) and _is_no_place(document, noun)
     return bool(said)

@@ -238,13 +238,9 @@ class _Resolver:
 
     def _read_group(self, mention: MentionSpan) -> bool:
         """As in "they" for a joined pair, if nothing plural was named after it."""
-        near = [
-            g
-            for g in self.groups
-            if 0 <= mention.word.sentence - g[-1].word.sentence <= 1
-            and g[-1].word.index < mention.word.index
-            and not any(mention.word in self.document.subtree(m.word) for m in g)
-        ]
+        word, subtree = mention.word, self.document.subtree
+        near = [g for g in self.groups if word.sentence - g[-1].word.sentence <= 1]
+        near = [g for g in near if not any(word in subtree(member.word) for member in g)]
         if not near:
             return False
         group = max(near, key=_weight)

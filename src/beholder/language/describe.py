@@ -54,13 +54,8 @@ def place(document: Document, noun: Word, phrases: Phrases, borrowed: Word | Non
 
 
 def _position(document: Document, noun: Word, words: tuple[Word, ...], phrases: Phrases) -> Place:
-    inside = [
-        child
-        for child in document.children(noun)
-        if child.index < noun.index
-        and child.dep.split(":")[0] in ("det", "amod", "compound", "nummod", "conj", "cc")
-    ]
-    own = sorted({*words, *inside, noun}, key=lambda w: w.index)
+    inside = document.before(noun, "det", "amod", "compound", "nummod", "conj", "cc")
+    own = sorted({*words, *inside, noun})
     if own[0].dep == "cc":  # "to the right and toward the center" are two places
         own = own[1:]
     for below in document.children(noun, "nmod"):
@@ -81,15 +76,13 @@ def _position(document: Document, noun: Word, words: tuple[Word, ...], phrases: 
 
 def preposition(document: Document, noun: Word) -> tuple[Word, ...]:
     """The words of the preposition of a noun: on, next to, out of, in front of."""
-    cases = [c for c in document.children(noun, "case") if c.index < noun.index]
-    cases = [c for c in cases if c.lower not in ("'s", "'")]
+    cases = [c for c in document.before(noun, "case") if c.lower not in ("'s", "'")]
     if not cases:
         return ()
     words = set(cases)
     for case in cases:
         words.update(document.children(case, "fixed"))
-        leads = (c for c in document.children(case, "advmod", "amod") if c.index < case.index)
-        words.update(c for c in leads if c.lower in LEADS)
+        words.update(c for c in document.before(case, "advmod", "amod") if c.lower in LEADS)
     first = min(words).index
     for before in document.words[max(0, first - 1) : first]:
         tied = before.head in (noun.index, noun.head, first)
@@ -171,31 +164,24 @@ def _is_shade_of(word: Word, following: Word, noun: Word) -> bool:
 
 
 def _joined_adjectives(document: Document, word: Word) -> list[Word]:
-    return [
-        c
-        for c in document.children(word, "conj")
-        if (c.pos in ("ADJ", "VERB") or c.lower in lex.COLOURS or _is_bare_noun(document, c))
-        and not document.child(c, "nsubj", "cop", "aux", "obj")
-    ]
+    return [c for c in document.children(word, "conj") if _is_adjectival(document, c)]
 
 
-def _is_bare_noun(document: Document, word: Word) -> bool:
+def _is_adjectival(document: Document, word: Word) -> bool:
     """A noun joined to an adjective without article is an adjective that was misread."""
-    return word.pos == "NOUN" and not word.is_plural and not document.children(word)[1:]
+    misread = word.pos == "NOUN" and not word.is_plural and not document.children(word)[1:]
+    known = word.pos in ("ADJ", "VERB") or word.lower in lex.COLOURS
+    return (known or misread) and not document.child(word, "nsubj", "cop", "aux", "obj")
 
 
 def with_degree(document: Document, word: Word) -> tuple[Word, ...]:
     """The adjective with "very", "brightly", shades and measures ("ten years") before it."""
-    before = [
-        c
-        for c in document.children(word, "advmod", "amod", "obl:npmod", "compound", "obl:unmarked")
-        if c.index < word.index
-        and c.lower not in lex.FOCUS_ADVERBS | lex.NEGATIONS
-        and c.pos in ("ADV", "ADJ", "NOUN", "PART")
-    ]
+    before = document.before(word, "advmod", "amod", "obl:npmod", "compound", "obl:unmarked")
+    before = [c for c in before if c.pos in ("ADV", "ADJ", "NOUN", "PART")]
+    before = [c for c in before if c.lower not in lex.FOCUS_ADVERBS | lex.NEGATIONS]
     inner = [d for c in before for d in document.children(c, "advmod") if d.lower in lex.DEGREES]
     inner += [n for c in before for n in document.children(c, "nummod")]
-    return tuple(sorted({*before, *inner, word}, key=lambda w: w.index))
+    return tuple(sorted({*before, *inner, word}))
 
 
 def _value(words: tuple[Word, ...]) -> str:
@@ -231,10 +217,7 @@ def has_linked_noun(document: Document, adjective: Word) -> bool:
     """Whether a noun with a preposition completes the adjective: "full of", "parked on"."""
     if adjective.lower not in lex.COMPLETED and not adjective.lower.endswith("ed"):
         return False
-    return any(
-        n.index > adjective.index and preposition(document, n)
-        for n in document.children(adjective, "obl", "nmod")
-    )
+    return any(preposition(document, n) for n in document.after(adjective, "obl", "nmod"))
 
 
 def _predicate_rule(document: Document, word: Word) -> str | None:
@@ -283,9 +266,7 @@ def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterato
         counted = any(is_figure(c) for c in document.children(word, "nummod"))  # "12 degrees"
         named = word.is_noun and word.lemma != subject.lemma and not counted
         if named and subject.dep.startswith("nsubj"):
-            before = (
-                c for c in document.children(word, "compound", "flat") if c.index < word.index
-            )
+            before = document.before(word, "compound", "flat")
             words = (*(c for c in before if not is_quality(document, c)), word)
             value = " ".join([*(w.lower for w in words[:-1]), word.lemma])
             yield AttributeFact(subject_index, words, value, "kind", "copula", polarity)

@@ -128,8 +128,7 @@ def _mention(
 ) -> MentionSpan:
     names = [w.lemma for w in phrase.name] if phrase is not None else [word.lemma]
     determiners = [c.lower for c in document.children(word, "det", "nmod:poss")]
-    before = document.children(word, "amod", "nummod", "compound")
-    describing = {c.lower for c in before if c.index < word.index}
+    describing = {c.lower for c in document.before(word, "amod", "nummod", "compound")}
     for adjective in document.children(word, "amod"):
         describing |= {c.lower for c in document.children(adjective, "conj", "amod")}
     definite = not _DEFINITE.isdisjoint(determiners) or word.pos == "PROPN"
@@ -146,11 +145,8 @@ def _restricting(document: Document, word: Word) -> frozenset[str]:
     after = document.words[word.index + 1] if word.index + 1 < len(document.words) else None
     if after is None or after.lower not in _RESTRICTING:
         return frozenset()
-    ends = [
-        end
-        for end in document.children(word, "nmod")
-        if any(case.index == after.index for case in document.children(end, "case"))
-    ]
+    below = document.children(word, "nmod")
+    ends = [end for end in below if after in document.children(end, "case")]
     if after.head == word.index:
         ends += document.children(after, "obj")
     return frozenset(

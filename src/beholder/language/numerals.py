@@ -65,8 +65,7 @@ def is_numeral(compound: str) -> bool:
 
 def numeral(document: Document, noun: Word) -> tuple[Word, ...]:
     """The words before a noun that say its number, in order: "two hundred", "half a dozen"."""
-    before = (c for c in document.children(noun, "nummod") if c.index < noun.index)
-    found = [c for c in before if not labels(document, c, noun)]
+    found = [c for c in document.before(noun, "nummod") if not labels(document, c, noun)]
     if not found:
         return ()
     first = found[0]

@@ -253,7 +253,7 @@ def is_position(document: Document, word: Word) -> bool:
 
 
 def _preposition(document: Document, word: Word) -> str:
-    return " ".join(c.lower for c in document.children(word, "case") if c.index < word.index)
+    return " ".join(c.lower for c in document.before(word, "case"))
 
 
 def _name(document: Document, word: Word) -> tuple[Word, ...]:

@@ -158,11 +158,8 @@ def _is_effect(document: Document, word: Word) -> bool:
     if first.dep != "obj" or verb is None or verb.lemma not in EFFECT_VERBS:
         return False
     below = (n for noun in (verb, first) for n in document.children(noun, "obl", "nmod"))
-    return any(
-        (noun.lemma in _NOTHING | _SHOTS | lex.PICTURES or _is_whole(document, noun))
-        and any(case.lower == "to" for case in document.children(noun, "case"))
-        for noun in below
-    )
+    to = (n for n in below if any(case.lower == "to" for case in document.children(n, "case")))
+    return any(n.lemma in _NOTHING | _SHOTS | lex.PICTURES or _is_whole(document, n) for n in to)
 
 
 def _is_whole(document: Document, word: Word) -> bool:

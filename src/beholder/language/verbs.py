@@ -15,6 +15,7 @@ from beholder.language.phrases import Phrases, is_bare_colour
 from beholder.language.unseen import EFFECT_VERBS, colours_of
 
 Fact: TypeAlias = AttributeFact | RelationFact
+_NO_MANNER = lex.FOCUS_ADVERBS | lex.NEGATIONS | {"when", "where", "while", "as", "how"}
 _WAYS = ("from", "to", "toward")
 
 
@@ -140,8 +141,7 @@ def _holds_verb(fact: Fact, act: _Act) -> bool:
 
 def verb_words(document: Document, word: Word) -> tuple[Word, ...]:
     """A verb with its particles: "picks up"."""
-    particles = [c for c in document.children(word, "compound:prt") if c.index > word.index]
-    return (word, *particles)
+    return (word, *document.after(word, "compound:prt"))
 
 
 def _act(document: Document, word: Word, phrases: Phrases) -> _Act:
@@ -227,15 +227,13 @@ def _is_direction(document: Document, word: Word) -> bool:
 def _state(act: _Act, subject: Word) -> AttributeFact:
     """A verb that relates to nothing is a state of its subject: "is sitting", "walks slowly"."""
     word = act.verb
-    around = [
-        c
-        for c in act.document.children(word, "advmod", "xcomp")
-        if c.lower
-        not in lex.FOCUS_ADVERBS | lex.NEGATIONS | {"when", "where", "while", "as", "how"}
-        and (c.pos in ("ADV", "ADJ", "ADP") if c.index > word.index else c.lower.endswith("ly"))
-    ]
+    before = act.document.before(word, "advmod", "xcomp")
+    after = act.document.after(word, "advmod", "xcomp")
+    around = [c for c in before if c.lower.endswith("ly")]
+    around += [c for c in after if c.pos in ("ADV", "ADJ", "ADP")]
+    around = [c for c in around if c.lower not in _NO_MANNER]
     below = act.document.children(word, "advmod", "xcomp", "obj")
     sides = [c for c in below if _is_direction(act.document, c)]
-    words = tuple(sorted({*act.words, *around, *sides}, key=lambda w: w.index))
+    words = tuple(sorted({*act.words, *around, *sides}))
     value = " ".join([word.lemma, *(w.lower for w in (*act.words[1:], *sides))])
     return AttributeFact(subject.index, words, value, "state", "verb", act.polarity)

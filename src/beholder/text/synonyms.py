@@ -38,11 +38,8 @@ def senses(word: str) -> frozenset[int]:
     table, forms = _load()
     found: set[int] = set()
     for part, endings in _ENDINGS.items():
-        stems = (
-            word.removesuffix(ending) + base
-            for ending, base in endings
-            if word.endswith(ending) and word != ending
-        )
+        fitting = ((end, base) for end, base in endings if word.endswith(end) and word != end)
+        stems = (word.removesuffix(end) + base for end, base in fitting)
         for base in {word, *forms[part].get(word, ()), *stems}:
             found.update(table[part].get(base, ()))
     return frozenset(found)
