@@ -108,9 +108,8 @@ def check_folder(path: Path) -> None:
     there = next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
     if not there.is_dir():
         raise RunError(f"{there} is a file and no folder; choose another place with -o")
-    if not os.access(
-        there, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids
-    ):
+    effective = os.access in os.supports_effective_ids
+    if not os.access(there, os.W_OK | os.X_OK, effective_ids=effective):
         raise RunError(f"{there} may not be written by you; choose another place with -o")
 
 

@@ -285,12 +285,10 @@ def _is_lacked(document: Document, noun: Word) -> bool:
 def _is_new(document: Document, noun: Word) -> bool:
     """Whether a noun stands for any of its kind: neither a known one nor some number of them."""
     said = document.children(noun, "det", "amod", "nummod")
-    return (
-        noun.pos == "NOUN"
-        and not document.child(noun, "nmod:poss", "nummod")
-        and not any(word.lower in _COUNTING for word in said)
-        and all(d.lower in _INDEFINITE for d in said if d.dep == "det")
-    )
+    if noun.pos != "NOUN" or document.child(noun, "nmod:poss", "nummod"):
+        return False
+    indefinite = all(d.lower in _INDEFINITE for d in said if d.dep == "det")
+    return indefinite and _COUNTING.isdisjoint(word.lower for word in said)
 
 
 def _is_in_denied_clause(document: Document, noun: Word) -> bool:

@@ -217,13 +217,9 @@ class _Resolver:
 
     def _wider_noun(self, mention: MentionSpan, thing: _Thing) -> bool:
         """Whether "the animal" can mean the dog, "the structure" the house."""
-        return (
-            _is_near(mention, thing)
-            and thing.first.plural == mention.plural
-            and thing.first.pronoun is None
-            and thing.first.head in HYPERNYMS.get(mention.head, ())
-            and thing.last.word.head != mention.word.head
-        )
+        first, apart = thing.first, thing.last.word.head != mention.word.head
+        wider = first.pronoun is None and first.head in HYPERNYMS.get(mention.head, ())
+        return wider and apart and first.plural == mention.plural and _is_near(mention, thing)
 
     # Pronouns
 
@@ -340,13 +336,8 @@ def _within_clause(document: Document, word: Word) -> bool:
     subject = document.words[word.head]
     end = document.subtree(word)[-1].index + 1
     following = document.words[end : end + 2]
-    return (
-        subject.dep.startswith("nsubj")
-        and subject.head >= end
-        and len(following) == 2
-        and following[0].text == ","
-        and following[1].dep != "cc"
-    )
+    ends = len(following) == 2 and following[0].text == "," and following[1].dep != "cc"
+    return ends and subject.dep.startswith("nsubj") and subject.head >= end
 
 
 def _same_name(mention: MentionSpan, other: MentionSpan) -> bool:

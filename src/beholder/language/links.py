@@ -10,7 +10,16 @@ from typing import Literal, TypeAlias
 
 from beholder.errors import ConfigError
 from beholder.language.document import Document, Word
-from beholder.language.lexicon import ANIMALS, COLOURS, FEMALE, MALE, PEOPLE, pairs, word_set
+from beholder.language.lexicon import (
+    ANIMALS,
+    COLOURS,
+    FEMALE,
+    MALE,
+    PEOPLE,
+    pairs,
+    sections,
+    word_set,
+)
 from beholder.language.phrases import Phrase, Phrases
 from beholder.optional import require
 from beholder.records import Span
@@ -25,15 +34,7 @@ SPEECH = pairs("lexicon.txt", "first and second person")
 _DEFINITE = word_set("lexicon.txt", "definite")
 _OTHER = word_set("lexicon.txt", "meaning another")
 _RESTRICTING = frozenset(["with", "in", "wearing"])
-_SIDES = ("left", "right", "upper", "lower", "top", "bottom", "front", "back", "rear")
-_CONTRASTS = (
-    COLOURS,
-    frozenset(("large", "small", "big", "little", "tiny", "huge", "tall", "short")),
-    frozenset((*_SIDES, "middle", "center", "central")),
-    frozenset(("first", "second", "third", "fourth", "last")),
-    frozenset(("old", "young", "older", "younger", "new")),
-    frozenset(("open", "closed")),
-)
+_CONTRASTS = (COLOURS, *map(frozenset, map(str.split, sections("lexicon.txt")["contrasts"])))
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,14 +170,11 @@ def _is_selector(document: Document, word: Word) -> bool:
 
 def _add(document: Document, word: Word, found: Phrases) -> None:
     inner = _partitive_noun(document, word)
-    if inner is not None:
-        found.stands_for[word.index] = inner.index
+    if inner is None and is_position(document, word):
         return
-    if is_position(document, word):
-        return
-    subject = named_subject(document, word)
-    if subject is not None and subject.is_noun:
-        found.stands_for[word.index] = subject.index
+    meant = inner or named_subject(document, word)
+    if meant is not None and (inner or meant.is_noun):
+        found.stands_for[word.index] = meant.index
         return
     kind: EntityKind = "thing"
     if word.pos == "PRON":
@@ -211,11 +208,9 @@ def plain_phrase(document: Document, word: Word) -> Phrase:
 def _is_picture(document: Document, word: Word) -> bool:
     """The picture that is described, not one on the wall or a frame around a thing."""
     if word.lemma not in lex.PICTURES:
-        return word.lemma in ("viewer", "camera") or (
-            word.lemma in ("frame", "composition")
-            and bool(document.child(word, "case"))
-            and not document.child(word, "amod", "compound")
-        )
+        edge = word.lemma in ("frame", "composition") and document.child(word, "case")
+        bare = not document.child(word, "amod", "compound")
+        return word.lemma in ("viewer", "camera") or (bool(edge) and bare)
     determiner = document.child(word, "det")
     if word.is_plural or document.child(word, "nmod:poss", "nummod"):
         return False
@@ -315,10 +310,7 @@ def _denied(document: Document, counting: Word) -> str:
 
 
 def _is_plural(word: Word, said: str | None) -> bool:
-    return (
-        word.lower in ("they", "them", "these", "those", "both", "others", "we", "us")
-        or word.is_plural
-        or word.lemma == "people"
-        or number(said or "") not in (None, 1)
-        or (said is not None and said.split()[-1] in lex.GROUP_NOUNS)
-    )
+    if said and (number(said) not in (None, 1) or said.split()[-1] in lex.GROUP_NOUNS):
+        return True
+    meant = word.lower in ("they", "them", "these", "those", "both", "others", "we", "us")
+    return meant or word.is_plural or word.lemma == "people"

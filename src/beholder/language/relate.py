@@ -84,11 +84,9 @@ def _completed(document: Document, word: Word) -> bool:
 
 def _apart(document: Document, word: Word) -> bool:
     """As in "is across from a sink", "is far from the road": the place has a noun of its own."""
-    return (
-        word.pos in ("ADP", "ADV")
-        and document.child(word, "cop") is not None
-        and any(document.child(noun, "case") for noun in document.children(word, "obl"))
-    )
+    if word.pos not in ("ADP", "ADV") or not document.child(word, "cop"):
+        return False
+    return any(document.child(noun, "case") for noun in document.children(word, "obl"))
 
 
 def stranded_place(document: Document, word: Word) -> Iterator[RelationFact]:

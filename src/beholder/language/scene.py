@@ -57,17 +57,16 @@ class Builder:
     def _place(self, index: int, phrase: Phrase) -> None:
         span = (phrase.name[0].start, phrase.name[-1].end)
         mention = Mention(" ".join(w.text for w in phrase.name), span, phrase.word.sentence)
-        earlier = self.links.same.get(index)
-        meant = tuple(e for word in earlier or () for e in self._of_word.get(word, ()))
-        if meant:
+        earlier = self.links.same.get(index, ())
+        if meant := tuple(e for word in earlier for e in self._of_word.get(word, ())):
             self._of_word[index] = meant
             if len(meant) == 1:
                 self._add_mention(meant[0], mention, phrase)
             return
-        group = self.links.member_of.get(index)
-        if group is not None and group in self.phrases.by_word and group not in self._of_word:
+        group = self.links.member_of.get(index, -1)
+        if group in self.phrases.by_word and group not in self._of_word:
             self._place(group, self.phrases.by_word[group])  # "some of the rocks"
-        owner = self._of_word.get(group, ()) if group is not None else ()
+        owner = self._of_word.get(group, ())
         bare = len(phrase.name) == 1 and phrase.plural and not phrase.word.is_plural
         head, last = phrase.word.lemma, phrase.name[-1].lemma
         if bare and head in PEOPLE_BY_NUMBER:

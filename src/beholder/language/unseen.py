@@ -66,9 +66,7 @@ def _free_predicates(document: Document, phrases: Phrases) -> None:
             phrase.kind = _kind(document, phrase)
             del phrases.stands_for[index]
             phrases.by_word[index] = phrase
-    in_order = sorted(phrases.by_word.items())
-    phrases.by_word.clear()
-    phrases.by_word.update(in_order)
+    phrases.by_word = dict(sorted(phrases.by_word.items()))
 
 
 def names_nothing(word: Word) -> bool:

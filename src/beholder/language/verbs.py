@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from beholder.language import clauses
@@ -79,19 +78,20 @@ def _colours(document: Document, where: Place) -> list[Word]:
 _SIDES = ("left", "right")
 
 
-@dataclass(frozen=True, slots=True)
 class _Act:
     """A verb with all that the rules below need of it."""
 
-    document: Document
-    phrases: Phrases
-    verb: Word
-    words: tuple[Word, ...]
-    objects: list[Word]
-    places: list[Place]
-    stranded: Word | None
-    passive: bool
-    polarity: bool
+    def __init__(self, document: Document, phrases: Phrases, verb: Word) -> None:
+        self.document, self.phrases, self.verb = document, phrases, verb
+        self.stranded = clauses.stranded_preposition(document, verb)
+        self.words = tuple(w for w in verb_words(document, verb) if w is not self.stranded)
+        direct = clauses.objects(document, verb)
+        self.objects = [o for o in direct if not _is_direction(document, o)]
+        self.places = list(places_of(document, verb, phrases))
+        if fronted := clauses.fronted_place(document, verb):
+            self.places.append(place(document, fronted, phrases))
+        self.passive = clauses.is_passive(document, verb)
+        self.polarity = not clauses.is_denied(document, verb)
 
     def relation(
         self,
@@ -118,7 +118,7 @@ def verb_facts(document: Document, word: Word, phrases: Phrases) -> Iterator[Fac
     if _is_showing(document, word, phrases, named):
         yield from _shown(document, word, phrases, named)
         return
-    act = _act(document, word, phrases)
+    act = _Act(document, phrases, word)
     for subject in named:
         facts: list[Fact] = [*_relations(act, subject), *_at_places(act, subject)]
         yield from facts
@@ -142,24 +142,6 @@ def _holds_verb(fact: Fact, act: _Act) -> bool:
 def verb_words(document: Document, word: Word) -> tuple[Word, ...]:
     """A verb with its particles: "picks up"."""
     return (word, *document.after(word, "compound:prt"))
-
-
-def _act(document: Document, word: Word, phrases: Phrases) -> _Act:
-    stranded = clauses.stranded_preposition(document, word)
-    places = list(places_of(document, word, phrases))
-    if fronted := clauses.fronted_place(document, word):
-        places.append(place(document, fronted, phrases))
-    return _Act(
-        document=document,
-        phrases=phrases,
-        verb=word,
-        words=tuple(w for w in verb_words(document, word) if w is not stranded),
-        objects=[o for o in clauses.objects(document, word) if not _is_direction(document, o)],
-        places=places,
-        stranded=stranded,
-        passive=clauses.is_passive(document, word),
-        polarity=not clauses.is_denied(document, word),
-    )
 
 
 def _relations(act: _Act, subject: Word) -> Iterator[RelationFact]:
