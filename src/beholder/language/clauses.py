@@ -209,12 +209,11 @@ def gap_noun(document: Document, verb: Word) -> Word | None:
     if verb.dep not in ("acl", "acl:relcl"):
         return None
     own = [c for c in document.children(verb, "nsubj") if c.lower not in lex.RELATIVE_PRONOUNS]
-    if any(c.lower in ("where", "when", "why") for c in document.children(verb, "advmod", "mark")):
-        return None
+    asks = document.children(verb, "advmod", "mark")
+    placed = any(c.lower in ("where", "when", "why") for c in asks)
     relative = any(c.lower in lex.RELATIVE_PRONOUNS for c in document.children(verb, "obj"))
-    if not own or (document.child(verb, "cop", "obj") and not relative):
-        return None
-    return document.head(verb)
+    full = document.child(verb, "cop", "obj") and not relative
+    return None if placed or full or not own else document.head(verb)
 
 
 def stranded_preposition(document: Document, verb: Word) -> Word | None:

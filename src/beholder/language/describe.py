@@ -205,7 +205,9 @@ def predicate_adjectives(
     of_act = word.lower in _OF_ACTS and any(c.tag == "VB" for c in document.children(word))
     if compared or of_act or has_linked_noun(document, word):
         return
-    polarity = not clauses.is_denied(document, _clause_head(document, word))
+    # "Does not look old": the verb is denied, too.
+    said = [word, document.words[word.head]] if word.dep == "xcomp" else [word]
+    polarity = not any(clauses.is_denied(document, each) for each in said)
     clause = document.words[word.head] if word.dep == "obj" else word
     for subject in clauses.subjects(document, clause):
         for each in [word, *(c for c in _joined_adjectives(document, word) if c.pos != "VERB")]:
@@ -230,19 +232,10 @@ def _predicate_rule(document: Document, word: Word) -> str | None:
         return "linking" if head.lemma in lex.LINKING else "result"
     if word.dep in ("acl", "acl:relcl", "advcl"):
         return "clause"
-    if word.dep == "conj":
-        if document.child(word, "nsubj") is not None:
-            return "copula"
-        return "shared" if head.pos == "VERB" and document.child(word, "advmod") is None else None
-    return None
-
-
-def _clause_head(document: Document, word: Word) -> Word:
-    """The word that carries the negation: "does not look old"."""
-    head = document.head(word)
-    if word.dep == "xcomp" and head is not None and clauses.is_denied(document, head):
-        return head
-    return word
+    if word.dep == "conj" and document.child(word, "nsubj"):
+        return "copula"
+    shared = word.dep == "conj" and head.pos == "VERB" and not document.child(word, "advmod")
+    return "shared" if shared else None
 
 
 def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterator[AttributeFact]:

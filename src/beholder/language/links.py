@@ -105,11 +105,8 @@ class MentionSpan:
 
     def contradicts(self, other: MentionSpan) -> bool:
         """Whether two descriptions exclude each other: "the green house", "the blue house"."""
-        for values in _CONTRASTS:
-            mine, yours = self.describing & values, other.describing & values
-            if mine and yours and not mine & yours:
-                return True
-        return False
+        said = ((self.describing & values, other.describing & values) for values in _CONTRASTS)
+        return any(mine and yours and mine.isdisjoint(yours) for mine, yours in said)
 
 
 def find_mentions(document: Document, phrases: Phrases) -> list[MentionSpan]:

@@ -50,9 +50,9 @@ def number(words: str) -> float | None:
             below = 10 if word in NUMBER_WORDS and simple >= 20 else 0
         elif begun and word not in _JOINING:
             break
-    total = thousands + (part or 0)
     if part is None and not thousands:
         return None
+    total = thousands + (part or 0)
     return int(total) if total == int(total) else total
 
 

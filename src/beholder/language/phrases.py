@@ -115,10 +115,9 @@ def is_modifier(document: Document, word: Word) -> bool:
     if word.dep in _MODIFIES or base in ("flat", "compound"):
         head = document.head(word)
         return head is not None and (head.is_noun or head.pos in ("ADJ", "NUM", "SYM"))
-    if is_bare_colour(document, word):
-        return True
-    following = document.words[word.index + 1] if word.index + 1 < len(document) else None
-    if word.lower in lex.SHADES and following is not None and following.lower in lex.COLOURS:
+    following = document.words[word.index + 1 : word.index + 2]
+    shade = word.lower in lex.SHADES and any(w.lower in lex.COLOURS for w in following)
+    if shade or is_bare_colour(document, word):
         return True
     if word.dep == "conj":
         first = document.words[word.head]
@@ -126,9 +125,8 @@ def is_modifier(document: Document, word: Word) -> bool:
             return not document.child(word, "nsubj", "cop", "case")
         described = first.lower in lex.COLOURS | lex.MATERIALS or first.lower == "left"
         return described and is_modifier(document, first)
-    if word.lower in lex.COLOURS and word.dep in ("ROOT", "conj", "xcomp", "obl", "nmod:unmarked"):
-        return bool(document.child(word, "cop")) or word.dep in ("conj", "xcomp")
-    return False
+    alone = word.lower in lex.COLOURS and word.dep in ("ROOT", "xcomp", "obl", "nmod:unmarked")
+    return alone and (word.dep == "xcomp" or bool(document.child(word, "cop")))
 
 
 def is_bare_colour(document: Document, word: Word) -> bool:
@@ -149,9 +147,8 @@ def named_subject(document: Document, word: Word) -> Word | None:
 
 def is_time(document: Document, word: Word) -> bool:
     """Whether a noun measures: "six feet tall", "this time"."""
-    return word.dep in ("obl:tmod", "obl:npmod", "obl:unmarked", "nmod:unmarked") and (
-        bool(document.child(word, "nummod")) or word.dep == "obl:tmod"
-    )
+    measures = word.dep in ("obl:npmod", "obl:unmarked", "nmod:unmarked")
+    return word.dep == "obl:tmod" or (measures and bool(document.child(word, "nummod")))
 
 
 def _is_entity_pronoun(word: Word) -> bool:

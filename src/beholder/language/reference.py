@@ -81,9 +81,8 @@ class Components:
 
     def _conjunct_of_adjective(self, place: int) -> bool:
         node = self.nodes[place]
-        return node.dep == "conj" and (
-            self.nodes[node.head].pos == "ADJ" or node.head in self.adjectival
-        )
+        adjective = self.nodes[node.head].pos == "ADJ" or node.head in self.adjectival
+        return node.dep == "conj" and adjective
 
     def _make_components(self) -> None:
         nodes = self.nodes
@@ -173,9 +172,8 @@ class Components:
     def _copy_over_conjunctions(self) -> None:
         for place, node in enumerate(self.nodes):
             first, second = self.of_word.get(node.head), self.of_word.get(place)
-            if node.dep != "conj" or first is None or second is None or first is second:
-                continue
-            if first.kind != second.kind or abs(place - node.head) > _CONJUNCTION_REACH:
+            near = node.dep == "conj" and abs(place - node.head) <= _CONJUNCTION_REACH
+            if not near or not first or not second or first is second or first.kind != second.kind:
                 continue
             if first.kind == "preposition":
                 second.attached_to = list(first.attached_to)

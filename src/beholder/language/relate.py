@@ -63,13 +63,11 @@ def copular_place(document: Document, word: Word, phrases: Phrases) -> Iterator[
 
 def adjective(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
     """As in "full of water", "next to a plate", "across from a sink"."""
-    head = document.head(word)
     polarity = not clauses.is_denied(document, word)
     named = clauses.subjects(document, word)
-    if not named and word.dep in ("advmod", "xcomp") and head is not None:
-        named = clauses.subjects(document, head)
-    linked = has_linked_noun(document, word) or _apart(document, word)
-    lead = (word,) if linked else ()
+    if not named and word.dep in ("advmod", "xcomp"):
+        named = clauses.subjects(document, document.words[word.head])
+    lead = (word,) if has_linked_noun(document, word) or _apart(document, word) else ()
     for subject in named:
         for where in places_of(document, word, phrases):
             if where.words and where.words[0].index != word.index and where.target is not subject:
@@ -149,8 +147,7 @@ def possessor(document: Document, word: Word, phrases: Phrases) -> Iterator[Rela
     for owner in document.children(word, "nmod:poss"):
         meant: Word | None = owner
         if owner.lower == "whose":
-            clause = document.head(word)
-            meant = clauses.described_noun(document, clause) if clause is not None else None
+            meant = clauses.described_noun(document, document.words[word.head])
         if meant is None or phrases.is_picture(meant):
             continue
         words = (document.child(owner, "case") or owner,)

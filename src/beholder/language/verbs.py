@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import filterfalse, product
 from typing import TypeAlias
 
 from beholder.language import clauses
@@ -160,19 +161,16 @@ def _relations(act: _Act, subject: Word) -> Iterator[RelationFact]:
 
 def _at_places(act: _Act, subject: Word) -> Iterator[Fact]:
     """Read "stands on a hill near a tree" as two relations."""
-    for where in act.places:
-        if not act.places_object(where):
-            told = ("verb place", act.polarity, act.passive)
-            yield from located(act.document, act.phrases, subject, act.words, where, *told)
+    told = ("verb place", act.polarity, act.passive)
+    for where in filterfalse(act.places_object, act.places):
+        yield from located(act.document, act.phrases, subject, act.words, where, *told)
 
 
 def _placed_objects(act: _Act) -> Iterator[Fact]:
     """Read "puts a plate on the table": the plate is on the table."""
-    for target in act.objects:
-        for where in act.places:
-            if act.places_object(where):
-                told = ("placed object", act.polarity)
-                yield from located(act.document, act.phrases, target, (), where, *told)
+    told = ("placed object", act.polarity)
+    for target, where in product(act.objects, filter(act.places_object, act.places)):
+        yield from located(act.document, act.phrases, target, (), where, *told)
 
 
 def _means_another_verb(document: Document, word: Word) -> bool:
