@@ -124,7 +124,7 @@ def _forget(module: str) -> None:
     for known in (METRICS, JUDGES, COREFERENCES):
         for name in [one for one in known._classes if "/" in one]:
             del known._classes[name]
-    registry._ORIGINS.clear()
+    registry.origin.cache_clear()
     registry.distributions.cache_clear()
 
 

@@ -11,20 +11,12 @@ from importlib.util import find_spec
 from time import struct_time
 from typing import Any, Literal
 
-_MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
+_NAMES = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+)  # fmt: skip
+_MONTHS = {w: n for n, name in enumerate(_NAMES, 1) for w in (name, name[:3])} | {"sept": 9}
+_ORDINAL = ("st", "nd", "rd", "th", "of")
 _TIME = (
     r"(?:(?:T\d{1,2}(?::?\d{2}(?::?\d{2}(?:[.,]\d+)?)?)?| \d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)"
     r"(?: ?(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?)?"
@@ -142,12 +134,12 @@ class PartialDate:
 
     @classmethod
     def _from_words(cls, words: list[str], text: str, year: int | None) -> PartialDate:
-        months = [month for word in words if (month := _month(word)) is not None]
+        months = [_MONTHS[word] for word in words if word in _MONTHS]
         numbers = [word for word in words if word.isdigit()]
         years = [int(word) for word in numbers if len(word) > 2]
         days = [int(word) for word in numbers if len(word) <= 2]
         short = any(day > 31 for day in days)  # a year of two digits
-        others = [w for w in words if not w.isdigit() and _month(w) is None and w not in _ORDINAL]
+        others = [w for w in words if not w.isdigit() and w not in _MONTHS and w not in _ORDINAL]
         known = years[0] if years else year
         wrong = short or len(years) > 1 or len(days) > 1
         if others or len(months) != 1 or wrong or known is None:
@@ -198,11 +190,3 @@ def _bounds(written: str) -> tuple[dt.date, dt.date]:
     if last < first:
         raise ValueError(f"{written!r} ends before it begins")
     return first, last
-
-
-_ORDINAL = ("st", "nd", "rd", "th", "of")
-
-
-def _month(word: str) -> int | None:
-    known = [name for name in _MONTHS if word in (name, name[:3])]
-    return 9 if word == "sept" else 1 + _MONTHS.index(known[0]) if known else None

@@ -47,7 +47,8 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         with told(path):
             yield unfinished
-            _sync(unfinished)
+            with unfinished.open("rb") as file:
+                os.fsync(file.fileno())
             unfinished.replace(path)
     except BaseException:
         with suppress(OSError):
@@ -107,24 +108,14 @@ def check_folder(path: Path) -> None:
     there = next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
     if not there.is_dir():
         raise RunError(f"{there} is a file and no folder; choose another place with -o")
-    if not os.access(
-        there, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids
-    ):
+    effective = os.access in os.supports_effective_ids
+    if not os.access(there, os.W_OK | os.X_OK, effective_ids=effective):
         raise RunError(f"{there} may not be written by you; choose another place with -o")
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text."""
-    with replacing(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8", newline="\n")
+    write_bytes(path, text.encode("utf-8"))
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -217,15 +208,12 @@ def _regular(path: Path, most: int) -> bytes:
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, str):
-        # Only \n is quoted by the writer: any other end of a line would begin a new row.
-        text = _LINE_ENDS.sub("\n", value)
-        return (
-            f"'{text}"
-            if text.startswith(("\t", "\n")) or text.lstrip().startswith(_FORMULA)
-            else text
-        )
-    return int(value) if isinstance(value, bool) else value
+    if not isinstance(value, str):
+        return int(value) if isinstance(value, bool) else value
+    # Only \n is quoted by the writer: any other end of a line would begin a new row.
+    text = _LINE_ENDS.sub("\n", value)
+    runs = text.startswith(("\t", "\n")) or text.lstrip().startswith(_FORMULA)
+    return f"'{text}" if runs else text
 
 
 if TYPE_CHECKING:

@@ -161,10 +161,8 @@ class JudgeOptions:
     def keywords(self) -> dict[str, object]:
         """Those that were given, as keyword options of ``judges.judge``."""
         named = {name: getattr(self, name) for name in _OWN}
-        return {
-            **self.extra,
-            **{k: v for k, v in named.items() if v is not None and v is not False},
-        }
+        given = {k: v for k, v in named.items() if v is not None and v is not False}
+        return {**self.extra, **given}
 
     def for_tools(self) -> dict[str, dict[str, object]]:
         """Options per kind of tool, for ``metrics.Tools``."""
@@ -268,8 +266,6 @@ def check_amount(name: str, value: float | None, otherwise: str) -> None:
     Raises:
         ConfigError: Names option and value.
     """
-    if value is None:
-        return
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (number and 0 <= float(value) < math.inf):
+    if value is not None and not (number and 0 <= float(value) < math.inf):
         raise ConfigError(f"{name}={value!r}: expected a number from 0; {otherwise}")

@@ -80,12 +80,11 @@ def _fits(value: object, hint: Any) -> bool:
 
 def _words(hint: Any) -> list[str]:
     origin = typing.get_origin(hint)
+    given = typing.get_args(hint)
     if origin in (Union, UnionType):
-        return [
-            word for one in typing.get_args(hint) if one is not NoneType for word in _words(one)
-        ]
+        return [word for one in given if one is not NoneType for word in _words(one)]
     if origin is Literal:
-        return [f"one of {', '.join(map(repr, typing.get_args(hint)))}"]
+        return [f"one of {', '.join(map(repr, given))}"]
     words = [said for hints, _, said in _TYPES if (origin or hint) in hints]
     return words or [str(getattr(hint, "__name__", hint))]
 
@@ -108,9 +107,6 @@ class Origin:
     version: str
 
 
-_ORIGINS: dict[type[Any], Origin | None] = {}
-
-
 def installed(group: str) -> EntryPoints:
     """The entry points of a group; searched again, in 40 ms, only if ``sys.path`` has changed."""
     return _searched(group, tuple((folder, _changed(folder)) for folder in sys.path))
@@ -129,21 +125,15 @@ def _changed(folder: str) -> int:
         return 0
 
 
+@cache
 def origin(cls: type[Any]) -> Origin | None:
     """The outside distribution of a class; None of ours, and of code that is not installed."""
-    if cls not in _ORIGINS:
-        _ORIGINS[cls] = _find_origin(cls)
-    return _ORIGINS[cls]
-
-
-def _find_origin(cls: type[Any]) -> Origin | None:
     package = cls.__module__.partition(".")[0]
     if package in ("beholder", "__main__"):
         return None
     for group in sorted(metadata.entry_points().groups):
         for point in metadata.entry_points(group=group) if group.startswith("beholder.") else ():
-            if point.dist and _loads(point, cls, package):
-                dist = point.dist
+            if (dist := point.dist) and _loads(point, cls, package):
                 return Origin(f"{dist.name}/{point.name}", dist.name, dist.version)
     for name in distributions().get(package, ()):
         return Origin("", name, metadata.version(name))
@@ -169,7 +159,7 @@ def distributions() -> Mapping[str, list[str]]:
 
 def versioned(made: object, identity: str) -> str:
     """An identity, with distribution and version where the class of a tool is from outside."""
-    found = origin(type(made))
+    found = origin(type(made))  # type: ignore[arg-type]  # classes are hashable
     return identity if found is None else f"{identity}[{found.distribution}:{found.version}]"
 
 
@@ -276,23 +266,22 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """All names, built-in ones first, nothing imported."""
-        outside = [
-            f"{point.dist.name}/{point.name}" for point in installed(self.group) if point.dist
-        ]
-        return list(dict.fromkeys([*self._builtin, *self._classes, *outside]))
+        return list(dict.fromkeys([*self._builtin, *self._classes, *self._outside()]))
+
+    def _outside(self) -> dict[str, EntryPoint]:
+        return {f"{p.dist.name}/{p.name}": p for p in installed(self.group) if p.dist}
 
     def _outside_class(self, name: str) -> type[T]:
-        for point in installed(self.group):
-            if point.dist is not None and f"{point.dist.name}/{point.name}" == name:
-                try:
-                    return point.load()  # type: ignore[no-any-return]
-                except Exception as error:  # whatever the package's own code raises
-                    raise ConfigError(
-                        f"{self.kind} {name!r} cannot be loaded from {point.value!r}:"
-                        f" {type(error).__name__}: {error};"
-                        f" correct the entry point of {point.dist.name} or its code, and if its"
-                        " pyproject.toml changed, install it again"
-                    ) from error
+        if point := self._outside().get(name):
+            try:
+                return point.load()  # type: ignore[no-any-return]
+            except Exception as error:  # whatever the package's own code raises
+                raise ConfigError(
+                    f"{self.kind} {name!r} cannot be loaded from {point.value!r}:"
+                    f" {type(error).__name__}: {error};"
+                    f" correct the entry point of {name.partition('/')[0]} or its code, and if"
+                    " its pyproject.toml changed, install it again"
+                ) from error
         names = self.names()
         close = [one for one in names if one.lower() == name.lower()]
         close = close or [one for one in names if one.partition("/")[2] == name]

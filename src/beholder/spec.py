@@ -119,7 +119,7 @@ def parse(text: str) -> Spec:
         raise ConfigError(f"{text!r} is not a spec: nothing stands after the colon")
     # Other brackets belong to the argument, as in the name of a file.
     found = _OPTIONS_AT_END.fullmatch(argument)
-    return _Reader(found[2]).options_of(name[0], found[1]) if found else Spec(name[0], argument)
+    return _Reader(found[2]).whole(name[0], found[1]) if found else Spec(name[0], argument)
 
 
 def listed(texts: Iterable[str]) -> tuple[str, ...]:
@@ -255,16 +255,12 @@ class _Reader:
         self._at = 0
         self._depth = 0
 
-    def whole(self) -> Spec:
-        """The text as one spec with brackets."""
-        found = self._spec(colon=False)
-        self._end()
-        return found
-
-    def options_of(self, name: str, argument: str) -> Spec:
-        """A spec of which the text holds the options in brackets."""
-        found = self._call(name, argument)
-        self._end()
+    def whole(self, name: str = "", argument: str | None = None) -> Spec:
+        """The text as one spec with brackets, or as the options in brackets of a named one."""
+        found = self._call(name, argument) if name else self._spec(colon=False)
+        self._space()
+        if self._at < len(self._text):
+            raise self._error("expected the end")
         return found
 
     def _spec(self, *, colon: bool = True) -> Spec:
@@ -306,7 +302,10 @@ class _Reader:
         if self._peek("["):
             return [self._value() for _ in self._items("[", "]")]
         if self._peek("("):
-            return self._tuple()
+            start = self._at
+            values = [self._value() for _ in self._items("(", ")")]
+            grouped = len(values) == 1 and not re.search(r",\s*\)$", self._text[start : self._at])
+            return values[0] if grouped else tuple(values)
         if self._peek("{"):
             return dict(self._pair() for _ in self._items("{", "}"))
         found = self._take(_TEXT) or self._take(_NUMBER)
@@ -320,13 +319,6 @@ class _Reader:
             raise self._error("expected a value; it is not a literal and not a spec")
         self._at = before
         return self._spec()
-
-    def _tuple(self) -> Any:
-        start = self._at
-        values = [self._value() for _ in self._items("(", ")")]
-        inside = self._text[start : self._at]
-        single = len(values) == 1 and not re.search(r",\s*\)$", inside)
-        return values[0] if single else tuple(values)
 
     def _pair(self) -> tuple[Any, Any]:
         key = self._value()
@@ -351,13 +343,11 @@ class _Reader:
     def _literal(self, found: str) -> Any:
         try:
             value = ast.literal_eval(found)
-            if isinstance(value, str):
-                _check_text(value)  # what an escape stands for
-            return value
-        except ConfigError:
-            raise
         except (SyntaxError, ValueError) as error:
             raise self._error(f"{found[:80]} is not a literal") from error
+        if isinstance(value, str):
+            _check_text(value)  # what an escape stands for
+        return value
 
     def _peek(self, sign: str) -> bool:
         self._space()
@@ -380,11 +370,6 @@ class _Reader:
     def _space(self) -> None:
         found = _SPACE.match(self._text, self._at)
         self._at = found.end() if found else self._at
-
-    def _end(self) -> None:
-        self._space()
-        if self._at < len(self._text):
-            raise self._error("expected the end")
 
     def _error(self, reason: str) -> ConfigError:
         rest = self._text[self._at : self._at + 40]

@@ -29,6 +29,7 @@ TEXTS = [
     "well-lit, black-and-white, T-shirt, and/or, x=y, a<b, sky.The end,then more--or—less…",
     "  A dog.\n\nTwo  cats sit \t here. 'Quoted' ‘words’ “stand” «there» [1] {2} <b> #tag @me 😀!",
     "U.S. and U.K. flags; N.Y. No. 5. The end",
+    "A dog——a cat; 5——6, a-—b and a—-—b, (——) x—— ——x",
     "www.a.org, a.b.com/c, me@mail.org, 1.2.3.4:80 and nearby.ATTACHED",
 ]
 
@@ -38,7 +39,7 @@ def test_tokens_are_those_of_spacy(text: str) -> None:
     assert tokens(text) == [(token.text, token.idx) for token in SPACY(text)]
 
 
-@given(st.text(alphabet="aB1 .,-'\"()$%:é…😀\n", max_size=30))
+@given(st.text(alphabet="aB1 .,-—'\"()$%:é…😀\n", max_size=30))
 @example("a-b.C")
 def test_nothing_of_a_text_is_lost(text: str) -> None:
     found = tokens(text)

@@ -56,7 +56,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del METRICS._classes[name]
     for name in [one for one in sys.modules if one.partition(".")[0] == "seen_colours"]:
         del sys.modules[name]
-    registry._ORIGINS.clear()
+    registry.origin.cache_clear()
 
 
 @pytest.fixture

@@ -36,16 +36,14 @@ def _is_negated(document: Document, word: Word) -> bool:
     """As in "is not held", "never smiles", "without holding"."""
     if is_verb(word) and any(c.lower == "without" for c in document.children(word, "mark")):
         return True
-    for subject in document.children(word, "nsubj"):
-        counted = [subject, *document.children(subject, "det")]
-        if any(c.lower in ("none", "neither") for c in counted):
-            return True
+    named = document.children(word, "nsubj")
+    counted = [c for subject in named for c in (subject, *document.children(subject, "det"))]
+    if any(c.lower in ("none", "neither") for c in counted):
+        return True
     last = word.index + (word.lemma == "be")  # "there isn't a dog"
-    return any(
-        (c.lower in lex.NEGATIONS or c.lemma == "not") and not is_limited(document, c)
-        for c in document.children(word, "advmod", "neg", "det", "cc")
-        if c.index <= last
-    )
+    said = (c for c in document.children(word, "advmod", "neg", "det", "cc") if c.index <= last)
+    denying = (c for c in said if c.lower in lex.NEGATIONS or c.lemma == "not")
+    return not all(is_limited(document, c) for c in denying)
 
 
 def _is_refuted(document: Document, word: Word) -> bool:
@@ -77,21 +75,19 @@ def is_passive(document: Document, verb: Word) -> bool:
     head = document.head(verb)
     if verb.tag not in ("VBN", "VBD") or document.child(verb, "aux"):
         return False
-    if verb.dep in ("acl", "amod", "advcl", "acl:relcl") and not document.child(verb, "nsubj"):
-        return verb.dep != "acl:relcl"
-    if head is None or verb.dep not in ("conj", "xcomp") or document.child(verb, "nsubj"):
+    if document.child(verb, "nsubj"):
         return False
+    if head is None or verb.dep not in ("conj", "xcomp"):
+        return verb.dep in ("acl", "amod", "advcl")
     return is_verb(head) and is_passive(document, head)
 
 
 def subjects(document: Document, predicate: Word, depth: int = 0) -> list[Word]:
     """The nouns a predicate is said of, conjuncts included; empty if there is none."""
-    own = written_subjects(document, predicate)
-    if own:
+    if own := written_subjects(document, predicate):
         named = [n for c in own for n in conjuncts(document, _referent(document, c, predicate))]
         return [*_joined_before(document, predicate, own[0]), *named]
-    inverted = inverted_subject(document, predicate)
-    if inverted is not None:
+    if inverted := inverted_subject(document, predicate):
         return conjuncts(document, inverted)
     head = document.head(predicate)
     if head is None or depth > _DEPTH:
@@ -105,19 +101,14 @@ def subjects(document: Document, predicate: Word, depth: int = 0) -> list[Word]:
 
 def written_subjects(document: Document, predicate: Word) -> list[Word]:
     """The subjects of a predicate; a fronted place is none, whatever the parser says."""
-    return [
-        c
-        for c in document.children(predicate, "nsubj")
-        if c.lower != "there" and not document.child(c, "case")
-    ]
+    named = (c for c in document.children(predicate, "nsubj") if c.lower != "there")
+    return [c for c in named if not document.child(c, "case")]
 
 
 def fronted_place(document: Document, predicate: Word) -> Word | None:
     """The place that was read as a subject in "On the table is a vase"."""
-    for child in document.children(predicate, "nsubj"):
-        if document.child(child, "case") and child.index < predicate.index:
-            return child
-    return None
+    named = document.before(predicate, "nsubj")
+    return next((c for c in named if document.child(c, "case")), None)
 
 
 def _joined_before(document: Document, predicate: Word, subject: Word) -> list[Word]:
@@ -163,18 +154,15 @@ def _is_nominal(word: Word) -> bool:
 def _referent(document: Document, word: Word, predicate: Word) -> Word:
     """For "who" and "which", the noun that the clause describes; any other word means itself."""
     if word.lower in lex.RELATIVE_PRONOUNS and word.pos in ("PRON", "DET", "SCONJ"):
-        noun = described_noun(document, predicate)
-        if noun is not None:
-            return noun
+        return described_noun(document, predicate) or word
     return word
 
 
 def described_noun(document: Document, predicate: Word) -> Word | None:
     """The noun that a relative or participial clause describes."""
-    seen = 0
-    while predicate.dep == "conj" and seen < _DEPTH:
-        predicate = document.words[predicate.head]
-        seen += 1
+    for _ in range(_DEPTH):
+        if predicate.dep == "conj":
+            predicate = document.words[predicate.head]
     head = document.head(predicate)
     if head is not None and predicate.dep.split(":")[0] == "acl" and _is_nominal(head):
         return head
@@ -185,22 +173,17 @@ def inverted_subject(document: Document, verb: Word) -> Word | None:
     """The noun after the verb in "Behind the table stands a man"."""
     if not is_verb(verb) or verb.lemma not in lex.INTRANSITIVE or written_subjects(document, verb):
         return None
-    fronted = [c for c in document.children(verb, "obl", "advmod", "nsubj") if c.index < verb.index]
-    after = [c for c in document.children(verb, "obj") if c.index > verb.index]
+    fronted, after = document.before(verb, "obl", "advmod", "nsubj"), document.after(verb, "obj")
     return after[0] if fronted and after and verb.tag in ("VBZ", "VBP", "VBD", "VBG") else None
 
 
 def objects(document: Document, verb: Word) -> list[Word]:
     """The direct objects of a verb, conjuncts included."""
-    direct = [
-        c
-        for c in document.children(verb, "obj")
-        if c.lower not in lex.RELATIVE_PRONOUNS or c.pos != "PRON"
-    ]
+    direct = document.children(verb, "obj")
+    direct = [c for c in direct if c.lower not in lex.RELATIVE_PRONOUNS or c.pos != "PRON"]
     inverted = inverted_subject(document, verb)
     direct = [c for c in direct if c is not inverted and c not in recipients(document, verb)]
-    found = [n for c in direct for n in conjuncts(document, c)]
-    if found:
+    if found := [n for c in direct for n in conjuncts(document, c)]:
         return found
     gap = gap_noun(document, verb)
     if gap is not None and not _stranded(document, verb):
@@ -226,15 +209,11 @@ def gap_noun(document: Document, verb: Word) -> Word | None:
     if verb.dep not in ("acl", "acl:relcl"):
         return None
     own = [c for c in document.children(verb, "nsubj") if c.lower not in lex.RELATIVE_PRONOUNS]
-    if any(c.lower in ("where", "when", "why") for c in document.children(verb, "advmod", "mark")):
-        return None
-    if not own or (document.child(verb, "cop", "obj") and not _relative_object(document, verb)):
-        return None
-    return document.head(verb)
-
-
-def _relative_object(document: Document, verb: Word) -> bool:
-    return any(c.lower in lex.RELATIVE_PRONOUNS for c in document.children(verb, "obj"))
+    asks = document.children(verb, "advmod", "mark")
+    placed = any(c.lower in ("where", "when", "why") for c in asks)
+    relative = any(c.lower in lex.RELATIVE_PRONOUNS for c in document.children(verb, "obj"))
+    full = document.child(verb, "cop", "obj") and not relative
+    return None if placed or full or not own else document.head(verb)
 
 
 def stranded_preposition(document: Document, verb: Word) -> Word | None:
@@ -243,14 +222,12 @@ def stranded_preposition(document: Document, verb: Word) -> Word | None:
 
 
 def _stranded(document: Document, verb: Word) -> Word | None:
-    for child in document.children(verb, "obl", "advmod", "case", "compound:prt"):
-        if child.pos == "ADP" and child.index > verb.index and not document.children(child):
+    for child in document.after(verb, "obl", "advmod", "case", "compound:prt"):
+        if child.pos == "ADP" and not document.children(child):
             return child
     relative = document.children(verb, "obl", "obj")
-    for word in (c for c in relative if c.lower in lex.RELATIVE_PRONOUNS):
-        for case in document.children(word, "case"):
-            return case
-    return None
+    cases = [document.child(c, "case") for c in relative if c.lower in lex.RELATIVE_PRONOUNS]
+    return next(filter(None, cases), None)
 
 
 AFFIRMED = {"without": "with"}
@@ -283,8 +260,9 @@ def _is_lacking(document: Document, noun: Word) -> bool:
     if noun is not first:
         if any(c.lower == "but" for c in document.children(noun, "cc")):
             return False
-        if _is_denied_itself(document, first):
-            return joined_by == {"or"} or _is_lacked_too(document, noun, first)
+        if _is_denied_itself(document, first):  # "a dog without a collar and a cat" has a cat
+            bare = not document.child(noun, "case", "det")
+            return joined_by == {"or"} or (bare and _is_lacked(document, first))
     return _is_new(document, noun) and _is_in_denied_clause(document, first)
 
 
@@ -292,11 +270,8 @@ def _is_denied_itself(document: Document, noun: Word) -> bool:
     """As in "no hat", "not a single hat", "is not a hat", "without a hat"."""
     if _is_lacked(document, noun):
         return True
-    said = [
-        word.lemma
-        for word in document.children(noun, "det", "advmod", "cc")
-        if word.lemma in _DENYING and not is_limited(document, word)
-    ]
+    denying = (c for c in document.children(noun, "det", "advmod", "cc") if c.lemma in _DENYING)
+    said = [word.lemma for word in denying if not is_limited(document, word)]
     if said == ["not"]:
         return _is_new(document, noun) and _is_no_place(document, noun)
     return bool(said)
@@ -306,20 +281,13 @@ def _is_lacked(document: Document, noun: Word) -> bool:
     return any(case.lower in AFFIRMED for case in document.children(noun, "case"))
 
 
-def _is_lacked_too(document: Document, noun: Word, first: Word) -> bool:
-    """As in "without doors and windows"; "a dog without a collar and a cat" has a cat."""
-    return _is_lacked(document, first) and not document.child(noun, "case", "det")
-
-
 def _is_new(document: Document, noun: Word) -> bool:
     """Whether a noun stands for any of its kind: neither a known one nor some number of them."""
     said = document.children(noun, "det", "amod", "nummod")
-    return (
-        noun.pos == "NOUN"
-        and not document.child(noun, "nmod:poss", "nummod")
-        and not any(word.lower in _COUNTING for word in said)
-        and all(d.lower in _INDEFINITE for d in said if d.dep == "det")
-    )
+    if noun.pos != "NOUN" or document.child(noun, "nmod:poss", "nummod"):
+        return False
+    indefinite = all(d.lower in _INDEFINITE for d in said if d.dep == "det")
+    return indefinite and _COUNTING.isdisjoint(word.lower for word in said)
 
 
 def _is_in_denied_clause(document: Document, noun: Word) -> bool:

@@ -61,10 +61,6 @@ class _Thing:
     def last(self) -> MentionSpan:
         return self.mentions[-1]
 
-    @property
-    def is_plural(self) -> bool:
-        return self.first.plural
-
 
 def resolve(document: Document, phrases: Phrases, coref: Coref = "builtin") -> Links:
     """The links between the mentions of a document.
@@ -139,25 +135,20 @@ class _Resolver:
 
     def _repeated(self, mention: MentionSpan) -> _Thing | None:
         if mention.word.dep == "appos" and self._is_apposition(mention):
-            return self._thing_of(self.document.words[mention.word.head])
+            first = self._by_word[mention.word.head]
+            return next((t for t in reversed(self.things) if first in t.mentions), None)
         if mention.phrase is not None and mention.phrase.kind == "picture":
-            pictures = [t for t in self._recent() if _is_picture(t.first)]
-            return pictures[0] if pictures else None
-        if mention.other or mention.is_absent:
-            return None
-        if not (mention.definite or self._is_bare_plural(mention)):
+            return next((t for t in self._recent() if _is_picture(t.first)), None)
+        # Bare plurals repeat only what was said in the very same words.
+        bare = mention.plural and not self.document.children(mention.word, "det", "nummod")
+        if mention.other or mention.is_absent or not (mention.definite or bare):
             return None
         matches = [thing for thing in self._recent() if self._same_noun(mention, thing)]
         if matches:
             return max(matches, key=lambda t: (self._likeness(mention, t), t.last.word.index))
         if mention.definite and not mention.is_name and not mention.describing:
-            wider = [t for t in self._recent() if self._wider_noun(mention, t)]
-            return wider[0] if wider else None
+            return next((t for t in self._recent() if self._wider_noun(mention, t)), None)
         return None
-
-    def _is_bare_plural(self, mention: MentionSpan) -> bool:
-        """Bare plurals repeat only what was said in the very same words."""
-        return mention.plural and not self.document.children(mention.word, "det", "nummod")
 
     def _is_apposition(self, mention: MentionSpan) -> bool:
         """Whether a noun after a comma says what the thing before it is, and is not the next one.
@@ -189,34 +180,29 @@ class _Resolver:
             return False
         if mention.is_name:
             return any(_same_name(mention, m) for m in nouns)
-        heads = {m.head for m in nouns}
-        if mention.head not in heads or thing.is_plural != mention.plural:
+        if thing.first.plural != mention.plural or all(mention.head != m.head for m in nouns):
             return False
         if any(mention.contradicts(m) or mention.set_apart_from(m) for m in nouns):
             return False
+        first = nouns[0]
         if not mention.definite or self.document.child(mention.word, "nmod:poss"):
-            return mention.describing == nouns[0].describing and self._owner(
-                mention
-            ) == self._owner(nouns[0])
+            described = mention.describing == first.describing
+            return described and self._owner(mention) == self._owner(first)
         known = thing.words
         new = mention.describing - known - {"same"}
-        first = nouns[0]
         told_apart = new and first.describing and not mention.describing & known
         return not told_apart or self._is_only(mention, thing)
 
     def _is_only(self, mention: MentionSpan, thing: _Thing) -> bool:
         """Whether no other thing has the noun: "a large sedan ... the blue sedan"."""
         rivals = [t for t in self._recent() if t is not thing and mention.head in t.first.names]
-        near = mention.word.sentence - thing.last.word.sentence <= _REACH
-        return near and not rivals and mention.word.sentence != thing.first.word.sentence
+        elsewhere = mention.word.sentence != thing.first.word.sentence
+        return _is_near(mention, thing) and not rivals and elsewhere
 
     def _owner(self, mention: MentionSpan) -> int | None:
         """The thing that has the mentioned one: "his hat" and "the man's hat" share it."""
         owner = self.document.child(mention.word, "nmod:poss")
-        if owner is None:
-            return None
-        index = owner.index
-        return self.links.same.get(index, (index,))[0]
+        return owner and self.links.same.get(owner.index, (owner.index,))[0]
 
     def _joined(self, mention: MentionSpan, thing: _Thing) -> bool:
         """Whether a mention is in one list with the thing: "a dog and the dog beside it"."""
@@ -231,14 +217,9 @@ class _Resolver:
 
     def _wider_noun(self, mention: MentionSpan, thing: _Thing) -> bool:
         """Whether "the animal" can mean the dog, "the structure" the house."""
-        near = mention.word.sentence - thing.last.word.sentence <= _REACH
-        return (
-            near
-            and thing.is_plural == mention.plural
-            and thing.first.pronoun is None
-            and thing.first.head in HYPERNYMS.get(mention.head, ())
-            and thing.last.word.head != mention.word.head
-        )
+        first, apart = thing.first, thing.last.word.head != mention.word.head
+        wider = first.pronoun is None and first.head in HYPERNYMS.get(mention.head, ())
+        return wider and apart and first.plural == mention.plural and _is_near(mention, thing)
 
     # Pronouns
 
@@ -253,36 +234,26 @@ class _Resolver:
 
     def _read_group(self, mention: MentionSpan) -> bool:
         """As in "they" for a joined pair, if nothing plural was named after it."""
-        near = [
-            g
-            for g in self.groups
-            if 0 <= mention.word.sentence - g[-1].word.sentence <= 1
-            and g[-1].word.index < mention.word.index
-            and not any(mention.word.index in _below(self.document, m.word) for m in g)
-        ]
+        word, subtree = mention.word, self.document.subtree
+        near = [g for g in self.groups if word.sentence - g[-1].word.sentence <= 1]
+        near = [g for g in near if not any(word in subtree(member.word) for member in g)]
         if not near:
             return False
-        group = max(near, key=lambda g: (all(m.is_alive for m in g), _is_subject(g[0].word)))
+        group = max(near, key=_weight)
+        alive, subject = _weight(group)
         rival = self._best(mention)
-        named = (
-            rival is not None
-            and rival.is_plural
-            and (rival.last.word.index > group[-1].word.index or not all(m.is_alive for m in group))
-        )
-        if named and not (all(m.is_alive for m in group) and _is_subject(group[0].word)):
+        named = rival and rival.first.plural and rival.last.word.index > group[-1].word.index
+        if (named and not subject) or (rival and rival.first.plural and not alive):
             return False
         self.links.same[mention.word.index] = tuple(m.word.index for m in group)
         return True
 
     def _best(self, mention: MentionSpan) -> _Thing | None:
-        fitting = [t for t in self._recent() if self._fits(mention, t)]
-        if not fitting:
-            return None
-        return max(fitting, key=lambda t: self._salience(mention, t))
+        fitting = (t for t in self._recent() if self._fits(mention, t))
+        return max(fitting, key=lambda t: self._salience(mention, t), default=None)
 
     def _fits(self, mention: MentionSpan, thing: _Thing) -> bool:
-        distance = mention.word.sentence - thing.last.word.sentence
-        if distance > _REACH or _is_picture(thing.first):
+        if not _is_near(mention, thing) or _is_picture(thing.first):
             return False
         if self._is_coargument(mention, thing.last) or thing.last.word.dep == "expl":
             return False
@@ -293,10 +264,10 @@ class _Resolver:
         if mention.pronoun in ("he", "she"):
             known = not sexes or sexes == {mention.sex}
             living = person or any(m.is_alive or m.is_name for m in thing.remembered)
-            return known and living and not thing.is_plural
+            return known and living and not thing.first.plural
         if mention.pronoun == "it":
-            return not person and not sexes and not thing.is_plural
-        return thing.is_plural or (person and not sexes) or thing.first.head in COLLECTIVE
+            return not person and not sexes and not thing.first.plural
+        return thing.first.plural or (person and not sexes) or thing.first.head in COLLECTIVE
 
     def _salience(self, mention: MentionSpan, thing: _Thing) -> float:
         """How likely a pronoun means a thing: near, subject, often named, of its own kind."""
@@ -312,7 +283,7 @@ class _Resolver:
             score -= 1.0 * (last.word.dep.startswith("nmod"))
             score -= 1.5 * thing.first.is_name
         else:
-            score += 3.0 * thing.is_plural
+            score += 3.0 * thing.first.plural
         return score
 
     def _is_coargument(self, mention: MentionSpan, other: MentionSpan) -> bool:
@@ -328,27 +299,28 @@ class _Resolver:
 
     def _read_selector(self, mention: MentionSpan, phrase: Phrase) -> None:
         """As in "one", "the other", "both": a member of a group, or all of it."""
-        index = mention.word.index
+        index, whole = mention.word.index, None
         if phrase.selects is not None:
             chosen = self.phrases.entity(phrase.selects)
             self.links.member_of[index] = phrase.selects if chosen is None else chosen
-            self._link(mention, None)
-            return
-        plural = [t for t in self._recent() if t.is_plural and not _is_picture(t.first)]
-        near = [t for t in plural if mention.word.sentence - t.last.word.sentence <= _REACH]
-        group = max(near, key=lambda t: self._salience(mention, t)) if near else None
-        if group is not None and mention.word.lower in ("both", "all", "each"):
-            self._link(mention, group)
-            return
-        if group is not None:
-            self.links.member_of[index] = group.first.word.index
-        self._link(mention, None)
+        else:
+            plural = [t for t in self._recent() if t.first.plural and not _is_picture(t.first)]
+            near = [t for t in plural if _is_near(mention, t)]
+            group = max(near, key=lambda t: self._salience(mention, t), default=None)
+            if mention.word.lower in ("both", "all", "each"):
+                whole = group
+            elif group is not None:
+                self.links.member_of[index] = group.first.word.index
+        self._link(mention, whole)
 
-    def _thing_of(self, word: Word) -> _Thing | None:
-        met = (
-            t for t in reversed(self.things) if any(m.word.index == word.index for m in t.mentions)
-        )
-        return next(met, None)
+
+def _is_near(mention: MentionSpan, thing: _Thing) -> bool:
+    return mention.word.sentence - thing.last.word.sentence <= _REACH
+
+
+def _weight(group: tuple[MentionSpan, ...]) -> tuple[bool, bool]:
+    """Whether all members of a group live, and whether it is a subject."""
+    return all(m.is_alive for m in group), _is_subject(group[0].word)
 
 
 def _is_picture(mention: MentionSpan) -> bool:
@@ -364,23 +336,10 @@ def _within_clause(document: Document, word: Word) -> bool:
     subject = document.words[word.head]
     end = document.subtree(word)[-1].index + 1
     following = document.words[end : end + 2]
-    return (
-        subject.dep.startswith("nsubj")
-        and subject.head >= end
-        and len(following) == 2
-        and following[0].text == ","
-        and following[1].dep != "cc"
-    )
+    ends = len(following) == 2 and following[0].text == "," and following[1].dep != "cc"
+    return ends and subject.dep.startswith("nsubj") and subject.head >= end
 
 
 def _same_name(mention: MentionSpan, other: MentionSpan) -> bool:
-    if mention.names == other.names:
-        return True
-    return other.is_name and (
-        (mention.names[-1:] == other.names[-1:] and len(mention.names) == 1)
-        or (mention.names[:1] == other.names[:1] and len(mention.names) == 1)
-    )
-
-
-def _below(document: Document, word: Word) -> set[int]:
-    return {w.index for w in document.subtree(word)}
+    part = len(mention.names) == 1 and mention.head in (other.names[0], other.head)
+    return mention.names == other.names or (other.is_name and part)

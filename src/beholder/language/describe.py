@@ -47,22 +47,15 @@ def place(document: Document, noun: Word, phrases: Phrases, borrowed: Word | Non
         phrases: The phrases of the document.
         borrowed: The first of several conjuncts, which has the preposition for all of them.
     """
-    words = preposition(document, noun)
-    if not words and borrowed is not None:
-        words = preposition(document, borrowed)
+    words = preposition(document, noun) or (preposition(document, borrowed) if borrowed else ())
     if not is_position(document, noun) or noun.index in phrases.by_word:
         return Place(words, noun)
     return _position(document, noun, words, phrases)
 
 
 def _position(document: Document, noun: Word, words: tuple[Word, ...], phrases: Phrases) -> Place:
-    inside = [
-        child
-        for child in document.children(noun)
-        if child.index < noun.index
-        and child.dep.split(":")[0] in ("det", "amod", "compound", "nummod", "conj", "cc")
-    ]
-    own = sorted({*words, *inside, noun}, key=lambda w: w.index)
+    inside = document.before(noun, "det", "amod", "compound", "nummod", "conj", "cc")
+    own = sorted({*words, *inside, noun})
     if own[0].dep == "cc":  # "to the right and toward the center" are two places
         own = own[1:]
     for below in document.children(noun, "nmod"):
@@ -83,24 +76,19 @@ def _position(document: Document, noun: Word, words: tuple[Word, ...], phrases: 
 
 def preposition(document: Document, noun: Word) -> tuple[Word, ...]:
     """The words of the preposition of a noun: on, next to, out of, in front of."""
-    cases = [c for c in document.children(noun, "case") if c.lower not in ("'s", "'")]
-    cases = [c for c in cases if c.index < noun.index]
+    cases = [c for c in document.before(noun, "case") if c.lower not in ("'s", "'")]
     if not cases:
         return ()
-    words = {
-        word.index: word for case in cases for word in (case, *document.children(case, "fixed"))
-    }
+    words = set(cases)
     for case in cases:
-        for child in document.children(case, "advmod", "amod"):
-            if child.index < case.index and child.lower in LEADS:
-                words[child.index] = child
-    first = min(words)
-    if first > 0:
-        before = document.words[first - 1]
+        words.update(document.children(case, "fixed"))
+        words.update(c for c in document.before(case, "advmod", "amod") if c.lower in LEADS)
+    first = min(words).index
+    for before in document.words[max(0, first - 1) : first]:
         tied = before.head in (noun.index, noun.head, first)
         if before.lower in LEADS and tied and before.dep in ("advmod", "case", "amod"):
-            words[before.index] = before
-    return tuple(words[i] for i in sorted(words) if words[i].lower not in SKIPPED)
+            words.add(before)
+    return tuple(word for word in sorted(words) if word.lower not in SKIPPED)
 
 
 _NO_QUALITY = lex.QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}
@@ -129,37 +117,33 @@ def modifiers(document: Document, noun: Word, target: int) -> Iterator[Attribute
     for child in document.children(noun, "amod", "compound", "nmod:desc", "advmod", *_LOOSE):
         if not _describes(document, child, noun):
             continue
-        following = document.words[child.index + 1] if child.index + 1 < len(document) else None
-        if following is not None and _is_shade_of(child, following, noun):
+        following = document.words[child.index + 1 : child.index + 2]
+        if following and _is_shade_of(child, following[0], noun):
             shade = child
             continue
         for word in [child, *_joined_adjectives(document, child)]:
             words = with_degree(document, word)
             if shade is not None and shade.index == words[0].index - 1:
                 words = (*with_degree(document, shade), *words)
-            yield AttributeFact(
-                target, words, _value(words), "quality", "modifier", _is_affirmed(words)
-            )
+            affirmed = not any(w.lower in lex.NEGATIONS for w in words)
+            yield AttributeFact(target, words, _value(words), "quality", "modifier", affirmed)
         shade = None
 
 
 def _describes(document: Document, child: Word, noun: Word) -> bool:
-    if is_of_name(child, noun):
+    linked = child.pos == "ADJ" and child.index > noun.index and has_linked_noun(document, child)
+    if linked or is_of_name(child, noun) or not child.text[0].isalnum():
         return False
-    if child.pos == "ADJ" and child.index > noun.index and has_linked_noun(document, child):
-        return False
-    if child.lower in _NO_QUALITY or child.lower in lex.NEGATIONS or not child.text[0].isalnum():
+    if child.lower in _NO_QUALITY or child.lower in lex.NEGATIONS:
         return False
     if _in_brackets(document, child) and (child.pos == "ADJ" or child.lower in lex.POSITIONS):
         return True  # "a boy (left)"
     if child.dep.split(":")[0] in _LOOSE:
         return False
     if child.dep in ("compound", "nmod:desc") or child.is_noun:
-        return (
-            child.index < noun.index
-            and child.dep in ("compound", "amod", "nmod:desc")
-            and (is_quality(document, child) or child.pos == "ADJ" or child.dep == "amod")
-        )
+        before = child.index < noun.index and child.dep in ("compound", "amod", "nmod:desc")
+        adjective = child.pos == "ADJ" or child.dep == "amod"
+        return before and (adjective or is_quality(document, child))
     if child.pos == "ADV":
         return child.index > noun.index and child.lower in _AROUND
     return child.pos in ("ADJ", "VERB", "NUM", "X")
@@ -180,31 +164,24 @@ def _is_shade_of(word: Word, following: Word, noun: Word) -> bool:
 
 
 def _joined_adjectives(document: Document, word: Word) -> list[Word]:
-    return [
-        c
-        for c in document.children(word, "conj")
-        if (c.pos in ("ADJ", "VERB") or c.lower in lex.COLOURS or _is_bare_noun(document, c))
-        and not document.child(c, "nsubj", "cop", "aux", "obj")
-    ]
+    return [c for c in document.children(word, "conj") if _is_adjectival(document, c)]
 
 
-def _is_bare_noun(document: Document, word: Word) -> bool:
+def _is_adjectival(document: Document, word: Word) -> bool:
     """A noun joined to an adjective without article is an adjective that was misread."""
-    return word.pos == "NOUN" and not word.is_plural and not document.children(word)[1:]
+    misread = word.pos == "NOUN" and not word.is_plural and not document.children(word)[1:]
+    known = word.pos in ("ADJ", "VERB") or word.lower in lex.COLOURS
+    return (known or misread) and not document.child(word, "nsubj", "cop", "aux", "obj")
 
 
 def with_degree(document: Document, word: Word) -> tuple[Word, ...]:
     """The adjective with "very", "brightly", shades and measures ("ten years") before it."""
-    before = [
-        c
-        for c in document.children(word, "advmod", "amod", "obl:npmod", "compound", "obl:unmarked")
-        if c.index < word.index
-        and c.lower not in lex.FOCUS_ADVERBS | lex.NEGATIONS
-        and c.pos in ("ADV", "ADJ", "NOUN", "PART")
-    ]
+    before = document.before(word, "advmod", "amod", "obl:npmod", "compound", "obl:unmarked")
+    before = [c for c in before if c.pos in ("ADV", "ADJ", "NOUN", "PART")]
+    before = [c for c in before if c.lower not in lex.FOCUS_ADVERBS | lex.NEGATIONS]
     inner = [d for c in before for d in document.children(c, "advmod") if d.lower in lex.DEGREES]
     inner += [n for c in before for n in document.children(c, "nummod")]
-    return tuple(sorted({*before, *inner, word}, key=lambda w: w.index))
+    return tuple(sorted({*before, *inner, word}))
 
 
 def _value(words: tuple[Word, ...]) -> str:
@@ -215,31 +192,26 @@ def _value(words: tuple[Word, ...]) -> str:
     return " ".join([*(w.lower for w in bare), ending])
 
 
-def _is_affirmed(words: tuple[Word, ...]) -> bool:
-    return not any(w.lower in lex.NEGATIONS for w in words)
-
-
 def predicate_adjectives(
     document: Document, word: Word, phrases: Phrases
 ) -> Iterator[AttributeFact]:
     """As in "is tall", "looks old", "painted white"; also the adjectives joined to them."""
     adjective = word.pos == "ADJ" or (word.lower in lex.COLOURS and word.pos in ("NOUN", "PROPN"))
     rule = _predicate_rule(document, word) if adjective else None
-    if rule is None or word.lower in _NO_QUALITY or (word.index in phrases.by_word):
+    if rule is None or word.lower in _NO_QUALITY or word.index in phrases.by_word:
         return
-    if any(mark.lower == "than" for mark in document.children(word, "mark")):
-        return  # "wider than it is tall"
-    if word.lower in _OF_ACTS and any(c.tag == "VB" for c in document.children(word)):
-        return  # "hard to make out"
-    if has_linked_noun(document, word):
-        return  # "full of water", "next to a plate" are relations
-    polarity = not clauses.is_denied(document, _clause_head(document, word))
-    named = clauses.subjects(document, word)
-    if word.dep == "obj":
-        named = clauses.subjects(document, document.words[word.head])
-    for subject in named:
-        for adjective_word in [word, *_bare_joined(document, word)]:
-            words = with_degree(document, adjective_word)
+    # "Wider than it is tall", "hard to make out"; "full of water", "next to a plate" are relations.
+    compared = any(mark.lower == "than" for mark in document.children(word, "mark"))
+    of_act = word.lower in _OF_ACTS and any(c.tag == "VB" for c in document.children(word))
+    if compared or of_act or has_linked_noun(document, word):
+        return
+    # "Does not look old": the verb is denied, too.
+    said = [word, document.words[word.head]] if word.dep == "xcomp" else [word]
+    polarity = not any(clauses.is_denied(document, each) for each in said)
+    clause = document.words[word.head] if word.dep == "obj" else word
+    for subject in clauses.subjects(document, clause):
+        for each in [word, *(c for c in _joined_adjectives(document, word) if c.pos != "VERB")]:
+            words = with_degree(document, each)
             yield AttributeFact(subject.index, words, _value(words), "quality", rule, polarity)
 
 
@@ -247,14 +219,7 @@ def has_linked_noun(document: Document, adjective: Word) -> bool:
     """Whether a noun with a preposition completes the adjective: "full of", "parked on"."""
     if adjective.lower not in lex.COMPLETED and not adjective.lower.endswith("ed"):
         return False
-    return any(
-        n.index > adjective.index and preposition(document, n)
-        for n in document.children(adjective, "obl", "nmod")
-    )
-
-
-def _bare_joined(document: Document, word: Word) -> list[Word]:
-    return [c for c in _joined_adjectives(document, word) if c.pos != "VERB"]
+    return any(preposition(document, n) for n in document.after(adjective, "obl", "nmod"))
 
 
 def _predicate_rule(document: Document, word: Word) -> str | None:
@@ -267,19 +232,10 @@ def _predicate_rule(document: Document, word: Word) -> str | None:
         return "linking" if head.lemma in lex.LINKING else "result"
     if word.dep in ("acl", "acl:relcl", "advcl"):
         return "clause"
-    if word.dep == "conj":
-        if document.child(word, "nsubj") is not None:
-            return "copula"
-        return "shared" if head.pos == "VERB" and document.child(word, "advmod") is None else None
-    return None
-
-
-def _clause_head(document: Document, word: Word) -> Word:
-    """The word that carries the negation: "does not look old"."""
-    head = document.head(word)
-    if word.dep == "xcomp" and head is not None and clauses.is_denied(document, head):
-        return head
-    return word
+    if word.dep == "conj" and document.child(word, "nsubj"):
+        return "copula"
+    shared = word.dep == "conj" and head.pos == "VERB" and not document.child(word, "advmod")
+    return "shared" if shared else None
 
 
 def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterator[AttributeFact]:
@@ -303,13 +259,9 @@ def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterato
         counted = any(is_figure(c) for c in document.children(word, "nummod"))  # "12 degrees"
         named = word.is_noun and word.lemma != subject.lemma and not counted
         if named and subject.dep.startswith("nsubj"):
-            name = [
-                c
-                for c in document.children(word, "compound", "flat")
-                if c.index < word.index and not is_quality(document, c)
-            ]
-            words = (*name, word)
-            value = " ".join([*(w.lower for w in name), word.lemma])
+            before = document.before(word, "compound", "flat")
+            words = (*(c for c in before if not is_quality(document, c)), word)
+            value = " ".join([*(w.lower for w in words[:-1]), word.lemma])
             yield AttributeFact(subject_index, words, value, "kind", "copula", polarity)
     for said in told:
         for subject in clauses.subjects(document, word):

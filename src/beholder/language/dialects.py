@@ -80,11 +80,8 @@ def _make_ud(tree: list[Node]) -> None:
 
 
 def _below(tree: Sequence[Node], head: int, *deps: str) -> list[int]:
-    return [
-        place
-        for place, node in enumerate(tree)
-        if node.head == head and place != head and node.dep in deps
-    ]
+    below = (place for place, node in enumerate(tree) if node.head == head and place != head)
+    return [place for place in below if tree[place].dep in deps]
 
 
 def _raise_predicates(tree: list[Node]) -> None:
@@ -99,18 +96,14 @@ def _raise_predicates(tree: list[Node]) -> None:
             for c in predicates:  # "there is a cat": UD makes the cat the verb's subject
                 tree[c].dep = "nsubj"
             continue
-        if not predicates:  # "is on the mat": the noun of the preposition is the predicate
-            predicates = [c for c in below if tree[c].dep == "prep" and c > place][:1]
-        if not predicates:
-            continue
-        top = predicates[0]
-        tree[top].head = top if node.head == place else node.head
-        tree[top].dep = node.dep
-        for c in below:
-            if c != top:
+        # "Is on the mat": the noun of the preposition is the predicate.
+        predicates = predicates or [c for c in below if tree[c].dep == "prep" and c > place]
+        for top in predicates[:1]:
+            for c in below:
                 tree[c].head = top
-        node.head, node.dep = top, "cop"
-        children = _children(tree)
+            tree[top].head = top if node.head == place else node.head
+            tree[top].dep, node.head, node.dep = node.dep, top, "cop"
+            children = _children(tree)
 
 
 def _turn_prepositions(tree: list[Node]) -> None:
@@ -151,9 +144,8 @@ def _flatten_conjuncts(tree: list[Node]) -> None:
             node.head = tree[node.head].head
     for place, node in enumerate(tree):
         if node.dep == "cc":
-            later = [c for c in _below(tree, node.head, "conj") if c > place]
-            if later:
-                node.head = later[0]
+            later = (c for c in _below(tree, node.head, "conj") if c > place)
+            node.head = next(later, node.head)
 
 
 def _children(tree: Sequence[Node]) -> list[list[int]]:
@@ -201,16 +193,14 @@ def _lower_prepositions(tree: list[Node]) -> None:
         if noun.dep.split(":")[0] not in ("nmod", "obl", "ROOT", "conj", "acl", "advcl"):
             continue  # a second preposition of the same noun stays below it
         cops = _below(tree, node.head, "cop") if noun.dep != "pobj" else []
-        agent = noun.dep == "obl:agent"
-        noun_place = node.head
         node.pos = "ADP"
         if cops:  # "is on the mat": the copula governs the preposition
-            _put_copula_on_top(tree, noun_place, cops[0])
+            _put_copula_on_top(tree, node.head, cops[0])
             node.head, node.dep = cops[0], "prep"
         elif noun.dep in ("ROOT", "conj"):
             continue
         else:
-            node.head, node.dep = noun.head, "agent" if agent else "prep"
+            node.head, node.dep = noun.head, "agent" if noun.dep == "obl:agent" else "prep"
         noun.head, noun.dep = place, "pobj"
 
 
@@ -219,8 +209,8 @@ def _lower_predicates(tree: list[Node]) -> None:
         if node.dep == "cop" and node.head != place:
             predicate = node.head
             _put_copula_on_top(tree, predicate, place)
-            tree[predicate].head = place
-            tree[predicate].dep = "acomp" if tree[predicate].pos == "ADJ" else "attr"
+            top = tree[predicate]
+            top.head, top.dep = place, "acomp" if top.pos == "ADJ" else "attr"
 
 
 def _put_copula_on_top(tree: list[Node], predicate: int, copula: int) -> None:

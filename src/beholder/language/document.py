@@ -105,21 +105,21 @@ class Document:
             runs: First and one-past-last word of each run, with the ``pos`` and ``tag`` it gets.
         """
         depths = tree_depths(self.words)
-        place = [0] * len(self.words)
+        place: list[int] = []
         words: list[Word] = []
         starts = {start: (end, *tags) for (start, end), tags in runs.items()}
-        at = 0
-        while at < len(self.words):
-            word = self.words[at]
-            end, pos, tag = starts.get(at, (at + 1, word.pos, word.tag))
-            top = min(self.words[at:end], key=lambda w: depths[w.index])
-            last = self.words[end - 1]
-            if end > at + 1:
-                text = " ".join(self.text[word.start : last.end].split())
+        for word in self.words:
+            if word.index < len(place):  # of a run that began before
+                continue
+            end, pos, tag = starts.get(word.index, (word.index + 1, word.pos, word.tag))
+            run = self.words[word.index : end]
+            if len(run) > 1:
+                text = " ".join(self.text[word.start : run[-1].end].split())
+                top = min(run, key=lambda w: depths[w.index])
                 word = word._replace(text=text, lemma=text.lower(), pos=pos, tag=tag)
-            place[at:end] = [len(words)] * (end - at)
-            words.append(word._replace(dep=top.dep, head=top.head, end=last.end))
-            at = end
+                word = word._replace(dep=top.dep, head=top.head, end=run[-1].end)
+            place += [len(words)] * len(run)
+            words.append(word)
         place.append(len(words))
         words = [w._replace(index=i, head=place[w.head]) for i, w in enumerate(words)]
         sentences = [(place[start], place[end]) for start, end in self.sentences]
@@ -148,6 +148,14 @@ class Document:
         if not deps:
             return [child for child, _ in below]
         return [child for child, kind in below if kind in deps or child.dep in deps]
+
+    def before(self, word: Word, *deps: str) -> list[Word]:
+        """The ``children`` that stand before the word."""
+        return [child for child in self.children(word, *deps) if child.index < word.index]
+
+    def after(self, word: Word, *deps: str) -> list[Word]:
+        """The ``children`` that stand after the word."""
+        return [child for child in self.children(word, *deps) if child.index > word.index]
 
     def child(self, word: Word, *deps: str) -> Word | None:
         """The first child with one of these relations."""

@@ -203,12 +203,12 @@ class RelationFact:
 
 def spans(words: Sequence[Word]) -> tuple[Span, ...]:
     """The characters of some words, neighbours joined into one span."""
-    merged: list[list[int]] = []
+    merged: list[Span] = []
     last = -2
-    for word in sorted(words, key=lambda w: w.index):
-        if word.index == last + 1 and merged:
-            merged[-1][1] = word.end
-        elif word.index != last:
-            merged.append([word.start, word.end])
+    for word in sorted({*words}):
+        if word.index == last + 1:
+            merged[-1] = (merged[-1][0], word.end)
+        else:
+            merged.append(word.span)
         last = word.index
-    return tuple((start, end) for start, end in merged)
+    return tuple(merged)

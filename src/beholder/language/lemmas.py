@@ -21,16 +21,8 @@ _NOUNS = pairs(_FILE, "nouns")
 _E_STEMS = word_set(_FILE, "stems with e")
 _PLAIN_STEMS = word_set(_FILE, "plain stems")
 
-_PRONOUNS = {
-    "me": "i", "my": "my", "him": "he", "her": "she", "them": "they", "us": "we",
-    "'em": "they", "an": "a", "n't": "not", "these": "this", "those": "that",
-    "'s": "'s", "others": "other",
-}  # fmt: skip
-_ADJECTIVES = {
-    "better": "good", "best": "good", "worse": "bad", "worst": "bad", "further": "far",
-    "farther": "far", "farthest": "far", "furthest": "far", "less": "little", "least": "little",
-    "more": "more", "most": "most", "elder": "old", "eldest": "old",
-}  # fmt: skip
+_PRONOUNS = pairs(_FILE, "pronouns")
+_ADJECTIVES = pairs(_FILE, "adjectives")
 _E_ENDS = (
     "rg", "c", "v", "id", "it", "ut", "ur", "os", "af", "is", "as", "ar", "bl", "pl", "tl", "at",
     "ud",
@@ -126,15 +118,12 @@ def _stem(stem: str) -> str:
         single = stem[:-1]
         return stem if stem[-1] in "sz" or (stem[-1] in "lf" and len(single) < 5) else single
     bare = _PREFIXED.sub("", stem, count=1) if _PREFIXED.match(stem) else stem
-    if re.search(r"(?:^|[^aeiou])[aeiouy][bdgklmnprtz]$", bare) and _syllables(bare) == 1:
+    syllables = len(re.findall("[aeiouy]+", bare))
+    if syllables == 1 and re.search(r"(?:^|[^aeiou])[aeiouy][bdgklmnprtz]$", bare):
         return stem + "e"  # a doubled consonant would show a short vowel: hop, hopping
     if _SILENT_E.search(stem) and not _NO_E.search(stem):
         return stem + "e"
     return stem
-
-
-def _syllables(stem: str) -> int:
-    return len(re.findall("[aeiouy]+", stem))
 
 
 def adjective(word: str) -> str:

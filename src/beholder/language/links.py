@@ -10,7 +10,16 @@ from typing import Literal, TypeAlias
 
 from beholder.errors import ConfigError
 from beholder.language.document import Document, Word
-from beholder.language.lexicon import ANIMALS, COLOURS, FEMALE, MALE, PEOPLE
+from beholder.language.lexicon import (
+    ANIMALS,
+    COLOURS,
+    FEMALE,
+    MALE,
+    PEOPLE,
+    pairs,
+    sections,
+    word_set,
+)
 from beholder.language.phrases import Phrase, Phrases
 from beholder.optional import require
 from beholder.records import Span
@@ -18,33 +27,14 @@ from beholder.registry import Registry, origin
 
 Sex: TypeAlias = Literal["male", "female"]
 
-PRONOUNS: dict[str, str] = {
-    "he": "he", "him": "he", "his": "he", "himself": "he", "she": "she", "her": "she",
-    "hers": "she", "herself": "she", "it": "it", "its": "it", "itself": "it", "they": "they",
-    "them": "they", "their": "they", "theirs": "they", "themselves": "they", "'em": "they",
-}  # fmt: skip
+PRONOUNS = pairs("lexicon.txt", "third person")
 """Third-person pronouns and the form that they are resolved as."""
-SPEECH: dict[str, str] = {
-    "i": "i", "me": "i", "my": "i", "mine": "i", "myself": "i", "you": "you", "your": "you",
-    "yours": "you", "yourself": "you", "we": "we", "us": "we", "our": "we", "ours": "we",
-}  # fmt: skip
+SPEECH = pairs("lexicon.txt", "first and second person")
 """First and second person: always the same speaker within a text."""
-_DEFINITE = frozenset(
-    ["the", "this", "that", "these", "those", "its", "his", "her", "their", "such"]
-)
-_OTHER = frozenset(
-    ["other", "another", "second", "third", "next", "additional", "further", "more", "different"]
-)
+_DEFINITE = word_set("lexicon.txt", "definite")
+_OTHER = word_set("lexicon.txt", "meaning another")
 _RESTRICTING = frozenset(["with", "in", "wearing"])
-_SIDES = ("left", "right", "upper", "lower", "top", "bottom", "front", "back", "rear")
-_CONTRASTS = (
-    COLOURS,
-    frozenset(("large", "small", "big", "little", "tiny", "huge", "tall", "short")),
-    frozenset((*_SIDES, "middle", "center", "central")),
-    frozenset(("first", "second", "third", "fourth", "last")),
-    frozenset(("old", "young", "older", "younger", "new")),
-    frozenset(("open", "closed")),
-)
+_CONTRASTS = (COLOURS, *map(frozenset, map(str.split, sections("lexicon.txt")["contrasts"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,21 +105,17 @@ class MentionSpan:
 
     def contradicts(self, other: MentionSpan) -> bool:
         """Whether two descriptions exclude each other: "the green house", "the blue house"."""
-        for values in _CONTRASTS:
-            mine, yours = self.describing & values, other.describing & values
-            if mine and yours and not mine & yours:
-                return True
-        return False
+        said = ((self.describing & values, other.describing & values) for values in _CONTRASTS)
+        return any(mine and yours and mine.isdisjoint(yours) for mine, yours in said)
 
 
 def find_mentions(document: Document, phrases: Phrases) -> list[MentionSpan]:
     """All mentions in text order."""
     found = []
     for word in document:
-        phrase = phrases.by_word.get(word.index)
-        pronoun = PRONOUNS.get(word.lower) or SPEECH.get(word.lower)
-        if word.pos not in ("PRON", "DET"):
-            pronoun = None
+        phrase, pronoun = phrases.by_word.get(word.index), None
+        if word.pos in ("PRON", "DET"):
+            pronoun = PRONOUNS.get(word.lower) or SPEECH.get(word.lower)
         if phrase is not None or pronoun is not None:
             found.append(_mention(document, word, phrase, pronoun))
     return found
@@ -140,17 +126,10 @@ def _mention(
 ) -> MentionSpan:
     names = [w.lemma for w in phrase.name] if phrase is not None else [word.lemma]
     determiners = [c.lower for c in document.children(word, "det", "nmod:poss")]
-    describing = {
-        c.lower
-        for c in document.children(word, "amod", "nummod", "compound")
-        if c.index < word.index
-    }
-    describing |= {
-        d.lower
-        for c in document.children(word, "amod")
-        for d in document.children(c, "conj", "amod")
-    }
-    definite = any(d in _DEFINITE for d in determiners) or word.pos == "PROPN"
+    describing = {c.lower for c in document.before(word, "amod", "nummod", "compound")}
+    for adjective in document.children(word, "amod"):
+        describing |= {c.lower for c in document.children(adjective, "conj", "amod")}
+    definite = not _DEFINITE.isdisjoint(determiners) or word.pos == "PROPN"
     definite = definite or bool(document.child(word, "nmod:poss"))
     plural = phrase.plural if phrase is not None else word.is_plural
     said = (tuple(names), frozenset(describing), _restricting(document, word))
@@ -164,11 +143,8 @@ def _restricting(document: Document, word: Word) -> frozenset[str]:
     after = document.words[word.index + 1] if word.index + 1 < len(document.words) else None
     if after is None or after.lower not in _RESTRICTING:
         return frozenset()
-    ends = [
-        end
-        for end in document.children(word, "nmod")
-        if any(case.index == after.index for case in document.children(end, "case"))
-    ]
+    below = document.children(word, "nmod")
+    ends = [end for end in below if after in document.children(end, "case")]
     if after.head == word.index:
         ends += document.children(after, "obj")
     return frozenset(

@@ -36,19 +36,12 @@ class EnglishParser:
         while (above := roots[roots]).tolist() != roots.tolist():
             roots = above
         sentence = np.cumsum(np.r_[0, roots[1:] != roots[:-1]]).tolist() if found else []
+        deps = ["ROOT" if name == "root" else name for name in read.relations]
+        said = (read.tags, read.parts, deps, read.heads.tolist(), sentence, read.margins.tolist())
         rows = [
             Word(i, word, "", part, tag, dep, head, start, start + len(word), place, tuple(sure))
             for i, ((word, start), tag, part, dep, head, place, sure) in enumerate(
-                zip(
-                    found,
-                    read.tags,
-                    read.parts,
-                    ["ROOT" if name == "root" else name for name in read.relations],
-                    read.heads.tolist(),
-                    sentence,
-                    read.margins.tolist(),
-                    strict=True,
-                )
+                zip(found, *said, strict=True)
             )
         ]
         return Read(rows, {found[int(i)].start for i in read.near_verbs})

@@ -266,8 +266,6 @@ def _margins(scores: FloatArray, chosen: Ints) -> FloatArray:
     rows = np.arange(len(scores))
     others = scores.astype(np.float64)
     taken = others[rows, chosen]
-    if others.shape[1] == 1:
-        return np.full(len(rows), np.inf)
     others[rows, chosen] = -np.inf
     margins: FloatArray = taken - others.max(axis=1)
     return margins
@@ -279,10 +277,7 @@ def sentence_bounds(starts: FloatArray) -> list[int]:
     A sentence of more than ``_SENTENCE`` words is cut at its likeliest place.
     """
     places = np.flatnonzero(starts[1:] > 0) + 1
-    waiting = [0, *places.tolist(), len(starts)]
-    bounds = [0]
-    waiting.reverse()
-    waiting.pop()
+    waiting, bounds = [len(starts), *places[::-1].tolist()], [0]
     while waiting:
         stop = waiting[-1]
         if stop - bounds[-1] > _SENTENCE:
@@ -313,8 +308,6 @@ def best_tree(scores: Floats) -> Ints:
         (n,) the head of each word, its own place for the root.
     """
     n = len(scores)
-    if n == 1:
-        return np.zeros(1, dtype=np.int64)
     # One node more, the place above all: a word with it for head is the root.
     arcs = np.full((n + 1, n + 1), -np.inf)
     arcs[:n, :n] = scores

@@ -22,6 +22,7 @@ _SAME = {
 _GONE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")  # zero-width marks and the soft hyphen
 _BULLET = re.compile(r"\s*(?:[-*\u2022\u2023\u25aa\u25cf\u00b7]|\d{1,2}[.)]|#{1,6})\s+")
 _CLUSTER = re.compile(r"[^\u0300-\u036f][\u0300-\u036f]*|[\u0300-\u036f]+")
+_ENDS = ("", *".!?:;\"'\u201d\u0964")
 _BREAK = re.compile(r"(?:\r\n|\r|\n|\u2028|\u2029)")
 
 
@@ -50,51 +51,39 @@ def paragraphs(text: str) -> list[Paragraph]:
     A blank line ends a paragraph. A single line break does so only where the text before it ends a
     sentence or the next line is a list entry: other breaks are those of a wrapped line.
     """
-    found = []
-    for start, end in _blocks(text):
-        paragraph = _even(text, start, end)
-        if paragraph.text:
-            found.append(paragraph)
-    return found
+    evened = (_even(text, start, end) for start, end in _blocks(text))
+    return [paragraph for paragraph in evened if paragraph.text]
 
 
 def _blocks(text: str) -> list[Span]:
     blocks: list[Span] = []
     begin, line_start = 0, 0
     for match in _BREAK.finditer(text):
-        line = text[line_start : match.start()]
-        rest_start = match.end()
-        line_start = rest_start
-        ended = not line.strip() or line.rstrip()[-1:] in tuple(".!?:;\"'\u201d\u0964")
-        if ended or _BULLET.match(text, rest_start):
+        line = text[line_start : match.start()].rstrip()
+        line_start = match.end()
+        if line[-1:] in _ENDS or _BULLET.match(text, line_start):
             blocks.append((begin, match.start()))
-            begin = rest_start
+            begin = line_start
     blocks.append((begin, len(text)))
     return blocks
 
 
 def _even(text: str, start: int, end: int) -> Paragraph:
-    bullet = _BULLET.match(text, start, end)
-    if bullet is not None:
+    if bullet := _BULLET.match(text, start, end):
         start = bullet.end()
     plain = text[start:end].strip(" ")
     if plain.isascii() and plain.isprintable() and "  " not in plain:  # as most are
         start = text.index(plain, start)
         places = range(start, start + len(plain) + 1)
         return Paragraph(plain, tuple(places[:-1]), tuple(places[1:]))
-    characters: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
+    found = [(" ", start, start)]
     for match in _CLUSTER.finditer(text, start, end):
         for character in _written(match.group()):
-            if character == " " and (not characters or characters[-1] == " "):
-                continue
-            characters.append(character)
-            starts.append(match.start())
-            ends.append(match.end())
-    while characters and characters[-1] == " ":
-        characters.pop(), starts.pop(), ends.pop()
-    return Paragraph("".join(characters), tuple(starts), tuple(ends))
+            if (character, found[-1][0]) != (" ", " "):
+                found.append((character, *match.span()))
+    found = found[1:-1] if found[-1][0] == " " else found[1:]
+    characters = "".join(character for character, _, _ in found)
+    return Paragraph(characters, tuple(s for _, s, _ in found), tuple(e for _, _, e in found))
 
 
 def _written(cluster: str) -> str:

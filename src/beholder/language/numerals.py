@@ -50,28 +50,22 @@ def number(words: str) -> float | None:
             below = 10 if word in NUMBER_WORDS and simple >= 20 else 0
         elif begun and word not in _JOINING:
             break
-    total = thousands + (part or 0)
     if part is None and not thousands:
         return None
+    total = thousands + (part or 0)
     return int(total) if total == int(total) else total
 
 
 def is_numeral(compound: str) -> bool:
     """Whether all pieces of a hyphen compound make one number: "twenty-one", no "12-year-old"."""
     pieces = compound.lower().split("-")
-    return all(p in MULTIPLIERS or _simple(p) is not None for p in pieces) and (
-        number(compound) is not None
-    )
+    simple = all(p in MULTIPLIERS or _simple(p) is not None for p in pieces)
+    return simple and number(compound) is not None
 
 
 def numeral(document: Document, noun: Word) -> tuple[Word, ...]:
     """The words before a noun that say its number, in order: "two hundred", "half a dozen"."""
-    counting = document.children(noun, "nummod", "nummod:gov")
-    found = [
-        child
-        for child in counting
-        if child.index < noun.index and not labels(document, child, noun)
-    ]
+    found = [c for c in document.before(noun, "nummod") if not labels(document, c, noun)]
     if not found:
         return ()
     first = found[0]
@@ -80,8 +74,7 @@ def numeral(document: Document, noun: Word) -> tuple[Word, ...]:
     for word in (*found, noun):
         changed = document.children(word, "det:predet", "amod", "det")
         found += [c for c in changed if c.lower == _HALF or c.lower in INDEFINITE]
-    places = [word.index for word in found]
-    between = document.words[min(places) : max(places) + 1]
+    between = document.words[min(found).index : max(found).index + 1]
     return tuple(between) if all(map(_counts, between)) else (first,)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
 from typing import TYPE_CHECKING, TypeAlias, overload
 
 from beholder.errors import ConfigError, ItemError
@@ -113,8 +113,8 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Read]], name: st
             row = row._replace(index=offset + row.index, lemma=base, head=offset + row.head)
             words.append(row._replace(start=start, end=end, sentence=sentence))
         for _, inside in groupby(words[offset:], lambda word: word.sentence):
-            first, *rest = inside
-            sentences.append((first.index, (rest or [first])[-1].index + 1))
+            places = [word.index for word in inside]
+            sentences.append((places[0], places[-1] + 1))
     return Document(text, bound_depth(words), sentences, name)
 
 
@@ -214,20 +214,23 @@ _BEFORE_A_NOUN = frozenset(
 
 def join_hyphens(words: Sequence[Word]) -> list[Word]:
     """The words with every hyphen compound joined; with new indexes and heads."""
-    groups = _groups(words)
+    starts = [at for at in range(len(words)) if not _continues(words, at)]
+    groups = [range(start, end) for start, end in pairwise([*starts, len(words)])]
     if len(groups) == len(words):
         return list(words)
     place = {index: new for new, group in enumerate(groups) for index in group}
     depths = tree_depths(words)
     joined = []
     for new, group in enumerate(groups):
-        top = _top(words, group, depths)
-        word = words[top]
+        # The piece nearest to the root; of several the last one, for it names the kind. As every
+        # joined word then depends on a word nearer to the root, joining never makes a circle, also
+        # where a word between two pieces depends on one and governs the other.
+        word = words[min(group, key=lambda at: (depths[at], words[at].text == "-", -at))]
+        head = place[word.head]
         if len(group) == 1:
-            joined.append(word._replace(index=new, head=place[word.head]))
+            joined.append(word._replace(index=new, head=head))
             continue
         text = "".join(words[index].text for index in group)
-        head = place[word.head]
         pos, tag, dep = word.pos, word.tag, word.dep
         noun = words[word.head]
         if is_numeral(text):  # "twenty-one"
@@ -240,41 +243,15 @@ def join_hyphens(words: Sequence[Word]) -> list[Word]:
     return joined
 
 
-def _groups(words: Sequence[Word]) -> list[list[int]]:
-    groups: list[list[int]] = []
-    for index, word in enumerate(words):
-        if groups and _joined(words, index):
-            groups[-1].append(index)
-        else:
-            groups.append([word.index])
-    return groups
-
-
-def _joined(words: Sequence[Word], index: int) -> bool:
+def _continues(words: Sequence[Word], at: int) -> bool:
     """Whether a word continues the compound before it: piece, hyphen, piece without spaces."""
-    word, before = words[index], words[index - 1]
-    if word.start != before.end or word.sentence != before.sentence:
+    inside = at > 0 and words[at].sentence == words[at - 1].sentence
+    return inside and (_is_joint(words, at) or _is_joint(words, at - 1))
+
+
+def _is_joint(words: Sequence[Word], at: int) -> bool:
+    if words[at].text != "-" or not 0 < at < len(words) - 1:
         return False
-    if word.text == "-":
-        follows = words[index + 1 : index + 2]
-        return (
-            before.text[-1].isalnum()
-            and bool(follows)
-            and follows[0].start == word.end
-            and follows[0].text[0].isalnum()
-        )
-    return (
-        before.text == "-"
-        and index >= 2
-        and words[index - 2].end == before.start
-        and (word.text[0].isalnum() and words[index - 2].text[-1].isalnum())
-    )
-
-
-def _top(words: Sequence[Word], group: Sequence[int], depths: Sequence[int]) -> int:
-    """The piece nearest to the root; of several the last one, for it names the kind.
-
-    As every joined word then depends on a word nearer to the root, joining never makes a circle,
-    also where a word between two pieces depends on one and governs the other.
-    """
-    return min(group, key=lambda at: (depths[at], words[at].text == "-", -at))
+    before, hyphen, after = words[at - 1 : at + 2]
+    tight = before.end == hyphen.start and hyphen.end == after.start
+    return tight and before.text[-1].isalnum() and after.text[0].isalnum()

@@ -115,21 +115,18 @@ def is_modifier(document: Document, word: Word) -> bool:
     if word.dep in _MODIFIES or base in ("flat", "compound"):
         head = document.head(word)
         return head is not None and (head.is_noun or head.pos in ("ADJ", "NUM", "SYM"))
-    if is_bare_colour(document, word):
-        return True
-    following = document.words[word.index + 1] if word.index + 1 < len(document) else None
-    if word.lower in lex.SHADES and following is not None and following.lower in lex.COLOURS:
+    following = document.words[word.index + 1 : word.index + 2]
+    shade = word.lower in lex.SHADES and any(w.lower in lex.COLOURS for w in following)
+    if shade or is_bare_colour(document, word):
         return True
     if word.dep == "conj":
         first = document.words[word.head]
         if first.pos == "ADJ" and not word.is_plural and not document.children(word, "det", "amod"):
             return not document.child(word, "nsubj", "cop", "case")
-        return is_modifier(document, first) and first.lower in lex.COLOURS | lex.MATERIALS | {
-            "left"
-        }
-    if word.lower in lex.COLOURS and word.dep in ("ROOT", "conj", "xcomp", "obl", "nmod:unmarked"):
-        return bool(document.child(word, "cop")) or word.dep in ("conj", "xcomp")
-    return False
+        described = first.lower in lex.COLOURS | lex.MATERIALS or first.lower == "left"
+        return described and is_modifier(document, first)
+    alone = word.lower in lex.COLOURS and word.dep in ("ROOT", "xcomp", "obl", "nmod:unmarked")
+    return alone and (word.dep == "xcomp" or bool(document.child(word, "cop")))
 
 
 def is_bare_colour(document: Document, word: Word) -> bool:
@@ -142,20 +139,16 @@ def is_bare_colour(document: Document, word: Word) -> bool:
 def named_subject(document: Document, word: Word) -> Word | None:
     """The subject of "The man is a doctor", which the predicate noun only says what it is."""
     subject = document.child(word, "nsubj")
-    if subject is None or document.child(word, "case"):
+    if subject is None or document.child(word, "case") or document.child(subject, "case"):
         return None
-    if not document.child(word, "cop") and not document.child(subject, "cop"):
-        return None
-    if subject.lemma in lex.PICTURES or word.lemma in lex.PICTURES:
-        return None
-    return None if document.child(subject, "case") else subject
+    tied = document.child(word, "cop") or document.child(subject, "cop")
+    return subject if tied and lex.PICTURES.isdisjoint((subject.lemma, word.lemma)) else None
 
 
 def is_time(document: Document, word: Word) -> bool:
     """Whether a noun measures: "six feet tall", "this time"."""
-    return word.dep in ("obl:tmod", "obl:npmod", "obl:unmarked", "nmod:unmarked") and (
-        bool(document.child(word, "nummod")) or word.dep == "obl:tmod"
-    )
+    measures = word.dep in ("obl:npmod", "obl:unmarked", "nmod:unmarked")
+    return word.dep == "obl:tmod" or (measures and bool(document.child(word, "nummod")))
 
 
 def _is_entity_pronoun(word: Word) -> bool:
@@ -166,23 +159,19 @@ def _is_entity_pronoun(word: Word) -> bool:
 
 def _is_selector(document: Document, word: Word) -> bool:
     """A number or "other" used as a noun."""
-    if word.lower not in lex.SELECTORS or word.dep in _BEFORE_NOUNS:
-        return False
-    if document.words[word.head].dep == "nummod":  # "two or three men"
+    counts = document.words[word.head].dep == "nummod"  # "two or three men"
+    if counts or word.lower not in lex.SELECTORS or word.dep in _BEFORE_NOUNS:
         return False
     return word.dep.split(":")[0] in ("nsubj", "obj", "obl", "nmod", "ROOT", "conj", "appos")
 
 
 def _add(document: Document, word: Word, found: Phrases) -> None:
     inner = _partitive_noun(document, word)
-    if inner is not None:
-        found.stands_for[word.index] = inner.index
+    if inner is None and is_position(document, word):
         return
-    if is_position(document, word):
-        return
-    subject = named_subject(document, word)
-    if subject is not None and subject.is_noun:
-        found.stands_for[word.index] = subject.index
+    meant = inner or named_subject(document, word)
+    if meant is not None and (inner or meant.is_noun):
+        found.stands_for[word.index] = meant.index
         return
     kind: EntityKind = "thing"
     if word.pos == "PRON":
@@ -207,7 +196,7 @@ def plain_phrase(document: Document, word: Word) -> Phrase:
         word=word,
         name=_name(document, word),
         quantity=people or said,
-        plural=people is not None or _is_plural(document, word),
+        plural=people is not None or _is_plural(word, said),
         polarity=not is_absent(document, word),
         rule="share" if part else "noun",
     )
@@ -216,11 +205,9 @@ def plain_phrase(document: Document, word: Word) -> Phrase:
 def _is_picture(document: Document, word: Word) -> bool:
     """The picture that is described, not one on the wall or a frame around a thing."""
     if word.lemma not in lex.PICTURES:
-        return word.lemma in ("viewer", "camera") or (
-            word.lemma in ("frame", "composition")
-            and bool(document.child(word, "case"))
-            and not document.child(word, "amod", "compound")
-        )
+        edge = word.lemma in ("frame", "composition") and document.child(word, "case")
+        bare = not document.child(word, "amod", "compound")
+        return word.lemma in ("viewer", "camera") or (bool(edge) and bare)
     determiner = document.child(word, "det")
     if word.is_plural or document.child(word, "nmod:poss", "nummod"):
         return False
@@ -231,10 +218,8 @@ def _is_picture(document: Document, word: Word) -> bool:
     hand_held = word.lemma not in ("shot", "view", "scene", "close-up", "closeup")
     if document.child(word, "case") and indefinite and hand_held:
         return False
-    hung = any(
-        _preposition(document, n) in ("on", "above", "below")
-        for n in document.children(word, "nmod")
-    )
+    below = document.children(word, "nmod")
+    hung = any(_preposition(document, n) in ("on", "above", "below") for n in below)
     framed = any(w.lower in ("framed", "hanging") for w in document.children(word, "amod", "acl"))
     if word.dep == "obj" and not hand_held:  # "the image shows a medium shot of a dog"
         subject = document.child(document.words[word.head], "nsubj")
@@ -246,23 +231,21 @@ def _partitive_noun(document: Document, word: Word) -> Word | None:
     """As in "a pair of shoes" means the shoes; None for a word that means itself."""
     if word.lemma not in lex.PARTITIVES and word.lower not in SHARES:
         return None
-    for noun in document.children(word, "nmod", "obl"):
-        if _preposition(document, noun) == "of" and (noun.is_noun or noun.pos == "PRON"):
-            return noun
-    return None
+    below = (n for n in document.children(word, "nmod", "obl") if n.is_noun or n.pos == "PRON")
+    return next((n for n in below if _preposition(document, n) == "of"), None)
 
 
 def is_position(document: Document, word: Word) -> bool:
     """Whether a noun only names a place: "on the left of", "in front of", "in the background"."""
     if word.lemma not in lex.POSITIONS or (word.is_plural and word.lemma not in ("side", "corner")):
         return False
-    if word.lemma in ("base", "end", "edge", "back", "top", "bottom", "corner", "side"):
-        return bool(document.child(word, "case"))
-    return bool(document.child(word, "case")) or word.dep.split(":")[0] in ("obl", "advmod")
+    part = word.lemma in ("base", "end", "edge", "back", "top", "bottom", "corner", "side")
+    placed = not part and word.dep.split(":")[0] in ("obl", "advmod")
+    return placed or bool(document.child(word, "case"))
 
 
 def _preposition(document: Document, word: Word) -> str:
-    return " ".join(c.lower for c in document.children(word, "case") if c.index < word.index)
+    return " ".join(c.lower for c in document.before(word, "case"))
 
 
 def _name(document: Document, word: Word) -> tuple[Word, ...]:
@@ -278,17 +261,16 @@ def _name(document: Document, word: Word) -> tuple[Word, ...]:
                 continue  # "bus number 17" is a number that is 17; "Boeing 747" is a name
             if child.dep.startswith("compound:") or not any(c.isalnum() for c in child.text):
                 continue
-            if child.index < head.index and is_quality(document, child):
-                continue
-            if abs(child.index - head.index) <= 6:
+            quality = child.index < head.index and is_quality(document, child)
+            if not quality and abs(child.index - head.index) <= 6:
                 queue.append(child)
     return tuple(sorted(parts, key=lambda w: w.index))
 
 
 def is_of_name(child: Word, noun: Word) -> bool:
     """Whether a capital makes an adjective part of a name: "New York", "General Motors"."""
-    alone = noun.index < 2 and noun.dep != "compound"  # in "Golden Gate Bridge" it is not
-    begins = child.index == 0 and alone
+    # In "Golden Gate Bridge" it begins a name.
+    begins = child.index == 0 and noun.index < 2 and noun.dep != "compound"
     return child.text[:1].isupper() and noun.pos == "PROPN" and not begins
 
 
@@ -304,11 +286,9 @@ def quantity(document: Document, word: Word) -> str | None:
     if written := numeral(document, word):
         return " ".join(counting.lower for counting in written)
     for child in document.children(word, "det", "amod", "det:predet"):
-        if child.index > word.index:
-            continue
         quantifier = child.lower in lex.QUANTIFIERS - {"other", "single", "another"}
         superlative = child.tag == "JJS" and child.lower != "most"
-        if quantifier and not superlative:
+        if quantifier and not superlative and child.index < word.index:
             return _denied(document, child)
     head = document.head(word)
     if (
@@ -326,13 +306,8 @@ def _denied(document: Document, counting: Word) -> str:
     return "not all" if (before, counting.lower) == ("not", "all") else counting.lower
 
 
-def _is_plural(document: Document, word: Word) -> bool:
-    said = quantity(document, word)
-    if word.lower in ("they", "them", "these", "those", "both", "others", "we", "us"):
+def _is_plural(word: Word, said: str | None) -> bool:
+    if said and (number(said) not in (None, 1) or said.split()[-1] in lex.GROUP_NOUNS):
         return True
-    return (
-        word.is_plural
-        or word.lemma == "people"
-        or number(said or "") not in (None, 1)
-        or (said is not None and said.split()[-1] in lex.GROUP_NOUNS)
-    )
+    meant = word.lower in ("they", "them", "these", "those", "both", "others", "we", "us")
+    return meant or word.is_plural or word.lemma == "people"

@@ -141,8 +141,7 @@ def check_english(text: str) -> None:
     Raises:
         ItemError: Names the evidence and the next step.
     """
-    why = not_english(text)
-    if why is not None:
+    if why := not_english(text):
         raise ItemError(
             f"the language analysis reads English, and of the text that begins"
             f" {text.strip()[:30]!r}, {why}; use dcscore with an LLM judge (judge='openai:MODEL')"

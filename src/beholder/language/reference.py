@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import chain, product
 
 from beholder.language.dialects import Node, to_clear
 from beholder.language.document import Document, Word
@@ -34,7 +35,6 @@ class GraphComponent:
     kind: str
     head: int
     words: list[int]
-    possessive: bool = False
     modified: list[GraphComponent] = field(default_factory=list)
     subjects: list[GraphComponent] = field(default_factory=list)
     objects: list[GraphComponent] = field(default_factory=list)
@@ -61,7 +61,13 @@ class Components:
             if node.head != place:
                 self.children[node.head].append(place)
         self.of_word: dict[int, GraphComponent] = {}
-        self.adjectival = {p for p in range(len(self.nodes)) if self._is_adjectival(p)}
+        self.adjectival = {
+            place
+            for place, node in enumerate(self.nodes)
+            if node.dep in ("amod", "nmod", "compound")
+            and node.head != place
+            and {node.pos, self.nodes[node.head].pos} <= {*_NOUNS}
+        }
         self._make_components()
         self.all = sorted(_unique(self.of_word.values()), key=lambda c: c.place)
         self._in_sentence: dict[int, list[GraphComponent]] = defaultdict(list)
@@ -73,54 +79,31 @@ class Components:
 
     # Components
 
-    def _is_adjectival(self, place: int) -> bool:
-        node = self.nodes[place]
-        head = self.nodes[node.head]
-        return (
-            node.pos in _NOUNS
-            and node.dep in ("amod", "nmod", "compound")
-            and head.pos in _NOUNS
-            and node.head != place
-        )
-
     def _conjunct_of_adjective(self, place: int) -> bool:
         node = self.nodes[place]
-        return node.dep == "conj" and (
-            self.nodes[node.head].pos == "ADJ" or node.head in self.adjectival
-        )
+        adjective = self.nodes[node.head].pos == "ADJ" or node.head in self.adjectival
+        return node.dep == "conj" and adjective
 
     def _make_components(self) -> None:
-        order = range(len(self.nodes))
-        for place in order:
-            node = self.nodes[place]
-            if (
-                node.pos in (*_NOUNS, "PRON")
-                and place not in self.adjectival
-                and not self._conjunct_of_adjective(place)
-                and node.dep != "poss"
-            ):
-                self._add("noun", place, [])
-        for place in order:
-            if place not in self.of_word and self._is_adjective(place):
-                joined = [
-                    c
-                    for c in self.children[place]
-                    if (self.nodes[c].dep == "compound" or c in self.adjectival)
-                    and c not in self.of_word
-                ]
-                self._add("adjective", place, joined, possessive=self.nodes[place].dep == "poss")
-        for place in order:
-            if self.nodes[place].pos == "VERB" and self.nodes[place].dep != "amod":
-                joined = [
-                    c
-                    for c in self.children[place]
-                    if self.nodes[c].dep == "prt" or (self.nodes[c].pos == "ADV" and c > place)
-                ]
-                self._add("verb", place, [c for c in joined if c not in self.of_word])
-        for place in order:
-            node = self.nodes[place]
+        nodes = self.nodes
+        for place, node in enumerate(nodes):
+            noun = node.pos in (*_NOUNS, "PRON") and node.dep != "poss"
+            if noun and place not in self.adjectival and not self._conjunct_of_adjective(place):
+                self._add("noun", place)
+        for place in filter(self._is_adjective, range(len(nodes))):
+            below = self.children[place]
+            joined = (c for c in below if nodes[c].dep == "compound" or c in self.adjectival)
+            self._add("adjective", place, joined)
+        for place, node in enumerate(nodes):
+            if node.pos == "VERB" and node.dep != "amod":
+                below = self.children[place]
+                adverbs = {c for c in below if nodes[c].pos == "ADV" and c > place}
+                self._add(
+                    "verb", place, (c for c in below if nodes[c].dep == "prt" or c in adverbs)
+                )
+        for place, node in enumerate(nodes):
             if node.pos == "ADP" and node.dep in ("prep", "case", "conj", "agent"):
-                self._add("preposition", place, [])
+                self._add("preposition", place)
 
     def _is_adjective(self, place: int) -> bool:
         node = self.nodes[place]
@@ -133,12 +116,10 @@ class Components:
             or (node.pos == "ADV" and self.nodes[node.head].pos in _NOUNS)
         )
 
-    def _add(self, kind: str, place: int, joined: list[int], possessive: bool = False) -> None:
-        if place in self.of_word:
-            return
-        component = GraphComponent(kind, place, sorted([place, *joined]), possessive)
-        for word in component.words:
-            self.of_word[word] = component
+    def _add(self, kind: str, place: int, joined: Iterable[int] = ()) -> None:
+        if place not in self.of_word:
+            words = sorted([place, *(word for word in joined if word not in self.of_word)])
+            self.of_word.update(dict.fromkeys(words, GraphComponent(kind, place, words)))
 
     # Links inside a sentence
 
@@ -191,37 +172,31 @@ class Components:
     def _copy_over_conjunctions(self) -> None:
         for place, node in enumerate(self.nodes):
             first, second = self.of_word.get(node.head), self.of_word.get(place)
-            if node.dep != "conj" or first is None or second is None or first is second:
-                continue
-            if first.kind != second.kind or abs(place - node.head) > _CONJUNCTION_REACH:
+            near = node.dep == "conj" and abs(place - node.head) <= _CONJUNCTION_REACH
+            if not near or not first or not second or first is second or first.kind != second.kind:
                 continue
             if first.kind == "preposition":
                 second.attached_to = list(first.attached_to)
                 first.objects = first.objects or list(second.objects)
-            elif first.kind == "noun":
-                self._copy_noun(first, second)
-            else:
-                self._copy_lists(first, second)
-
-    def _copy_lists(self, first: GraphComponent, second: GraphComponent) -> None:
-        second.modified = second.modified or list(first.modified)
-        second.subjects = second.subjects or list(first.subjects)
-        second.objects = second.objects or list(first.objects)
-        attached = [c for c in self.near(second) if second in c.attached_to]
-        if not attached:
-            for other in self.near(first):
-                if first in other.attached_to:
-                    other.attached_to.append(second)
-
-    def _copy_noun(self, first: GraphComponent, second: GraphComponent) -> None:
-        for other in self.near(first):
-            if first in other.objects and second not in other.objects:
-                other.objects.append(second)
-        for name in ("modified", "subjects", "attached_to"):
-            if not any(second in getattr(c, name) for c in self.near(second)):
+                continue
+            if first.kind == "noun":
                 for other in self.near(first):
-                    if first in getattr(other, name):
-                        getattr(other, name).append(second)
+                    if first in other.objects and second not in other.objects:
+                        other.objects.append(second)
+                self._share("modified", first, second)
+                self._share("subjects", first, second)
+            else:
+                second.modified = second.modified or list(first.modified)
+                second.subjects = second.subjects or list(first.subjects)
+                second.objects = second.objects or list(first.objects)
+            self._share("attached_to", first, second)
+
+    def _share(self, name: str, first: GraphComponent, second: GraphComponent) -> None:
+        """Link what is linked to the first to the second, too, if nothing is linked to it."""
+        if not any(second in getattr(c, name) for c in self.near(second)):
+            for other in self.near(first):
+                if first in getattr(other, name):
+                    getattr(other, name).append(second)
 
     def near(self, component: GraphComponent) -> list[GraphComponent]:
         """The components of the same sentence, in text order."""
@@ -229,9 +204,10 @@ class Components:
 
     def is_linked(self, component: GraphComponent) -> bool:
         """Whether any component is linked to this one."""
-        links = ("modified", "subjects", "objects", "attached_to")
-        near = self.near(component)
-        return any(component in getattr(other, name) for other in near for name in links)
+        return any(
+            component in (*other.modified, *other.subjects, *other.objects, *other.attached_to)
+            for other in self.near(component)
+        )
 
 
 def _unique(components: Iterable[GraphComponent]) -> list[GraphComponent]:
@@ -248,7 +224,7 @@ class _Extractor:
         self.document = document
         self.components = Components(document)
         self.cluster = _clusters(links)
-        self.owner: dict[int, int] = {}  # cluster to the first entity made from it
+        self.owner: dict[int | None, int] = {}  # cluster to the first entity made from it
         self.entities: list[Entity] = []
         self.entity_of: dict[int, int] = {}
         self.attributes: dict[tuple[int, str], Attribute] = {}
@@ -271,8 +247,8 @@ class _Extractor:
         made = (self.document.text, tuple(self.entities), attributes, relations)
         return SceneGraph(*made, "reference", self.document.parser)
 
-    def _words(self, component: GraphComponent) -> list[Word]:
-        return [self.document.words[place] for place in component.words]
+    def _words(self, components: Iterable[GraphComponent]) -> list[Word]:
+        return [self.document.words[place] for c in components for place in c.words]
 
     def _place(self, component: GraphComponent) -> None:
         word = self.document.words[component.head]
@@ -280,106 +256,77 @@ class _Extractor:
             return
         mention = Mention(word.text, word.span, word.sentence)
         cluster = self.cluster.get(component.head)
-        known = self.owner.get(cluster) if cluster is not None else None
-        if known is not None:
-            index = known
+        index = self.owner.get(cluster, len(self.entities))
+        if index < len(self.entities):
             entity = self.entities[index]
             self.entities[index] = replace(entity, mentions=(*entity.mentions, mention))
         else:
-            index = len(self.entities)
-            self.entities.append(
-                Entity(index, word.lemma, word.lemma, (mention,), plural=word.is_plural)
-            )
+            made = Entity(index, word.lemma, word.lemma, (mention,), plural=word.is_plural)
+            self.entities.append(made)
         self.entity_of[component.head] = index
         if cluster is not None:
-            self.owner.setdefault(cluster, index)
-
-    def _entity(self, component: GraphComponent) -> int | None:
-        return self.entity_of.get(component.head)
+            self.owner[cluster] = index
 
     def _adjective(self, component: GraphComponent) -> None:
-        if component.possessive:
-            self._part_of(component)
+        words = self._words([component])
+        if self.components.nodes[component.head].dep != "poss":
+            self._attributes(component.modified, words, "adjective")
             return
+        owner = self.owner.get(self.cluster.get(component.head))
         for noun in component.modified:
-            self._attribute(noun, self._words(component), "adjective")
+            self._relation(self.entity_of.get(noun.head), owner, words, "possessive", "part of")
 
-    def _attribute(self, noun: GraphComponent, words: list[Word], rule: str) -> None:
-        entity = self._entity(noun)
+    def _attributes(self, nouns: list[GraphComponent], words: list[Word], rule: str) -> None:
         text = " ".join(word.text for word in words)
-        if entity is not None:
-            found = Attribute(
-                entity, text, text.lower(), spans(words), words[0].sentence, rule=rule
-            )
-            self.attributes.setdefault((entity, text), found)
-
-    def _part_of(self, component: GraphComponent) -> None:
-        cluster = self.cluster.get(component.head)
-        owner = self.owner.get(cluster) if cluster is not None else None
-        for noun in component.modified:
-            entity = self._entity(noun)
-            if owner is not None and entity is not None:
-                self._relation(entity, owner, self._words(component), "possessive", "part of")
+        said = (text, text.lower(), spans(words), words[0].sentence)
+        for noun in nouns:
+            entity = self.entity_of.get(noun.head)
+            if entity is not None:
+                self.attributes.setdefault((entity, text), Attribute(entity, *said, rule=rule))
 
     def _relation(
-        self, subject: int, target: int, words: list[Word], kind: RelationKind, text: str = ""
+        self,
+        subject: int | None,
+        target: int | None,
+        words: list[Word],
+        kind: RelationKind,
+        text: str = "",
     ) -> None:
-        written = text or " ".join(word.text for word in words)
-        key = (subject, target, written)
-        if not written or key in self.relations:
+        if subject is None or target is None or not words:
             return
+        written = text or " ".join(word.text for word in words)
         base = text or " ".join(w.lemma if w.pos == "VERB" else w.lower for w in words)
-        self.relations[key] = Relation(
-            subject, target, written, base, spans(words), words[0].sentence, kind, rule=kind
-        )
+        said = (written, base, spans(words), words[0].sentence, kind)
+        made = Relation(subject, target, *said, rule=kind)
+        self.relations.setdefault((subject, target, written), made)
 
     def _after(self, component: GraphComponent) -> list[GraphComponent]:
         """The prepositions attached to a verb after it, and those attached to them."""
-        found: list[GraphComponent] = []
+        near = self.components.near(component)
+        later = [c for c in near if c.kind == "preposition" and c.place > component.place]
         queue = [component]
-        while queue:
-            top = queue.pop(0)
-            for other in self.components.near(component):
-                if (
-                    other.kind == "preposition"
-                    and top in other.attached_to
-                    and other.place > component.place
-                    and other not in found
-                ):
-                    found.append(other)
-                    queue.append(other)
-        return sorted(found, key=lambda c: c.place)
+        for top in queue:
+            queue += [c for c in later if top in c.attached_to and c not in queue]
+        return sorted(queue[1:], key=lambda c: c.place)
 
     def _verb(self, component: GraphComponent) -> set[int]:
         """Relations of a verb, or a state if it has no object; returns the prepositions used."""
         prepositions = self._after(component)
+        pieces = [component, *prepositions]
         behind = [o for p in prepositions for o in p.objects]
         first, second = (component.objects, behind) if component.objects else (behind, [])
-        if component.subjects and not first:
-            words = [w for c in [component, *prepositions] for w in self._words(c)]
-            for subject in component.subjects:
-                self._attribute(subject, words, "verb")
-        pieces = [component, *prepositions]
-        for start, ends in [(component.subjects, first), (first, second)]:
-            for one in start:
-                for other in ends:
-                    self._between(one, other, pieces)
+        if not first:
+            self._attributes(component.subjects, self._words(pieces), "verb")
+        for one, other in chain(product(component.subjects, first), product(first, second)):
+            words = self._words(c for c in pieces if one.place < c.place < other.place)
+            ends = (self.entity_of.get(one.head), self.entity_of.get(other.head))
+            self._relation(*ends, words, "verb")
         return {c.head for c in prepositions if c.objects}
 
-    def _between(
-        self, one: GraphComponent, other: GraphComponent, pieces: list[GraphComponent]
-    ) -> None:
-        subject, target = self._entity(one), self._entity(other)
-        words = [w for c in pieces if one.place < c.place < other.place for w in self._words(c)]
-        if subject is not None and target is not None and words:
-            self._relation(subject, target, words, "verb")
-
     def _preposition(self, component: GraphComponent) -> None:
-        for head in component.attached_to:
-            for noun in component.objects:
-                subject, target = self._entity(head), self._entity(noun)
-                if head.kind == "noun" and subject is not None and target is not None:
-                    self._relation(subject, target, self._words(component), "preposition")
+        for head, noun in product(component.attached_to, component.objects):
+            ends = (self.entity_of.get(head.head), self.entity_of.get(noun.head))
+            self._relation(*ends, self._words([component]), "preposition")
 
 
 def _clusters(links: Links) -> dict[int, int]:

@@ -22,14 +22,11 @@ def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
             yield from verb_facts(document, word, phrases)
         elif word.pos in ("ADP", "ADV") and word.dep.startswith("acl"):
             yield from stranded_place(document, word)
-        elif (
-            word.pos == "ADJ"
-            and (word.dep not in ("amod", "compound") or has_linked_noun(document, word))
-        ) or _apart(document, word):
+        elif _completed(document, word) or _apart(document, word):
             yield from adjective(document, word, phrases)
-        elif document.child(word, "cop") is not None and clauses.fronted_place(document, word):
+        elif document.child(word, "cop") and clauses.fronted_place(document, word):
             yield from fronted_copula(document, word, phrases)
-        elif document.child(word, "cop") is not None and preposition(document, word):
+        elif document.child(word, "cop") and preposition(document, word):
             yield from copular_place(document, word, phrases)
         elif word.pos == "AUX" and word.lemma == "be" and document.child(word, "nsubj"):
             yield from existential(document, word, phrases)
@@ -39,23 +36,17 @@ def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
 
 def existential(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
     """As in "There is a dog on the mat", "On the wall is a clock": the places of what there is."""
-    polarity = not clauses.is_denied(document, word)
-    named = [c for c in document.children(word, "nsubj", "obj") if c.dep != "expl"]
-    if word.is_noun:
-        named = [word]
-    for noun in named:
+    told = ("existential", not clauses.is_denied(document, word))
+    for noun in [] if word.is_noun else document.children(word, "nsubj", "obj"):
         for subject in clauses.conjuncts(document, noun):
             for where in places_of(document, word, phrases):
-                if where.target is not subject and (word.is_noun is False):
-                    yield from located(
-                        document, phrases, subject, (), where, "existential", polarity
-                    )
+                if where.target is not subject:
+                    yield from located(document, phrases, subject, (), where, *told)
 
 
 def fronted_copula(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
     """As in "On the table is a vase": the predicate is the thing, the first noun its place."""
-    first = clauses.fronted_place(document, word)
-    if first is not None:
+    if first := clauses.fronted_place(document, word):
         where = place(document, first, phrases)
         for subject in clauses.conjuncts(document, word):
             yield from located(document, phrases, subject, (), where, "fronted")
@@ -63,37 +54,37 @@ def fronted_copula(document: Document, word: Word, phrases: Phrases) -> Iterator
 
 def copular_place(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
     """As in "The cat is on the mat"; positions in the picture are attributes."""
-    polarity = not clauses.is_denied(document, word)
+    told = ("copula", not clauses.is_denied(document, word))
     for noun in clauses.conjuncts(document, word):
         where = place(document, noun, phrases, borrowed=word)
-        if where.target is None:
-            continue
-        for subject in clauses.subjects(document, word):
-            yield from located(document, phrases, subject, (), where, "copula", polarity)
+        for subject in clauses.subjects(document, word) if where.target else ():
+            yield from located(document, phrases, subject, (), where, *told)
 
 
 def adjective(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
     """As in "full of water", "next to a plate", "across from a sink"."""
-    head = document.head(word)
     polarity = not clauses.is_denied(document, word)
     named = clauses.subjects(document, word)
-    if not named and word.dep in ("advmod", "xcomp") and head is not None:
-        named = clauses.subjects(document, head)
-    linked = has_linked_noun(document, word) or _apart(document, word)
-    lead = (word,) if linked else ()
+    if not named and word.dep in ("advmod", "xcomp"):
+        named = clauses.subjects(document, document.words[word.head])
+    lead = (word,) if has_linked_noun(document, word) or _apart(document, word) else ()
     for subject in named:
         for where in places_of(document, word, phrases):
             if where.words and where.words[0].index != word.index and where.target is not subject:
                 yield from located(document, phrases, subject, lead, where, "adjective", polarity)
 
 
+def _completed(document: Document, word: Word) -> bool:
+    """Whether an adjective can be at a place: of those before a noun, only "full of"."""
+    free = word.dep not in ("amod", "compound")
+    return word.pos == "ADJ" and (free or has_linked_noun(document, word))
+
+
 def _apart(document: Document, word: Word) -> bool:
     """As in "is across from a sink", "is far from the road": the place has a noun of its own."""
-    return (
-        word.pos in ("ADP", "ADV")
-        and document.child(word, "cop") is not None
-        and any(document.child(noun, "case") for noun in document.children(word, "obl"))
-    )
+    if word.pos not in ("ADP", "ADV") or not document.child(word, "cop"):
+        return False
+    return any(document.child(noun, "case") for noun in document.children(word, "obl"))
 
 
 def stranded_place(document: Document, word: Word) -> Iterator[RelationFact]:
@@ -109,18 +100,16 @@ def noun_places(document: Document, word: Word, phrases: Phrases) -> Iterator[Fa
     """As in "the man with a hat", "a house behind a tree"."""
     if not (word.is_noun or word.pos in ("PRON", "NUM")) or word.dep == "nmod:poss":
         return
-    if document.child(word, "cop") is not None and phrases.entity(word.index) is None:
+    own = phrases.entity(word.index)
+    if phrases.is_picture(word) or (own is None and document.child(word, "cop")):
         return
-    if phrases.is_picture(word):
-        return
+    amount = word.lemma in PARTITIVES and own != word.index
     selected = phrases.by_word[word.index].selects if word.index in phrases.by_word else None
     for where in places_of(document, word, phrases):
         if where.target is not None:
-            meant = phrases.entity(where.target.index)
-            own = phrases.entity(word.index)
-            amount = word.lemma in PARTITIVES and own != word.index
             if where.text == "of" and amount:  # "a pair of bowls and a tin"
                 continue
+            meant = phrases.entity(where.target.index)
             if where.target.index == selected or (meant is not None and meant == own):
                 continue
         mover, lead = _mover(document, word, where)
@@ -145,14 +134,12 @@ def _sharing(document: Document, word: Word, where: Place) -> list[Word]:
 def _mover(document: Document, word: Word, where: Place) -> tuple[Word, tuple[Word, ...]]:
     """Who is near the tree in "stands on a hill near a tree": the one who stands, not the hill."""
     roving = bool(where.words) and where.words[0].lower in ROVING
-    clause = document.head(word) if word.dep == "obl" else word
-    if not roving or clause is None or not document.child(word, "case"):
-        return word, ()
-    if clause.pos != "VERB" and not document.child(clause, "cop"):
-        return word, ()
-    named = clauses.subjects(document, clause)
-    lead = verb_words(document, clause) if clause.pos == "VERB" else ()
-    return (named[0], lead) if named else (word, ())
+    clause = document.words[word.head] if word.dep == "obl" else word
+    verbal = clause.pos == "VERB"
+    if roving and document.child(word, "case") and (verbal or document.child(clause, "cop")):
+        for subject in clauses.subjects(document, clause)[:1]:
+            return subject, verb_words(document, clause) if verbal else ()
+    return word, ()
 
 
 def possessor(document: Document, word: Word, phrases: Phrases) -> Iterator[RelationFact]:
@@ -160,12 +147,10 @@ def possessor(document: Document, word: Word, phrases: Phrases) -> Iterator[Rela
     for owner in document.children(word, "nmod:poss"):
         meant: Word | None = owner
         if owner.lower == "whose":
-            clause = document.head(word)
-            meant = clauses.described_noun(document, clause) if clause is not None else None
+            meant = clauses.described_noun(document, document.words[word.head])
         if meant is None or phrases.is_picture(meant):
             continue
-        mark = document.child(owner, "case")
-        words = (mark,) if mark is not None else (owner,)
+        words = (document.child(owner, "case") or owner,)
         for thing in clauses.conjuncts(document, word):
             if thing is word or not document.child(thing, "det", "nmod:poss"):
                 yield RelationFact(

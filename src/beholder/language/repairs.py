@@ -60,8 +60,8 @@ def _give_back(words: list[Word], word: Word, children: list[Word], likely: bool
     before = [c for c in children if c.index < word.index]
     tag = "VBZ" if word.tag == "NNS" else "VBP"
     joined = word.dep == "conj" and words[word.head].tag == tag
-    joined = joined and any(c.dep == "cc" for c in before)
-    if joined and all(c.dep in ("cc", "advmod", "punct") for c in before):
+    deps = {c.dep for c in before}
+    if joined and {"cc"} <= deps <= {"cc", "advmod", "punct"}:
         words[word.index] = word._replace(pos="VERB", tag=tag)  # with the subject of the first
         return
     subject = _subject(words, word, children, likely)
@@ -139,9 +139,8 @@ def _hang(words: list[Word], verb: Word, subject: Word, before: Sequence[Word]) 
     clause = [w for w in words if w.sentence == verb.sentence]
     told = _has_verb(clause)
     owner = subject._replace(dep="nsubj", head=verb.index)
-    if (
-        kind == "nsubj" and head.tag in ("VBN", "VBG") and not cased and not told
-    ):  # "a peak soars, its top lit"
+    lit = kind == "nsubj" and head.tag in ("VBN", "VBG")  # "a peak soars, its top lit"
+    if lit and not cased and not told:
         top = verb.index if head.head == head.index else head.head
         words[head.index] = head._replace(dep="advcl", head=verb.index)
         verb = verb._replace(dep=head.dep, head=top)
@@ -156,9 +155,8 @@ def _hang(words: list[Word], verb: Word, subject: Word, before: Sequence[Word]) 
             verb = verb._replace(dep="ROOT", head=verb.index)
     elif cased or kind in ("obj", "obl", "nmod", "nsubj", "appos"):
         root = next(w for w in clause if w.head == w.index)
-        if told or not root.is_noun or root.index > verb.index:
-            return False
-        if (verb.tag == "VBP") != _is_several(root):
+        agrees = root.is_noun and (verb.tag == "VBP") == _is_several(root)
+        if told or not agrees or root.index > verb.index:
             return False
         owner = owner._replace(dep=verb.dep, head=verb.head)  # "wood" of "pieces of wood lie"
         words[root.index] = root._replace(dep="nsubj", head=verb.index)
@@ -176,14 +174,10 @@ def subjects_read_as_objects(words: Sequence[Word]) -> list[Word]:
     found = list(words)
     led = {w.head for w in words if w.dep.split(":")[0] in ("nsubj", "cc", "mark")}
     for verb in words:
-        first = words[verb.head]
-        if verb.dep != "conj" or verb.tag not in _FINITE or verb.index in led:
-            continue
-        noun = _joined_noun_before(words, verb)
-        if noun is None:
-            continue
-        object_ = words[noun.head]
-        if object_.dep == "obj" and object_.head == first.index:
+        own = verb.dep == "conj" and verb.tag in _FINITE and verb.index not in led
+        noun = _joined_noun_before(words, verb) if own else None
+        object_ = words[noun.head] if noun else verb
+        if noun and object_.dep == "obj" and object_.head == verb.head:
             found[noun.index] = noun._replace(dep="nsubj", head=verb.index)
             for joint in words[object_.index : noun.index]:
                 if joint.dep == "cc" and joint.head == noun.index:
@@ -220,8 +214,7 @@ def clothes_of_verbs(words: Sequence[Word]) -> list[Word]:
     for before, word in pairwise(words):
         worn = words[word.head]
         dressed = word.dep == "case" and word.lower == "in" and worn.dep.startswith("obl")
-        if not (dressed and before.is_noun and is_kind(worn.lower, "clothing")):
-            continue
-        if before.head == worn.head != before.index and is_kind(before.lower, "person"):
+        near = dressed and before.is_noun and before.head == worn.head != before.index
+        if near and is_kind(worn.lower, "clothing") and is_kind(before.lower, "person"):
             found[worn.index] = worn._replace(dep="nmod", head=before.index)
     return found

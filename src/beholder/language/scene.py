@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 from beholder.errors import ConfigError
@@ -57,21 +57,20 @@ class Builder:
     def _place(self, index: int, phrase: Phrase) -> None:
         span = (phrase.name[0].start, phrase.name[-1].end)
         mention = Mention(" ".join(w.text for w in phrase.name), span, phrase.word.sentence)
-        earlier = self.links.same.get(index)
-        meant = tuple(e for word in earlier or () for e in self._of_word.get(word, ()))
-        if meant:
+        earlier = self.links.same.get(index, ())
+        if meant := tuple(e for word in earlier for e in self._of_word.get(word, ())):
             self._of_word[index] = meant
             if len(meant) == 1:
                 self._add_mention(meant[0], mention, phrase)
             return
-        group = self.links.member_of.get(index)
-        if group is not None and group in self.phrases.by_word and group not in self._of_word:
+        group = self.links.member_of.get(index, -1)
+        if group in self.phrases.by_word and group not in self._of_word:
             self._place(group, self.phrases.by_word[group])  # "some of the rocks"
-        owner = self._of_word.get(group, ()) if group is not None else ()
+        owner = self._of_word.get(group, ())
         bare = len(phrase.name) == 1 and phrase.plural and not phrase.word.is_plural
-        people = bare and phrase.word.lemma in PEOPLE_BY_NUMBER
-        head = "people" if people else phrase.word.lemma
-        last = "people" if people else phrase.name[-1].lemma
+        head, last = phrase.word.lemma, phrase.name[-1].lemma
+        if bare and head in PEOPLE_BY_NUMBER:
+            head = last = "people"
         name = " ".join([*(w.lower for w in phrase.name[:-1]), last])
         quantity, member_of = phrase.quantity, None
         if owner:
@@ -88,9 +87,8 @@ class Builder:
         entity = self.entities[index]
         entity = replace(entity, mentions=(*entity.mentions, mention))
         if entity.kind == "pronoun" and phrase.kind == "thing":
-            entity = replace(
-                entity, kind="thing", name=mention.text.lower(), head=phrase.word.lemma
-            )
+            name, head = mention.text.lower(), phrase.word.lemma
+            entity = replace(entity, kind="thing", name=name, head=head)
         if phrase.quantity is not None and entity.quantity is None:
             entity = replace(entity, quantity=phrase.quantity)
         self.entities[index] = entity
@@ -108,23 +106,19 @@ class Builder:
         """Add facts; those about words that stand for no entity are dropped."""
         for fact in facts:
             if isinstance(fact, AttributeFact):
-                self._add_attribute(fact)
-            else:
-                self._add_relation(fact)
-
-    def _add_attribute(self, fact: AttributeFact) -> None:
-        for entity in self.meant(fact.noun):
-            key = (entity, fact.value, fact.polarity)
-            text = " ".join(word.lower for word in fact.words)
-            said = (text, fact.value, spans(fact.words), fact.words[0].sentence)
-            made = Attribute(entity, *said, fact.kind, fact.polarity, fact.rule, self._doubt(fact))
-            self.attributes[key] = _merged(self.attributes.get(key), made)
-
-    def _add_relation(self, fact: RelationFact) -> None:
-        for subject in self.meant(fact.subject):
-            for target in self.meant(fact.object):
+                for entity in self.meant(fact.noun):
+                    self._add_attribute(fact, entity)
+                continue
+            for subject, target in product(self.meant(fact.subject), self.meant(fact.object)):
                 if subject != target:
                     self._add_pair(fact, subject, target)
+
+    def _add_attribute(self, fact: AttributeFact, entity: int) -> None:
+        key = (entity, fact.value, fact.polarity)
+        text = " ".join(word.lower for word in fact.words)
+        said = (text, fact.value, spans(fact.words), fact.words[0].sentence)
+        made = Attribute(entity, *said, fact.kind, fact.polarity, fact.rule, self._doubt(fact))
+        self.attributes[key] = _merged(self.attributes.get(key), made)
 
     def _add_pair(self, fact: RelationFact, subject: int, target: int) -> None:
         text = fact.text or " ".join(AFFIRMED.get(w.lower, w.lower) for w in fact.words)
@@ -139,11 +133,10 @@ class Builder:
         self.relations[key] = _merged(self.relations.get(key), made)
 
     def _doubt(self, fact: AttributeFact | RelationFact) -> float:
-        relation = isinstance(fact, RelationFact)
+        part: certainty.Part = "relation" if isinstance(fact, RelationFact) else "attribute"
         places = (fact.subject, fact.object) if isinstance(fact, RelationFact) else (fact.noun,)
         ends = [self.document.words[place] for place in places]
-        found = certainty.features(fact.words, ends)
-        return certainty.doubt("relation" if relation else "attribute", found)
+        return certainty.doubt(part, certainty.features(fact.words, ends))
 
     def graph(self, rules: str) -> SceneGraph:
         """The finished graph; pronouns that name nothing and say nothing are left out."""
@@ -186,11 +179,8 @@ def _merged(known: P | None, made: P) -> P:
 def _base(fact: RelationFact) -> str:
     if fact.kind == "possessive":
         return "have"
-    parts = [
-        w.lemma if w.pos == "VERB" else AFFIRMED.get(w.lower, w.lower)
-        for w in fact.words
-        if w.pos != "DET"
-    ]
+    said = [w for w in fact.words if w.pos != "DET"]
+    parts = [w.lemma if w.pos == "VERB" else AFFIRMED.get(w.lower, w.lower) for w in said]
     if fact.text is not None and fact.text.endswith(" to"):
         parts.append("to")
     return " ".join(parts)
@@ -214,14 +204,13 @@ def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "buil
     """
     if rules not in get_args(Rules):
         raise ConfigError(f"there are no rules {rules!r}; use one of {', '.join(get_args(Rules))}")
-    if rules == "fixed":
-        document = _quoted_as_objects(document.joined(_runs(document)))
-    phrases = find_phrases(document)
-    if rules == "fixed":
-        unseen.validate_params(document, phrases)
-    links = coreference.resolve(document, phrases, coref)
     if rules == "reference":
+        links = coreference.resolve(document, find_phrases(document), coref)
         return reference.reference_graph(document, links)
+    document = _quoted_as_objects(document.joined(_runs(document)))
+    phrases = find_phrases(document)
+    unseen.validate_params(document, phrases)
+    links = coreference.resolve(document, phrases, coref)
     name_pronouns(document, phrases, links)
     builder = Builder(document, phrases, links)
     builder.add(attribute_facts(document, phrases))
@@ -242,18 +231,16 @@ def _runs(document: Document) -> dict[Span, tuple[str, str]]:
     """Runs of words that are one: quotations, names with "of", prices and shares."""
     runs: dict[Span, tuple[str, str]] = {}
     for quoted in _QUOTED.finditer(document.text):
-        inside = [
-            word for word in document if quoted.start() < word.start and word.end < quoted.end()
-        ]
+        begin, end = quoted.span()
+        inside = [word for word in document if begin < word.start and word.end < end]
         if 1 < len(inside) <= _MOST_QUOTED and inside[0].sentence == inside[-1].sentence:
             runs[inside[0].index, inside[-1].index + 1] = _NAME
     for word in document:
         rest = document.words[word.index + 1 : word.index + 4]
-        known = "of the" if [w.lower for w in rest[:2]] == ["of", "the"] else "of"
-        n_words = len(known.split())
-        ends = (word, rest[n_words]) if len(rest) > n_words else ()
-        if rest[:1] and rest[0].lower == "of" and ends and all(_is_proper(w) for w in ends):
-            runs[word.index, word.index + n_words + 2] = _NAME
+        joint = [w.lower for w in rest[:2]]
+        last = rest[2:] if joint == ["of", "the"] else rest[1:2]
+        if joint[:1] == ["of"] and last and _is_proper(word) and _is_proper(last[0]):
+            runs[word.index, last[0].index + 1] = _NAME
     for first, second in pairwise(document):
         joined = document.text[first.start : second.end]
         if "SYM" in (first.pos, second.pos) and _NUMERAL.fullmatch(joined):
@@ -268,10 +255,10 @@ def _is_proper(word: Word) -> bool:
 
 def _quoted_as_objects(document: Document) -> Document:
     """The document with quotations that were read as clauses as the objects of their verbs."""
-    words = [
-        word._replace(dep="obj") if " " in word.text and word.dep in _CLAUSES else word
-        for word in document
-    ]
+    words = list(document)
+    for word in document:
+        if " " in word.text and word.dep in _CLAUSES:
+            words[word.index] = word._replace(dep="obj")
     return Document(document.text, words, document.sentences, document.parser)
 
 
@@ -293,13 +280,10 @@ def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
         if subject.index in links.same:
             same = len(known) == 1 and known[0].lemma == noun.lemma
             phrases.stands_for[index] = known[0].index if same else subject.index
+            del phrases.by_word[index]
         elif index not in links.same:
             phrases.stands_for[subject.index] = index
             del phrases.by_word[subject.index]
-            continue
-        else:
-            continue
-        del phrases.by_word[index]
 
 
 def year_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
@@ -340,9 +324,8 @@ def numeral_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFac
             said = head if measure else word
         before = document.words[word.index - 1]
         told = clauses.subjects(document, before) if follows_verb(document, word) else []
-        told = told or clauses.subjects(document, said)
-        owners = told or _governing(document, said, phrases)
-        for owner in owners[:1]:
+        told = told or clauses.subjects(document, said) or _governing(document, said, phrases)
+        for owner in told[:1]:
             polarity = not clauses.is_denied(document, document.words[said.head])
             words = tuple(sorted({said, word}))
             value = " ".join(each.text.lower() for each in words)

@@ -69,12 +69,9 @@ class GraphUnit:
 
     def place(self, graph: SceneGraph) -> tuple[int, ...]:
         """Where its words and its ends begin in the text: identifies it."""
-        starts = [self.spans[0][0] if self.spans else -1]
-        if self.kind != "entity":
-            starts.append(graph.entities[self.subject].mentions[0].span[0])
-        if self.object is not None:
-            starts.append(graph.entities[self.object].mentions[0].span[0])
-        return tuple(starts)
+        ends = (None if self.kind == "entity" else self.subject, self.object)
+        named = [graph.entities[end].mentions[0].span[0] for end in ends if end is not None]
+        return (self.spans[0][0] if self.spans else -1, *named)
 
 
 def graph_units(graph: SceneGraph) -> tuple[GraphUnit, ...]:
@@ -91,11 +88,8 @@ def graph_units(graph: SceneGraph) -> tuple[GraphUnit, ...]:
         if graph.entities[attribute.entity].kind not in APART and key not in seen:
             seen.add(key)
             found.append(_attribute_unit(graph, attribute))
-    found += [
-        _quantity_unit(graph, e)
-        for e in graph.entities
-        if e.kind == "thing" and e.polarity and e.quantity is not None
-    ]
+    counted = (e for e in graph.entities if e.kind == "thing" and e.polarity)
+    found += [_quantity_unit(graph, e) for e in counted if e.quantity is not None]
     for relation in graph.relations:
         ends = {graph.entities[relation.subject].kind, graph.entities[relation.object].kind}
         key = (relation.subject, relation.object, relation.predicate, relation.polarity)
@@ -219,17 +213,12 @@ def statements(document: Document, coref: Coref = "builtin") -> tuple[Statement,
 
 def graph_statements(graph: SceneGraph) -> tuple[Statement, ...]:
     """The statements of a scene graph; the picture itself is no thing that exists in it."""
-    told = _introduced(graph)
-    made = [
-        _existence(e, graph)
-        for e in graph.entities
-        if e.kind == "thing" and e.member_of is None and (e.index not in told or e.quantity)
-    ]
-    made += [
-        _attribute(a, graph)
-        for a in graph.attributes
-        if graph.entities[a.entity].kind != "picture" and graph.entities[a.entity].polarity
-    ]
+    # The existence of others follows from a relation to them: "has a chimney".
+    told = {r.object for r in graph.relations if r.polarity}
+    things = (e for e in graph.entities if e.kind == "thing" and e.member_of is None)
+    made = [_existence(e, graph) for e in things if e.index not in told or e.quantity]
+    seen = {e.index for e in graph.entities if e.kind != "picture" and e.polarity}
+    made += [_attribute(a, graph) for a in graph.attributes if a.entity in seen]
     made += [_relation(r, graph) for r in graph.relations if r.predicate != "of"]
     unique = {statement.text: statement for statement in reversed(made)}
     return tuple(sorted(unique.values(), key=lambda s: (s.sentence, s.spans)))
@@ -249,20 +238,12 @@ def wording(unit: GraphUnit, graph: SceneGraph) -> str:
     return _relation(next(ties), graph).text
 
 
-def _introduced(graph: SceneGraph) -> set[int]:
-    """Entities whose existence follows from a relation to them: "has a chimney"."""
-    return {r.object for r in graph.relations if r.polarity}
-
-
 def _existence(entity: Entity, graph: SceneGraph) -> Statement:
     noun = _noun(entity)
     if not entity.polarity:
         # What is denied is the thing with its qualities: "no red cars", but no more with "visible".
-        qualities = [
-            a.text
-            for a in graph.attributes_of(entity.index)
-            if a.kind == "quality" and a.value not in EMPTY_QUALITIES
-        ]
+        of_it = [a for a in graph.attributes_of(entity.index) if a.kind == "quality"]
+        qualities = [a.text for a in of_it if a.value not in EMPTY_QUALITIES]
         text = f"There {_be(entity)} no {' '.join([*qualities, noun])}."
     elif entity.plural:
         counted = entity.quantity is not None and entity.rule != "share"
@@ -283,11 +264,10 @@ def _attribute(attribute: Attribute, graph: SceneGraph) -> Statement:
         words = f"from {attribute.value if plain else words}"
     if attribute.kind == "kind":
         words = words if entity.plural else _article(words) + words
-    if attribute.kind == "state":
-        words = words if attribute.polarity or _is_participle(words) else attribute.value
-        predicate = _predicate(words, entity, _is_participle(words), attribute.polarity)
-    else:
-        predicate = f"{_be(entity)} {'' if attribute.polarity else 'not '}{words}"
+    if attribute.kind == "state" and not (attribute.polarity or _is_participle(words)):
+        words = attribute.value
+    participle = attribute.kind != "state" or _is_participle(words)
+    predicate = _predicate(words, entity, participle, attribute.polarity)
     share = _is_of_share(entity, attribute)
     text, at = f"{_subject(entity, share)} {predicate}.", (attribute.spans, attribute.sentence)
     return Statement(text, "attribute", *at, (entity.index,), attribute.polarity)
@@ -298,10 +278,9 @@ def _relation(relation: Relation, graph: SceneGraph) -> Statement:
     affirmed = relation.polarity or not subject.polarity  # "no clouds are in the sky"
     if relation.kind == "possessive":
         predicate = "have" if subject.plural else "has"
-    elif relation.kind == "preposition":
-        predicate = f"{_be(subject)} {'' if affirmed else 'not '}{relation.text}"
     else:
-        participle = relation.passive or _is_participle(relation.text)
+        participle = relation.kind == "preposition" or relation.passive
+        participle = participle or _is_participle(relation.text)
         words = relation.text if affirmed or participle else relation.predicate
         predicate = _predicate(words, subject, participle, affirmed)
     share = _is_of_share(subject, relation)
@@ -312,11 +291,9 @@ def _relation(relation: Relation, graph: SceneGraph) -> Statement:
 
 def _predicate(words: str, subject: Entity, participle: bool, polarity: bool) -> str:
     """A verb as it stands, or after "be" if a participle; in base form after "does not"."""
-    if not participle and polarity:
-        return words
-    if not participle:
-        return f"{'do' if subject.plural else 'does'} not {words}"
-    return f"{_be(subject)} {'' if polarity else 'not '}{words}"
+    if participle:
+        return f"{_be(subject)} {'' if polarity else 'not '}{words}"
+    return words if polarity else f"{'do' if subject.plural else 'does'} not {words}"
 
 
 def _is_participle(words: str) -> bool:
@@ -327,8 +304,8 @@ def _is_participle(words: str) -> bool:
 def _noun(entity: Entity) -> str:
     named = [m.text for m in entity.mentions if m.text.lower() not in ("it", "they", "he", "she")]
     text = named[0] if named and entity.member_of is None else entity.name
-    first, _, rest = text.partition(" ")
-    return text if first[1:] != first[1:].lower() else f"{first.lower()}{' ' if rest else ''}{rest}"
+    first, blank, rest = text.partition(" ")
+    return text if first[1:] != first[1:].lower() else f"{first.lower()}{blank}{rest}"
 
 
 def _subject(entity: Entity, share: bool = False) -> str:
@@ -346,11 +323,8 @@ def _object(entity: Entity) -> str:
     """The other end of a relation; what is not there is none that is known: "not with any cars"."""
     if entity.kind == "pronoun" or entity.member_of is not None:
         return _subject(entity).lower()
-    if not entity.polarity:
-        return f"any {_noun(entity)}"
-    if entity.quantity and entity.plural:
-        return f"{_amount(entity.quantity)} {_noun(entity)}"
-    return f"the {_noun(entity)}"
+    amount = _amount(entity.quantity) if entity.quantity and entity.plural else "the"
+    return f"{amount if entity.polarity else 'any'} {_noun(entity)}"
 
 
 def _amount(quantity: str) -> str:

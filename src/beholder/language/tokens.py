@@ -83,23 +83,15 @@ def _cut(run: str) -> tuple[str, ...]:
     while run and run not in known and len(run) != size:
         size = len(run)
         before = _prefix(run)
-        if before and run[before:] in known:
-            first.append(run[:before])
-            run = run[before:]
-            break
-        after = _suffix(run[before:])
+        after = 0 if before and run[before:] in known else _suffix(run[before:])
         if after and run[:-after] in known:
-            last.append(run[-after:])
-            run = run[:-after]
-            break
-        if before:
-            first.append(run[:before])
-        if after:
-            last.append(run[len(run) - after :])
+            before = 0
+        first.append(run[:before])
+        last.append(run[len(run) - after :])
         run = run[before : len(run) - after]
     whole = len(run) <= _LONGEST and "." in run and _ADDRESS.fullmatch(run)
     middle = known.get(run) or ([run] if whole else _within(run))
-    return (*first, *filter(None, middle), *reversed(last))
+    return tuple(filter(None, (*first, *middle, *reversed(last))))
 
 
 def _prefix(run: str) -> int:
@@ -158,7 +150,7 @@ def _within(run: str) -> list[str]:
 
 def _cuts(sign: str, before: str, after: str) -> bool:
     """Whether a sign between two characters is a token."""
-    if sign == "…" or sign.startswith("..") or _is_icon(sign):
+    if sign == "…" or sign.startswith("..") or _is_icon(sign[0]):
         return True
     if sign in "+-*^" and before in "0123456789" and after and after in "0123456789-":
         return True

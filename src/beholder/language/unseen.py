@@ -66,9 +66,7 @@ def _free_predicates(document: Document, phrases: Phrases) -> None:
             phrase.kind = _kind(document, phrase)
             del phrases.stands_for[index]
             phrases.by_word[index] = phrase
-    in_order = sorted(phrases.by_word.items())
-    phrases.by_word.clear()
-    phrases.by_word.update(in_order)
+    phrases.by_word = dict(sorted(phrases.by_word.items()))
 
 
 def names_nothing(word: Word) -> bool:
@@ -102,11 +100,9 @@ def _meant(document: Document, phrases: Phrases, word: Word) -> Word | None:
     if word.lemma not in PROPERTIES | _ANOTHER:
         return None
     for below in document.children(word, "nmod", "nmod:poss"):
-        owned = below.dep == "nmod:poss"
         of = any(case.lower == "of" for case in document.children(below, "case"))
-        if owned:
-            return below
-        if of and phrases.entity(below.index) is not None and word.lemma != "shade":
+        known = of and word.lemma != "shade" and phrases.entity(below.index) is not None
+        if known or below.dep == "nmod:poss":
             return below
     return None
 
@@ -133,10 +129,8 @@ def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
     weather = document.child(word, "cop") and any(w.lower in lex.WEATHER for w in described)
     if (lemma in _NOTHING and not weather) or _is_quality(lemma) or is_colour(document, word):
         return True  # but "it is a sunny day" says the weather
-    near = document.words[max(0, word.index - 2) : word.index + 3]
-    if {"by", "in", "to"} & {w.lower for w in near} and [w.lower for w in near].count(
-        word.lower
-    ) > 1:
+    near = [w.lower for w in document.words[max(0, word.index - 2) : word.index + 3]]
+    if near.count(word.lower) > 1 and not {"by", "in", "to"}.isdisjoint(near):
         return True  # "shoulder to shoulder", "side by side"
     if word.tag == "JJS" or word.lower in _SUPERLATIVES:
         return True
@@ -162,11 +156,8 @@ def _is_effect(document: Document, word: Word) -> bool:
     if first.dep != "obj" or verb is None or verb.lemma not in EFFECT_VERBS:
         return False
     below = (n for noun in (verb, first) for n in document.children(noun, "obl", "nmod"))
-    return any(
-        (noun.lemma in _NOTHING | _SHOTS | lex.PICTURES or _is_whole(document, noun))
-        and any(case.lower == "to" for case in document.children(noun, "case"))
-        for noun in below
-    )
+    to = (n for n in below if any(case.lower == "to" for case in document.children(n, "case")))
+    return any(n.lemma in _NOTHING | _SHOTS | lex.PICTURES or _is_whole(document, n) for n in to)
 
 
 def _is_whole(document: Document, word: Word) -> bool:
@@ -176,15 +167,13 @@ def _is_whole(document: Document, word: Word) -> bool:
 
 def _is_compared(document: Document, word: Word) -> bool:
     """Whether a thing is only like a noun: "reminiscent of an elephant's trunk"."""
-    above: Word | None = word
-    while above is not None and above.dep.split(":")[0] in ("nmod", "conj", "compound"):
-        above = document.head(above)
-        if above is not None and above.lemma in _LIKENESS:
-            return True
-    if above is None or above.dep not in ("obl", "obj"):
-        return False
-    head = document.head(above)
-    return head is not None and head.lemma in _LIKENESS
+    while word.dep.split(":")[0] in ("nmod", "conj", "compound"):
+        above = document.head(word)
+        if above is None or above.lemma in _LIKENESS:
+            return above is not None
+        word = above
+    head = document.head(word)
+    return head is not None and word.dep in ("obl", "obj") and head.lemma in _LIKENESS
 
 
 def _is_trait(document: Document, word: Word) -> bool:
@@ -221,9 +210,6 @@ def _is_shade(document: Document, word: Word) -> bool:
 
 def _of_nothing(document: Document, word: Word) -> bool:
     """Whether a noun is "of" a colour, a look or an effect."""
-    return any(
-        below.lower in lex.COLOURS
-        or below.lemma in _NOTHING | PROPERTIES
-        or _is_quality(below.lemma)
-        for below in document.children(word, "nmod")
-    )
+    below = document.children(word, "nmod")
+    looks = _NOTHING | PROPERTIES
+    return any(n.lower in lex.COLOURS or n.lemma in looks or _is_quality(n.lemma) for n in below)

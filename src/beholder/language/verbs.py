@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import filterfalse, product
 from typing import TypeAlias
 
 from beholder.language import clauses
@@ -15,6 +15,7 @@ from beholder.language.phrases import Phrases, is_bare_colour
 from beholder.language.unseen import EFFECT_VERBS, colours_of
 
 Fact: TypeAlias = AttributeFact | RelationFact
+_NO_MANNER = lex.FOCUS_ADVERBS | lex.NEGATIONS | {"when", "where", "while", "as", "how"}
 _WAYS = ("from", "to", "toward")
 
 
@@ -26,9 +27,8 @@ def places_of(document: Document, word: Word, phrases: Phrases) -> Iterator[Plac
     for noun in hanging:
         if noun.dep == "nmod:poss" or noun.lower in lex.RELATIVE_PRONOUNS:
             continue
-        if word.is_noun and word.dep == "obj" and noun.dep == "obl":
-            continue
-        if not preposition(document, noun) or noun.lemma in lex.TIMES:
+        of_verb = word.is_noun and word.dep == "obj" and noun.dep == "obl"
+        if of_verb or noun.lemma in lex.TIMES or not preposition(document, noun):
             continue
         for each in clauses.conjuncts(document, noun):
             yield place(document, each, phrases, borrowed=noun)
@@ -57,17 +57,13 @@ def located(
         yield AttributeFact(subject.index, words, where.text, "position", "position", polarity)
     elif not coloured and not phrases.is_picture(where.target):
         if where.lacks:  # who walks without shoes walks, and is with no shoes
-            if _is_there(phrases, where.target):
+            entity = phrases.entity(where.target.index)
+            if entity is not None and phrases.by_word[entity].polarity:
                 return
             lead, polarity = (), False
         kind: RelationKind = "verb" if lead else "preposition"
         ends, words = (subject.index, where.target.index), (*lead, *where.words)
         yield RelationFact(*ends, words, kind, rule, passive, polarity)
-
-
-def _is_there(phrases: Phrases, word: Word) -> bool:
-    entity = phrases.entity(word.index)
-    return entity is not None and phrases.by_word[entity].polarity
 
 
 def _colours(document: Document, where: Place) -> list[Word]:
@@ -83,19 +79,20 @@ def _colours(document: Document, where: Place) -> list[Word]:
 _SIDES = ("left", "right")
 
 
-@dataclass(frozen=True, slots=True)
 class _Act:
     """A verb with all that the rules below need of it."""
 
-    document: Document
-    phrases: Phrases
-    verb: Word
-    words: tuple[Word, ...]
-    objects: list[Word]
-    places: list[Place]
-    stranded: Word | None
-    passive: bool
-    polarity: bool
+    def __init__(self, document: Document, phrases: Phrases, verb: Word) -> None:
+        self.document, self.phrases, self.verb = document, phrases, verb
+        self.stranded = clauses.stranded_preposition(document, verb)
+        self.words = tuple(w for w in verb_words(document, verb) if w is not self.stranded)
+        direct = clauses.objects(document, verb)
+        self.objects = [o for o in direct if not _is_direction(document, o)]
+        self.places = list(places_of(document, verb, phrases))
+        if fronted := clauses.fronted_place(document, verb):
+            self.places.append(place(document, fronted, phrases))
+        self.passive = clauses.is_passive(document, verb)
+        self.polarity = not clauses.is_denied(document, verb)
 
     def relation(
         self,
@@ -122,14 +119,11 @@ def verb_facts(document: Document, word: Word, phrases: Phrases) -> Iterator[Fac
     if _is_showing(document, word, phrases, named):
         yield from _shown(document, word, phrases, named)
         return
-    act = _act(document, word, phrases)
+    act = _Act(document, phrases, word)
     for subject in named:
-        relations = [*_objects(act, subject), *_receivers(act, subject)]
-        relations += _gap(act, subject)
-        yield from relations
-        at_places = list(_at_places(act, subject))
-        yield from at_places
-        related = any(_holds_verb(fact, act) for fact in (*relations, *at_places))
+        facts: list[Fact] = [*_relations(act, subject), *_at_places(act, subject)]
+        yield from facts
+        related = any(_holds_verb(fact, act) for fact in facts)
         told = not act.objects or not act.polarity  # "fills the view" says nothing visible
         if not related and told and not _means_another_verb(document, word):
             yield _state(act, subject)
@@ -148,73 +142,41 @@ def _holds_verb(fact: Fact, act: _Act) -> bool:
 
 def verb_words(document: Document, word: Word) -> tuple[Word, ...]:
     """A verb with its particles: "picks up"."""
-    particles = [c for c in document.children(word, "compound:prt") if c.index > word.index]
-    return (word, *particles)
+    return (word, *document.after(word, "compound:prt"))
 
 
-def _act(document: Document, word: Word, phrases: Phrases) -> _Act:
-    stranded = clauses.stranded_preposition(document, word)
-    places = list(places_of(document, word, phrases))
-    fronted = clauses.fronted_place(document, word)
-    if fronted is not None:
-        places.append(place(document, fronted, phrases))
-    return _Act(
-        document=document,
-        phrases=phrases,
-        verb=word,
-        words=tuple(w for w in verb_words(document, word) if w is not stranded),
-        objects=[o for o in clauses.objects(document, word) if not _is_direction(document, o)],
-        places=places,
-        stranded=stranded,
-        passive=clauses.is_passive(document, word),
-        polarity=not clauses.is_denied(document, word),
-    )
-
-
-def _objects(act: _Act, subject: Word) -> Iterator[RelationFact]:
-    """Read "holds a cup"."""
+def _relations(act: _Act, subject: Word) -> Iterator[RelationFact]:
+    """Read "holds a cup"; "gives the woman a flower" as "gives to"; "the chair he sits on"."""
     for target in act.objects:
         if target.index != subject.index and not act.phrases.is_picture(target):
             yield act.relation(subject, target, "verb")
-
-
-def _receivers(act: _Act, subject: Word) -> Iterator[RelationFact]:
-    """Read "gives the woman a flower" as "gives to"."""
+    text = " ".join([*(word.lower for word in act.words), "to"])
     for named in clauses.recipients(act.document, act.verb):
         for target in clauses.conjuncts(act.document, named):
-            text = " ".join(word.lower for word in act.words)
-            yield act.relation(subject, target, "recipient", text=f"{text} to")
-
-
-def _gap(act: _Act, subject: Word) -> list[RelationFact]:
-    """Read "the chair (that) the man sits on"."""
+            yield act.relation(subject, target, "recipient", text=text)
     gap = clauses.gap_noun(act.document, act.verb)
-    if gap is None or act.stranded is None:
-        return []
-    return [act.relation(subject, gap, "relative", words=(*act.words, act.stranded))]
+    if gap is not None and act.stranded is not None:
+        yield act.relation(subject, gap, "relative", words=(*act.words, act.stranded))
 
 
 def _at_places(act: _Act, subject: Word) -> Iterator[Fact]:
     """Read "stands on a hill near a tree" as two relations."""
-    for where in act.places:
-        if not act.places_object(where):
-            told = ("verb place", act.polarity, act.passive)
-            yield from located(act.document, act.phrases, subject, act.words, where, *told)
+    told = ("verb place", act.polarity, act.passive)
+    for where in filterfalse(act.places_object, act.places):
+        yield from located(act.document, act.phrases, subject, act.words, where, *told)
 
 
 def _placed_objects(act: _Act) -> Iterator[Fact]:
     """Read "puts a plate on the table": the plate is on the table."""
-    for target in act.objects:
-        for where in act.places:
-            if act.places_object(where):
-                told = ("placed object", act.polarity)
-                yield from located(act.document, act.phrases, target, (), where, *told)
+    told = ("placed object", act.polarity)
+    for target, where in product(act.objects, filter(act.places_object, act.places)):
+        yield from located(act.document, act.phrases, target, (), where, *told)
 
 
 def _means_another_verb(document: Document, word: Word) -> bool:
     """Whether the meaning is in the word below: "seems to be smiling", "looks old"."""
     below = document.child(word, "xcomp", "ccomp")
-    if word.lemma in lex.LINKING and (document.child(word, "xcomp") or document.child(word, "obj")):
+    if word.lemma in lex.LINKING and document.child(word, "xcomp", "obj"):
         return True
     return below is not None and below.pos in ("VERB", "NOUN", "ADJ", "AUX")
 
@@ -229,12 +191,10 @@ def _is_showing(document: Document, word: Word, phrases: Phrases, named: list[Wo
 def _shown(document: Document, word: Word, phrases: Phrases, named: list[Word]) -> Iterator[Fact]:
     """Read "The image shows a dog on a bed", "A dog is seen on a bed": only the places count."""
     direct = clauses.objects(document, word)
-    things = direct if direct else [s for s in named if not phrases.is_picture(s)]
-    for thing in things:
+    for thing in direct or [s for s in named if not phrases.is_picture(s)]:
         for where in places_of(document, word, phrases):
-            if where.text.startswith("from"):  # "seen from the side", "shown from the hips up"
-                continue
-            if where.target is None or thing.index != where.target.index:
+            own = where.target is not None and thing.index == where.target.index
+            if not own and not where.text.startswith("from"):  # "seen from the side"
                 yield from located(document, phrases, thing, (), where, "shown")
 
 
@@ -247,15 +207,13 @@ def _is_direction(document: Document, word: Word) -> bool:
 def _state(act: _Act, subject: Word) -> AttributeFact:
     """A verb that relates to nothing is a state of its subject: "is sitting", "walks slowly"."""
     word = act.verb
-    around = [
-        c
-        for c in act.document.children(word, "advmod", "xcomp")
-        if c.lower
-        not in lex.FOCUS_ADVERBS | lex.NEGATIONS | {"when", "where", "while", "as", "how"}
-        and (c.pos in ("ADV", "ADJ", "ADP") if c.index > word.index else c.lower.endswith("ly"))
-    ]
+    before = act.document.before(word, "advmod", "xcomp")
+    after = act.document.after(word, "advmod", "xcomp")
+    around = [c for c in before if c.lower.endswith("ly")]
+    around += [c for c in after if c.pos in ("ADV", "ADJ", "ADP")]
+    around = [c for c in around if c.lower not in _NO_MANNER]
     below = act.document.children(word, "advmod", "xcomp", "obj")
     sides = [c for c in below if _is_direction(act.document, c)]
-    words = tuple(sorted({*act.words, *around, *sides}, key=lambda w: w.index))
+    words = tuple(sorted({*act.words, *around, *sides}))
     value = " ".join([word.lemma, *(w.lower for w in (*act.words[1:], *sides))])
     return AttributeFact(subject.index, words, value, "state", "verb", act.polarity)

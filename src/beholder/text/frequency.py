@@ -31,11 +31,8 @@ def weight(word: str) -> float:
 
 @cache
 def _weights() -> dict[str, float]:
-    rows = [
-        line.split("\t")
-        for line in _TABLE.read_text(encoding="utf-8").splitlines()
-        if not line.startswith("#")
-    ]
+    lines = _TABLE.read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
     n_sentences = int(rows[0][0])
     return {
         word: _A / (_A + int(count) / n_sentences)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import lzma
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -51,11 +52,9 @@ def bases(word: str) -> frozenset[str]:
 def senses(word: str, part: str) -> frozenset[int]:
     """The first senses of a lower-case word as one part of speech (n, v or a)."""
     known = _load().senses
-    own = known.get(word, {}).get(part)
-    if own:
+    if own := known.get(word, {}).get(part):
         return own
-    found = (known.get(base, {}).get(part, frozenset()) for base in bases(word))
-    return frozenset().union(*found)
+    return frozenset().union(*(known.get(base, {}).get(part, ()) for base in bases(word)))
 
 
 def parents(sense: int) -> frozenset[int]:
@@ -74,12 +73,10 @@ def general(word: str, part: str) -> frozenset[int]:
     """All senses above those of a word, without its own."""
     above = _load().above
     found: set[int] = set()
-    todo = list(senses(word, part))
+    todo = set(senses(word, part))
     while todo:
-        for number in above.get(todo.pop(), ()):
-            if number not in found:
-                found.add(number)
-                todo.append(number)
+        todo = {number for sense in todo for number in above.get(sense, ())} - found
+        found |= todo
     return frozenset(found)
 
 
@@ -120,15 +117,20 @@ def relatives(word: str) -> frozenset[str]:
     return own.union(*(table.get(base, frozenset()) for base in own))
 
 
+def table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """The lines of a packed table: a mark, and words or numbers."""
+    for line in lzma.decompress(path.read_bytes()).decode("utf-8").splitlines():
+        mark, _, text = line.partition("\t")
+        yield mark, text.split(" ")
+
+
 @cache
 def _load() -> _Kinds:
     found: dict[str, Senses] = defaultdict(dict)
     above: dict[int, tuple[int, ...]] = {}
     pairs: dict[str, set[str]] = defaultdict(set)
     abstract: set[str] = set()
-    for line in lzma.decompress(_TABLE.read_bytes()).decode("utf-8").splitlines():
-        mark, _, text = line.partition("\t")
-        first, *rest = text.split(" ")
+    for mark, (first, *rest) in table_rows(_TABLE):
         if mark == "<":
             above[int(first)] = tuple(map(int, rest))
         elif mark == "=":

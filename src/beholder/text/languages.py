@@ -58,8 +58,8 @@ _SIGNS = {
 _SIGN_SETS = {name: frozenset(told.split()) for name, told in _SIGNS.items()}
 _ALL_SIGNS = frozenset().union(*_SIGN_SETS.values())
 _ENGLISH_SIGNS = "the of and is are with an to at by from this that there his her its for"
-_ENGLISH_SIGN_SET = frozenset(_ENGLISH_SIGNS.split())
-LITTLE_WORDS = _ALL_SIGNS | _ENGLISH_SIGN_SET
+_OURS = frozenset(_ENGLISH_SIGNS.split())
+LITTLE_WORDS = _ALL_SIGNS | _OURS
 """Little words by which languages are distinguished, lower case."""
 _SIGN_SHARE = 0.2
 _ENOUGH_FOR_SIGNS = 5
@@ -106,10 +106,9 @@ def _looked_at(text: str) -> str | None:
         if 2 * n_latin < n_letters:
             return f"{n_letters - n_latin} of its {n_letters} letters are not Latin"
     found = folded_words(text)
-    if len(found) >= _ENOUGH_FOR_SIGNS and len(_ALL_SIGNS.intersection(found)) > 1:
-        why = _other_language(found)
-        if why is not None:
-            return why
+    signs = len(found) >= _ENOUGH_FOR_SIGNS and len(_ALL_SIGNS.intersection(found)) > 1
+    if signs and (why := _other_language(found)):
+        return why
     if len(found) >= _ENOUGH_WORDS:
         known = sum(frequency.weight(word) < 1.0 for word in found)
         if known < _KNOWN_SHARE * len(found):
@@ -122,20 +121,12 @@ _remembered = lru_cache(maxsize=4096)(_looked_at)
 
 def _other_language(found: Sequence[str]) -> str | None:
     """The language whose little words a text is full of, far fuller than of those of English."""
-    own = sum(word in _ENGLISH_SIGN_SET for word in found)
-    signs = {
-        language: [word for word in found if word in known]
-        for language, known in _SIGN_SETS.items()
-    }
-    likeliest = max(signs, key=lambda language: len(signs[language]))
-    most = signs[likeliest]
-    if (
-        len(set(most)) > 1
-        and len(most) >= _SIGN_SHARE * len(found)
-        and len(most) > own * _SIGNS_PER_ENGLISH
-    ):
-        return f"it looks {likeliest} ({', '.join(map(repr, dict.fromkeys(most[:3])))})"
-    return None
+    least = max(_SIGN_SHARE * len(found), 1 + _SIGNS_PER_ENGLISH * sum(w in _OURS for w in found))
+    signs = {name: [w for w in found if w in known] for name, known in _SIGN_SETS.items()}
+    likeliest, most = max(signs.items(), key=lambda item: len(item[1]))
+    if len(set(most)) == 1 or len(most) < least:
+        return None
+    return f"it looks {likeliest} ({', '.join(map(repr, dict.fromkeys(most[:3])))})"
 
 
 _AKIN = {

@@ -10,6 +10,7 @@ import re
 import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from beholder.errors import ItemError
@@ -215,33 +216,26 @@ class RuleSplitter(Splitter):
 
 def _blocks(text: str) -> list[tuple[int, int]]:
     """Ranges between the line breaks that end a sentence by themselves."""
-    lines: list[tuple[int, int]] = []
-    start = 0
-    for newline in _NEWLINE.finditer(text):
-        lines.append((start, newline.start()))
-        start = newline.end()
-    lines.append((start, len(text)))
-
-    blocks: list[tuple[int, int]] = []
-    for position, (start, end) in enumerate(lines):
-        if position and not _ends_block(text, lines[position - 1], (start, end)):
-            blocks[-1] = (blocks[-1][0], end)
+    breaks = [newline.span() for newline in _NEWLINE.finditer(text)]
+    starts = [0, *(end for _, end in breaks)]
+    lines = list(zip(starts, [*(start for start, _ in breaks), len(text)], strict=True))
+    blocks = lines[:1]
+    for (start, end), (after, stop) in pairwise(lines):
+        if _ends_block(text[start:end], text[after:stop]):
+            blocks.append((after, stop))
         else:
-            blocks.append((start, end))
+            blocks[-1] = (blocks[-1][0], stop)
     return blocks
 
 
-def _ends_block(text: str, before: tuple[int, int], after: tuple[int, int]) -> bool:
-    if _is_blank(text, *before) or _is_blank(text, *after) or _MARKER.match(text, *after):
+def _ends_block(before: str, after: str) -> bool:
+    following = after.lstrip()
+    if not following or not before.strip() or _MARKER.match(after):
         return True
-    goes_on = next((c for c in text[after[0] : after[1]] if not c.isspace()), "").islower()
-    if before[1] - before[0] <= _LONGEST_HEADING and _is_heading(text[slice(*before)], goes_on):
+    goes_on = following[0].islower()
+    if len(before) <= _LONGEST_HEADING and _is_heading(before, goes_on):
         return True
-    return _MARKER.match(text, *before) is not None and not goes_on
-
-
-def _is_blank(text: str, start: int, end: int) -> bool:
-    return start == end or text[start:end].isspace()
+    return _MARKER.match(before) is not None and not goes_on
 
 
 def _is_heading(line: str, goes_on: bool) -> bool:
@@ -256,10 +250,9 @@ def _is_heading(line: str, goes_on: bool) -> bool:
 
 def _sentences(text: str, start: int, end: int) -> list[Segment]:
     """Segments of one block."""
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
+    block = text[start:end].rstrip()
+    end = start + len(block)
+    start = end - len(block.lstrip())
     found: list[Segment] = []
     for stop in _STOP.finditer(text, start, end):
         after = _AFTER_STOP.match(text, stop.end(), end)
@@ -357,17 +350,12 @@ def _is_unit(text: str, stop: int, token: str) -> bool:
 def _join_wordless(text: str, pieces: list[Segment]) -> list[Segment]:
     """Join pieces without letter or digit to the piece before them, or else to the one after."""
     joined: list[Segment] = []
-    waiting: int | None = None
+    wordless = True  # whether what was joined last is
     for piece in pieces:
         has_word = any(c.isalnum() for c in piece.of(text))
-        if joined and not has_word:
+        if joined and (wordless or not has_word):
             joined[-1] = Segment(joined[-1].start, piece.end)
-        elif not has_word:
-            waiting = piece.start if waiting is None else waiting
-            last = piece.end
         else:
-            joined.append(Segment(piece.start if waiting is None else waiting, piece.end))
-            waiting = None
-    if waiting is not None:
-        joined.append(Segment(waiting, last))
+            joined.append(piece)
+        wordless &= not has_word
     return joined

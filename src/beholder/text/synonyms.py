@@ -6,9 +6,10 @@ The table is a cut of WordNet 3.0 (Princeton University; its licence lies beside
 
 from __future__ import annotations
 
-import lzma
 from functools import cache, lru_cache
 from pathlib import Path
+
+from beholder.text.kinds import table_rows
 
 IDENTITY = "wordnet3.0.v1"
 
@@ -37,13 +38,9 @@ def senses(word: str) -> frozenset[int]:
     table, forms = _load()
     found: set[int] = set()
     for part, endings in _ENDINGS.items():
-        bases = {word, *forms[part].get(word, ())}
-        bases |= {
-            word[: len(word) - len(ending)] + base
-            for ending, base in endings
-            if word.endswith(ending) and len(word) > len(ending)
-        }
-        for base in bases:
+        fitting = ((end, base) for end, base in endings if word.endswith(end) and word != end)
+        stems = (word.removesuffix(end) + base for end, base in fitting)
+        for base in {word, *forms[part].get(word, ()), *stems}:
             found.update(table[part].get(base, ()))
     return frozenset(found)
 
@@ -57,10 +54,7 @@ def are_synonyms(a: str, b: str) -> bool:
 def _load() -> tuple[dict[str, dict[str, list[int]]], dict[str, dict[str, list[str]]]]:
     table: dict[str, dict[str, list[int]]] = {part: {} for part in _ENDINGS}
     forms: dict[str, dict[str, list[str]]] = {part: {} for part in _ENDINGS}
-    lines = lzma.decompress(_TABLE.read_bytes()).decode("utf-8").splitlines()
-    for number, line in enumerate(lines):
-        part, _, text = line.partition("\t")
-        words = text.split(" ")
+    for number, (part, words) in enumerate(table_rows(_TABLE)):
         if part.endswith("!"):
             forms[part[0]].setdefault(words[0], []).extend(words[1:])
         else:
