@@ -118,26 +118,13 @@ def _load() -> _Model:
         return _Model(minilm.layers(file), sides, on_grid(weight.T, _PLACES), bias)
 
 
-_CLASSES = {
-    "entailment": ENTAILMENT,
-    "entail": ENTAILMENT,
-    "entails": ENTAILMENT,
-    "entailed": ENTAILMENT,
-    "supports": ENTAILMENT,
-    "supported": ENTAILMENT,
-    "neutral": NEUTRAL,
-    "not_entailment": NEUTRAL,
-    "not_entailed": NEUTRAL,
-    "not_enough_info": NEUTRAL,
-    "unsupported": NEUTRAL,
-    "contradiction": CONTRADICTION,
-    "contradicts": CONTRADICTION,
-    "contradicted": CONTRADICTION,
-    "refutes": CONTRADICTION,
-    "refuted": CONTRADICTION,
+_LABELS = {
+    ENTAILMENT: ("entailment", "entail", "entails", "entailed", "supports", "supported"),
+    NEUTRAL: ("neutral", "not_entailment", "not_entailed", "not_enough_info", "unsupported"),
+    CONTRADICTION: ("contradiction", "contradicts", "contradicted", "refutes", "refuted"),
 }
 """What models call their classes. A model of two says only whether a pair is entailed."""
-_NAMES = {ENTAILMENT: "entailment", NEUTRAL: "neutral", CONTRADICTION: "contradiction"}
+_CLASSES = {label: one for one, labels in _LABELS.items() for label in labels}
 
 
 def classes_of(found: Sequence[str], stated: str | None, model: str) -> tuple[int, ...]:
@@ -210,7 +197,7 @@ class HFEntailment:
         told = [str(config.id2label[i]) for i in sorted(config.id2label)]
         self.classes = classes_of(told, labels, f"nli:{name}")
         able = describe(name, device=device, dtype=dtype, revision=revision)
-        self.identity = f"{able.model},{','.join(_NAMES[one] for one in self.classes)}"
+        self.identity = f"{able.model},{','.join(_LABELS[one][0] for one in self.classes)}"
         self._name, self._revision = name, revision
         self._device, self._dtype = device, dtype
         self._batch_size = batch_size
@@ -222,7 +209,7 @@ class HFEntailment:
         Raises:
             ItemError: A pair is longer than the model takes; it is not cut.
         """
-        found: FloatArray = np.zeros((len(pairs), len(_NAMES)), np.float32)
+        found: FloatArray = np.zeros((len(pairs), len(_LABELS)), np.float32)
         order = sorted(range(len(pairs)), key=lambda i: sum(map(len, pairs[i])))
         with self._lock:
             for start in range(0, len(order), self._batch_size):

@@ -34,12 +34,6 @@ def whole(name: str) -> int:
     return int(table()[name]["value"])
 
 
-def akin() -> Mapping[str, float]:
-    """How like two places are, by their names."""
-    found: Mapping[str, float] = table()["predicates.akin"]["value"]
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class Numbers:
     """What turns evidence into values and grades; see the table, names beginning ``decide``."""

@@ -8,43 +8,26 @@ from functools import lru_cache
 from importlib import resources
 
 from beholder.judges.builtin.classes import exclude, values
-from beholder.judges.builtin.numbers import akin, number
+from beholder.judges.builtin.numbers import number, table
 from beholder.language.lexicon import parse
 
-_SAME = {
-    "over": "above",
-    "on top of": "on",
-    "onto": "on",
-    "upon": "on",
-    "atop": "on",
-    "inside": "in",
-    "inside of": "in",
-    "within": "in",
-    "into": "in",
-    "beside": "next to",
-    "alongside": "next to",
-    "adjacent to": "next to",
-    "by": "next to",
-    "close to": "near",
-    "nearby": "near",
-    "part of": "of",
-    "to left of": "left of",
-    "on left of": "left of",
-    "at left of": "left of",
-    "to right of": "right of",
-    "on right of": "right of",
-    "at right of": "right of",
-    "beyond": "behind",
-    "below": "under",
-    "beneath": "under",
-    "underneath": "under",
-    "in back of": "behind",
-    "before": "in front of",
-    "in middle of": "in center of",
-    "at center of": "in center of",
-    "'s": "with",
-    "have": "with",
+_NAMED = {
+    "above": ("over",),
+    "on": ("on top of", "onto", "upon", "atop"),
+    "in": ("inside", "inside of", "within", "into"),
+    "next to": ("beside", "alongside", "adjacent to", "by"),
+    "near": ("close to", "nearby"),
+    "of": ("part of",),
+    "left of": ("to left of", "on left of", "at left of"),
+    "right of": ("to right of", "on right of", "at right of"),
+    "behind": ("beyond", "in back of"),
+    "under": ("below", "beneath", "underneath"),
+    "in front of": ("before",),
+    "in center of": ("in middle of", "at center of"),
+    "with": ("'s", "have"),
 }
+"""Places, each with its other names."""
+_SAME = {name: place for place, names in _NAMED.items() for name in names}
 _SIDE = re.compile(r"^(?:on|at|in|to) (left|right)(?:-hand)? side of$")
 _INVERSE = {
     "under": "above",
@@ -103,7 +86,10 @@ _OF_DOER = frozenset(("in", "of", "on", "with"))
 _NO_DIRECTION = frozenset(
     ["next to", "near", "around", "along with", "across from", "opposite", "between", "of"]
 )
-_AKIN = {frozenset(pair.split("|")): likeness for pair, likeness in akin().items()}
+_AKIN: dict[frozenset[str], float] = {
+    frozenset(pair.split("|")): likeness
+    for pair, likeness in table()["predicates.akin"]["value"].items()
+}
 _OTHER_PLACE = number("predicates.other_place")
 _EXCLUDED = number("evidence.excluded")
 _RELATED = number("decide.related")
