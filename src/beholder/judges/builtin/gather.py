@@ -31,7 +31,7 @@ from beholder.judges.builtin.exchanges import exchanged
 from beholder.judges.builtin.lexis import content, named_further, part_numbers, said_in
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import Numbers, number
-from beholder.judges.builtin.relations import UnitSeen, related
+from beholder.judges.builtin.relations import related
 from beholder.language.statements import GraphUnit
 from beholder.language.unseen import VAGUE
 from beholder.text.kinds import is_abstract
@@ -308,29 +308,20 @@ class _Gathering:
             found |= self._target.kin.get(other, set())
         return sorted(found)
 
-    def _relation(self, unit: GraphUnit, place: int, seen: UnitSeen) -> Evidence:
-        pairs = self._pairs
-        other = int(pairs.best[unit.subject])
+    def _relation(self, unit: GraphUnit, place: int, seen: Evidence) -> Evidence:
+        other = int(self._pairs.best[unit.subject])
         ends = [i for i in (unit.subject, unit.object) if i is not None]
         known = other >= 0 and seen.stated >= self._numbers.ends
         share = known and unit.share and self._shares_exclude(unit.subject, other)
-        return Evidence(
-            "relation",
-            unit.polarity,
-            other >= 0,
+        return replace(
+            seen,
+            affirmed=unit.polarity,
+            counterpart=other >= 0,
             coverage=float(self._coverage[place]),
-            named=float(pairs.similarity[unit.subject, other]) if other >= 0 else 0.0,
-            stated=seen.stated,
-            order=seen.order,
-            between=seen.between,
-            turned=seen.turned,
+            named=self._named(unit.subject),
             ends=min(self._named(i) for i in ends),
-            bare=seen.bare,
-            spared=seen.spared,
-            elsewhere=seen.elsewhere,
             denied=seen.denied or share,
             told=told_amount(self._target.graph.entities[other]) if share else seen.told,
-            where=seen.where,
         )
 
 
