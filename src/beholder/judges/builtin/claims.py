@@ -26,7 +26,6 @@ from beholder.text import words as word_spans
 from beholder.text.kinds import bases, meanings
 
 _SHORTEST = whole("spelling.shortest")
-_EXCLUDED = number("evidence.excluded")
 _ALIKE = number("claims.alike")
 _CLOSE = whole("claims.close")
 _SURE = number("claims.sure")
@@ -236,7 +235,7 @@ def _worded(claim: AnalysedText, source: Source) -> float:
     if not claim.words or not source.text.words:
         return 0.0
     similarity = cosines(claim.word_vectors, source.text.word_vectors)
-    lower_excluded(similarity, claim.word_values, source.text.word_values, _EXCLUDED)
+    lower_excluded(similarity, claim.word_values, source.text.word_values)
     weights = np.array([0.0 if word in _UNSAID else frequency.weight(word) for word in claim.words])
     best = [
         float((similarity[:, part].max(axis=1) * weights).sum())

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
 
+from beholder.judges.builtin.numbers import number as setting
 from beholder.language.lexicon import parse
 from beholder.language.numerals import number
 
 Values = frozenset[tuple[str, float]]
 """Places in the classes: name of the class and line; of an age its unit of time and how many."""
+EXCLUDED = setting("evidence.excluded")
+"""Factor on the similarity of values that exclude each other."""
 _TIME = "year|month|week|day"
 _AGE = re.compile(rf"(?:^|.*[\s-])({_TIME})s?[\s-]old\b")
 _TEENS = range(13, 26)

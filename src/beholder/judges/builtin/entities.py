@@ -13,15 +13,13 @@ import numpy.typing as npt
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
 from beholder.judges.builtin.amounts import amount
-from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
+from beholder.judges.builtin.analysed import AnalysedText, lower_excluded, verb_similarity
 from beholder.judges.builtin.classes import exclude
 from beholder.judges.builtin.lexis import named_apart, tie
 from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
-from beholder.judges.builtin.verbs import verb_similarity
 from beholder.language.graph import Entity
 
-_EXCLUDED = number("evidence.excluded")
 _CONTEXT = number("entities.context")
 _IDENTITY = number("entities.identity")
 _HEAD_ONLY = number("entities.head_only")
@@ -75,7 +73,7 @@ def counterparts(
     heads = _HEAD_ONLY * cosines(source.heads, target.heads)
     plain = np.maximum(cosines(source.names, target.names), heads)
     similarity = plain.copy()
-    lower_excluded(similarity, source.head_values, target.head_values, _EXCLUDED)
+    lower_excluded(similarity, source.head_values, target.head_values)
     _apply_ties(source, target, similarity)
     _apply_youth(source, target, similarity)
     groups = _like_groups(similarity >= _ALIKE)
@@ -248,7 +246,7 @@ def _namesakes(source: AnalysedText, claimants: list[int]) -> list[int]:
         frozenset()
     )  # sentences that name all of them, which settles it at once
     for row in np.flatnonzero(like.sum(axis=1) > 1).tolist():
-        named = source.sentences_of(claimants[row])
+        named = source.sentences_of[claimants[row]]
         both = named & together
         if both or all(_apart(source, claimants[row], claimants[o]) for o in found if like[row, o]):
             together = both if found else named
@@ -257,11 +255,11 @@ def _namesakes(source: AnalysedText, claimants: list[int]) -> list[int]:
 
 
 def _apart(source: AnalysedText, a: int, b: int) -> bool:
-    if source.sentences_of(a) & source.sentences_of(b):
+    if source.sentences_of[a] & source.sentences_of[b]:
         return True
     if _introduced(source, a) and _introduced(source, b):
         return True
-    return any(exclude(v, w) for v in source.values_of(a) for w in source.values_of(b))
+    return any(exclude(v, w) for v in source.values_of[a] for w in source.values_of[b])
 
 
 def _introduced(source: AnalysedText, index: int) -> bool:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.analysed import AnalysedText, verb_similarity
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.lexis import tie
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import alike_predicates
-from beholder.judges.builtin.verbs import verb_similarity
 from beholder.language.statements import GraphUnit
 from beholder.text.kinds import is_kind, senses
 

@@ -36,7 +36,6 @@ from beholder.language.statements import GraphUnit
 from beholder.language.unseen import VAGUE
 from beholder.text.kinds import is_abstract
 
-_EXCLUDED = number("evidence.excluded")
 _NEARLY = number("entail.repeated")
 _STATE = number("evidence.state")
 _CLOSER = number("evidence.closer")
@@ -260,7 +259,7 @@ class _Gathering:
         The colour of a material excludes none that is said beside it: "white gold" is gold.
         """
         values = self._target.values_at.get(said, frozenset())
-        shared = {value for own in self._source.values_of(index) for value in values & own}
+        shared = {value for own in self._source.values_of[index] for value in values & own}
         return any(name == "material" for name, _ in shared)
 
     def _is_of_one_value(self, index: int, said: int) -> bool:
@@ -272,8 +271,8 @@ class _Gathering:
         target = self._target
         classes = {name for name, _ in target.values_at.get(said, ())}
         for side in (
-            self._source.values_of(index),
-            target.values_of(int(target.property_owners[said])),
+            self._source.values_of[index],
+            target.values_of[target.properties[said].entity],
         ):
             own = [
                 frozenset(value for value in values if value[0] in classes)
@@ -332,7 +331,7 @@ def _coverage(source: AnalysedText, target: AnalysedText) -> FloatArray:
         return np.zeros(len(source.units))
     similarity = cosines(source.unit_word_vectors, target.word_vectors)
     part_numbers(similarity, words, target.words)
-    lower_excluded(similarity, source.unit_word_values, target.word_values, _EXCLUDED)
+    lower_excluded(similarity, source.unit_word_values, target.word_values)
     weights = source.unit_word_weights
     n = len(source.units)
     total = np.bincount(owner, similarity.max(axis=1) * weights, n)
@@ -361,7 +360,7 @@ def _property_agreement(source: AnalysedText, target: AnalysedText) -> _Agreemen
     attributes = [p for p, u in enumerate(units) if u.kind == "attribute"]
     rows = [row for row, place in enumerate(attributes) if place in by_place]
     asked = [source.properties[row].value for row in rows]
-    similarity = said_in(asked, [p.value for p in target.properties], _EXCLUDED)
+    similarity = said_in(asked, [p.value for p in target.properties])
     whole = cosines(source.property_vectors[rows], target.property_vectors)
     part_numbers(whole, asked, [found.value for found in target.properties])
     single = [row for row, value in enumerate(asked) if len(content(value)) == 1]
@@ -371,7 +370,7 @@ def _property_agreement(source: AnalysedText, target: AnalysedText) -> _Agreemen
     excluded: dict[int, list[int]] = {}
     # How many there are excludes no other number: "two men" are "six feet tall".
     said = [(p, v) for p, v in target.property_values if not target.properties[p].quantity]
-    for row, column in lower_excluded(similarity, values, said, _EXCLUDED):
+    for row, column in lower_excluded(similarity, values, said):
         excluded.setdefault(row, []).append(column)
     best = np.zeros((len(places), len(target.graph.entities)))
     np.maximum.at(best.T, target.property_owners, similarity.T)

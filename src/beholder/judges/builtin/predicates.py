@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 
-from beholder.judges.builtin.classes import exclude, values
+from beholder.judges.builtin.classes import EXCLUDED, exclude, values
 from beholder.judges.builtin.numbers import number, table
 from beholder.language.lexicon import parse
 
@@ -91,7 +91,6 @@ _AKIN: dict[frozenset[str], float] = {
     for pair, likeness in table()["predicates.akin"]["value"].items()
 }
 _OTHER_PLACE = number("predicates.other_place")
-_EXCLUDED = number("evidence.excluded")
 _RELATED = number("decide.related")
 _ONE_SIDED = number("predicates.one_sided")
 _WEARS_OF = number("predicates.wears_of")
@@ -195,7 +194,7 @@ def verb_likeness(a: Predicate, b: Predicate, similarity: float) -> float:
     """How far two verbs say the same, by the similarity of their vectors and by their classes."""
     if a.verb == b.verb:
         return 1.0
-    return similarity * _EXCLUDED if exclude(values(a.verb), values(b.verb)) else similarity
+    return similarity * EXCLUDED if exclude(values(a.verb), values(b.verb)) else similarity
 
 
 def likeness(

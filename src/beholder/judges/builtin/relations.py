@@ -9,13 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.analysed import AnalysedText, verb_similarity
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
-from beholder.judges.builtin.verbs import verb_similarity
 from beholder.language.statements import GraphUnit
 
 _SAME = number("decide.related")
