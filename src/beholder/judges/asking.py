@@ -172,15 +172,11 @@ class Questioner:
         able = await self.backend.capabilities(images=bool(images))
         question = Message("user", (*images, prompt))
         records = [
-            Record(
-                request=Request((question, Message("assistant", (text,)))).digest,
-                operation="perplexity",
-                template="perplexity.v1@none",
-                backend=self.backend.name + self.backend.variant,
-                model=able.model,
-                replicate=0,
-                answer=Answer((), able.model),
-                cost=None,
+            self._blank(
+                Request((question, Message("assistant", (text,)))).digest,
+                "perplexity",
+                "perplexity.v1@none",
+                able.model,
             )
             for text in texts
         ]
@@ -207,6 +203,13 @@ class Questioner:
                 " judge gemini:MODEL"
             )
 
+    def _blank(
+        self, request: str, operation: str, template: str, model: str, replicate: int = 0
+    ) -> Record:
+        """The record of a question before its answer."""
+        name, answer = self.backend.name + self.backend.variant, Answer((), model)
+        return Record(request, operation, template, name, model, replicate, answer, cost=None)
+
     async def _obtain(self, prompt: Prompt[Any]) -> Answer:
         request = Request(prompt.messages, prompt.sampling, prompt.schema, prompt.replicate)
         self._check_films(request.images)
@@ -215,16 +218,8 @@ class Questioner:
                 schema=request.schema is not None, images=bool(request.images)
             )
             template = f"{prompt.template.name}.v{prompt.template.version}@{prompt.template.digest}"
-            blank = Record(
-                request=_asked(request, able),
-                operation=prompt.operation,
-                template=template,
-                backend=self.backend.name + self.backend.variant,
-                model=able.model,
-                replicate=prompt.replicate,
-                answer=Answer((), able.model),
-                cost=None,
-            )
+            digest = _asked(request, able)
+            blank = self._blank(digest, prompt.operation, template, able.model, prompt.replicate)
             note_question(blank.key, prompt.messages)
             known = self._answers.get_answer(blank.key)
             if known is not None:

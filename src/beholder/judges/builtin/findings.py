@@ -12,7 +12,7 @@ from beholder.judges.builtin.decide import (
     sure,
     value,
 )
-from beholder.judges.builtin.entailed import Chances, ask, likely, undecided
+from beholder.judges.builtin.entailed import REPEATED, VERBATIM, Chances, ask, likely, undecided
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.gather import gather
 from beholder.judges.builtin.numbers import PRESENT, Numbers, number, numbers
@@ -23,10 +23,8 @@ from beholder.records import Span
 _EVEN, _SLOPE = 0.5, 0.6
 """Probability that counts as half, and the range of probabilities that values spread over."""
 _SURELY = number("entail.surely")
-_REPEATED = number("entail.repeated")
 _RETOLD = number("entail.retold")
 _SURELY_NOT = number("entail.surely_not")
-_VERBATIM = number("entail.verbatim")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ def find(
     ]
     for change in rewritten(source, target) if entail else ():
         for place in change.units(source):
-            said = made[place].value >= _VERBATIM and evidence[place].repeated < _RETOLD
+            said = made[place].value >= VERBATIM and evidence[place].repeated < _RETOLD
             if not (said or made[place].contradiction):
                 where = (change.instead,) if change.instead else ()
                 words = " ".join(target.graph.text[slice(*span)] for span in where)
@@ -100,7 +98,7 @@ def find(
     for place, (unit, found) in enumerate(zip(source.units, evidence, strict=True)):
         wrong = not absent.isdisjoint((unit.subject, unit.object))
         spared = found.spared and found.kind == "relation" and not contradicted(found, n)
-        misread = unit.doubt >= MISREAD and found.repeated < _REPEATED
+        misread = unit.doubt >= MISREAD and found.repeated < REPEATED
         if misread or (spared and wrong):
             made[place] = replace(made[place], excused=True)
     return tuple(made)

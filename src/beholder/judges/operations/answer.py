@@ -115,6 +115,12 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
     _column: ClassVar[tuple[str, Shape[Any]]]
     """Name and shape of the column that holds the answer."""
 
+    @property
+    def _begins(self) -> str:
+        """The first words of the text, as a quote; empty if they cannot be quoted."""
+        said = " ".join(self.text.split()[:8])
+        return said if locate(said, self.text) else ""
+
     def _shown(self) -> dict[str, Untrusted]:
         """The texts that the judge sees, as the prompt names them."""
         return {"text": self.text}
@@ -158,7 +164,6 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         def read(index: int, row: Mapping[str, Any]) -> Mapping[str, TextAnswer]:
             return {"answer": self._found(index, self._read(index, row[name]), row)}
 
-        begins = " ".join(self.text.split()[:8])
         found = await model.rows(
             ("item", rows),
             {
@@ -168,7 +173,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
                     [self._fewest(index) for index in range(len(rows))],
                 ),
                 **self._further(),
-                "quote": (words(_LONGEST, None), begins if locate(begins, self.text) else None),
+                "quote": (words(_LONGEST, None), self._begins or None),
             },
             texts=self._shown(),
             language=self.language,
@@ -258,7 +263,7 @@ class CheckCriteria(FromText, name="check_criteria"):
         return index not in self.demands
 
     def _typical(self, index: int) -> str | None:
-        return MET if locate(" ".join(self.text.split()[:8]), self.text) else NOT_MENTIONED
+        return MET if self._begins else NOT_MENTIONED
 
     def _doubtful(self, index: int, states: Sequence[str | None]) -> str | None:
         return next(s for s in (NOT_MENTIONED, CONTRADICTED) if s in states)
@@ -328,7 +333,7 @@ class AnswerQuestions(FromText, name="answer_questions"):
 
     def _typical(self, index: int) -> str | None:
         asked = self.questions[index]
-        if asked.third and not locate(" ".join(self.text.split()[:8]), self.text):
+        if asked.third and not self._begins:
             return None
         return "A" if asked.options else "some words"
 
@@ -367,7 +372,7 @@ class NameSubjects(FromText, name="name_subjects"):
         return None if named in _NOTHING else named
 
     def _typical(self, index: int) -> str | None:
-        return "one" if locate(" ".join(self.text.split()[:8]), self.text) else None
+        return "one" if self._begins else None
 
 
 HIGHEST_GRADE = 5
