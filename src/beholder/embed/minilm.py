@@ -156,7 +156,8 @@ def token_states(texts: Sequence[Sequence[int]], layer: int = N_LAYERS) -> list[
         while last < len(windows) and n + len(windows[last]) <= _AT_ONCE:
             n += len(windows[last])
             last += 1
-        states += _encode(windows[first:last], layer)
+        part = windows[first:last]
+        states += through(_load().layers()[:layer], part, embedded(part))
         first = last
     found, taken = [], 0
     for ids in texts:
@@ -228,10 +229,6 @@ def _joined(windows: Sequence[FloatArray], n: int) -> FloatArray:
         for states, start, (low, high) in zip(windows, starts, pairwise(bounds), strict=True)
     ]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _encode(texts: Sequence[Sequence[int]], layer: int) -> list[FloatArray]:
-    return through(_load().layers()[:layer], texts, embedded(texts))
 
 
 def embedded(texts: Sequence[Sequence[int]]) -> FloatArray:

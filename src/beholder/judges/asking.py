@@ -147,22 +147,20 @@ class Questioner:
             ItemError: The answer cannot be used, nor can the one to a repair request; it was cut
                 off; or the request cannot be answered at all.
         """
-        answer = await self._obtain(prompt)
-        _check_finish(prompt, answer, self.backend.name)
-        try:
-            return prompt.parse(answer)
-        except BadAnswer as bad:
-            first = bad
-        repair = replace(prompt, messages=(*prompt.messages, *_complaint(answer, first)))
-        answer = await self._obtain(repair)
-        _check_finish(prompt, answer, self.backend.name)
-        try:
-            return prompt.parse(answer)
-        except BadAnswer as bad:
-            raise ItemError(
-                f"{self.backend.name} gave no usable answer to {prompt.operation}: {bad} (before"
-                f" that: {first}); it said {answer.text[:200]!r}"
-            ) from bad
+        first: BadAnswer | None = None
+        while True:
+            answer = await self._obtain(prompt)
+            _check_finish(prompt, answer, self.backend.name)
+            try:
+                return prompt.parse(answer)
+            except BadAnswer as bad:
+                if first is not None:
+                    raise ItemError(
+                        f"{self.backend.name} gave no usable answer to {prompt.operation}: {bad}"
+                        f" (before that: {first}); it said {answer.text[:200]!r}"
+                    ) from bad
+                first = bad
+            prompt = replace(prompt, messages=(*prompt.messages, *_complaint(answer, first)))
 
     async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...]

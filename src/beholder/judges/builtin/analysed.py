@@ -228,21 +228,15 @@ class AnalysedText:
     def properties(self) -> tuple[Property, ...]:
         """All that is said of single entities."""
         found = [
-            Property(
-                unit.subject,
-                unit.text,
-                unit.value,
-                unit.spans,
-                unit.polarity,
-                quantity=unit.quantity,
-            )
-            for unit in self.units
-            if unit.kind == "attribute"
+            Property(u.subject, u.text, u.value, u.spans, u.polarity, quantity=u.quantity)
+            for u in self.units
+            if u.kind == "attribute"
         ]
-        for unit in self.units:
-            if unit.kind == "relation" and unit.verb:
-                verb = unit.value.split()[0]
-                found.append(Property(unit.subject, unit.text, verb, unit.spans, unit.polarity))
+        found += [
+            Property(u.subject, u.text, u.value.split()[0], u.spans, u.polarity)
+            for u in self.units
+            if u.kind == "relation" and u.verb
+        ]
         for _, unit, said in self.relations:
             if said.place == "in front of" and unit.polarity and unit.object is not None:
                 first, last = ("background", "foreground")[:: -1 if not said.place_turned else 1]
@@ -251,9 +245,10 @@ class AnalysedText:
                     for end, where in ((unit.subject, first), (unit.object, last))
                 ]
         for entity in self.graph.entities:
-            span = entity.mentions[0].span
-            name = entity.name.lower()
-            found.append(Property(entity.index, entity.mentions[0].text, name, (span,)))
+            first_time = entity.mentions[0]
+            found.append(
+                Property(entity.index, first_time.text, entity.name.lower(), (first_time.span,))
+            )
         return tuple(found)
 
     @cached_property

@@ -80,11 +80,15 @@ def exclude(a: Values, b: Values) -> bool:
     return not shared <= {name for name, _ in a & b}
 
 
+def sections(file: str) -> dict[str, list[str]]:
+    """The lines of each section of a file beside this one."""
+    return parse(resources.files(__package__).joinpath(file).read_text(encoding="utf-8"))
+
+
 @cache
 def _table() -> dict[str, Values]:
-    text = resources.files(__package__).joinpath("classes.txt").read_text(encoding="utf-8")
     found: dict[str, set[tuple[str, float]]] = {}
-    for name, lines in parse(text).items():
+    for name, lines in sections("classes.txt").items():
         for place, line in enumerate(lines):
             for word in line.split():
                 found.setdefault(word, set()).add((name, place))

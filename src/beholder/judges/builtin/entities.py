@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeAlias
 
 import numpy as np
@@ -298,28 +299,27 @@ def relation_agreement(
         return found
     asked, said = _ends(source), _ends(target)
     verbs = verb_similarity(source, target)
+
+    def best(relation: int, end: int, first: bool, column: int) -> float:
+        _, unit, predicate = source.relations[relation]
+        return max(
+            (
+                _agrees(
+                    predicate, target.relations[at][2], float(verbs[relation, at]), first == leads
+                )
+                * float(similarity[end, far])
+                for at, far, leads in said.get(column, ())
+                if unit.polarity == target.relations[at][1].polarity
+            ),
+            default=0.0,
+        )
+
     for rows, columns in groups:
-        for row in rows.tolist():
-            own = asked.get(row, ())
-            for column in columns.tolist() if own else ():
-                total = 0.0
-                for relation, end, first in own:
-                    total += max(
-                        (
-                            _agrees(
-                                source.relations[relation][2],
-                                target.relations[other][2],
-                                float(verbs[relation, other]),
-                                first == leads,
-                            )
-                            * float(similarity[end, far])
-                            for other, far, leads in said.get(column, ())
-                            if source.relations[relation][1].polarity
-                            == target.relations[other][1].polarity
-                        ),
-                        default=0.0,
-                    )
-                found[row, column] = total / len(own)
+        for row, column in product(rows.tolist(), columns.tolist()):
+            total = 0.0
+            for one in asked.get(row, ()):
+                total += best(*one, column)
+            found[row, column] = total / max(len(asked.get(row, ())), 1)
     return found
 
 

@@ -89,12 +89,8 @@ class _Gathering:
         for place, unit in enumerate(units):
             if unit.kind != "entity":
                 known = found[place]
-                against = (
-                    bool(known.told)
-                    or known.excluded
-                    or known.denied
-                    or (known.kind == "relation" and known.elsewhere)
-                )
+                of_another = known.kind == "relation" and known.elsewhere
+                against = bool(known.told) or known.excluded or known.denied or of_another
                 if self._nearby.quoted(unit, against):
                     found[place] = replace(known, quoted=True)
         repeated = _repeated(self._source, self._target)

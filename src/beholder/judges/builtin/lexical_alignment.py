@@ -63,11 +63,8 @@ class _Matches:
 def _align(a: AnalysedText, b: AnalysedText) -> tuple[_Matches, _Matches]:
     """The words of the first text in the second, and of the second in the first."""
     if not a.words or not b.words:
-        nothing = np.zeros(0)
-        return (
-            _Matches(np.zeros(len(a.words)), nothing),
-            _Matches(np.zeros(len(b.words)), nothing),
-        )
+        first, second = (_Matches(np.zeros(len(text.words)), np.zeros(0)) for text in (a, b))
+        return first, second
     similarity = cosines(a.word_vectors, b.word_vectors)
     lower_excluded(similarity, a.word_values, b.word_values)
     similarity **= 2  # a word that is a little like many says little

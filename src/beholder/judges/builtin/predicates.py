@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib import resources
 
-from beholder.judges.builtin.classes import EXCLUDED, exclude, values
+from beholder.judges.builtin.classes import EXCLUDED, exclude, sections, values
 from beholder.judges.builtin.numbers import number, table
-from beholder.language.lexicon import parse
 
 _NAMED = {
     "above": ("over",),
@@ -69,8 +67,7 @@ _AS_PLACE = {
 
 
 def _verbs(section: str) -> frozenset[str]:
-    text = resources.files(__package__).joinpath("predicates.txt").read_text(encoding="utf-8")
-    return frozenset(" ".join(parse(text)[section]).split())
+    return frozenset(" ".join(sections("predicates.txt")[section]).split())
 
 
 _STAYING, _LEADING = _verbs("staying"), _verbs("leading")
