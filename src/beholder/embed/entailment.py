@@ -34,6 +34,8 @@ _KEPT = 1 << 14
 _PLACES = 16
 """Binary places of what the last product gets."""
 _SAME = np.array([1, 0, 0], dtype=np.float32)
+_known: dict[tuple[str, str], FloatArray | None] = {}
+"""What was asked last, by premise and hypothesis."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,15 +58,14 @@ def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
     Returns:
         (pairs, 3), float32: probabilities of entailment, neutral and contradiction; rows sum to 1.
     """
-    known = _answers()
-    found = {pair: _SAME if pair[0] == pair[1] else known.get(pair) for pair in pairs}
+    found = {pair: _SAME if pair[0] == pair[1] else _known.get(pair) for pair in pairs}
     asked = sorted((p for p, row in found.items() if row is None), key=lambda p: len(p[0] + p[1]))
     for start in range(0, len(asked), _AT_ONCE):
         part = asked[start : start + _AT_ONCE]
         found.update(zip(part, _probabilities(part), strict=True))
-    if len(known) > _KEPT:
-        known.clear()
-    known.update({pair: found[pair] for pair in asked})
+    if len(_known) > _KEPT:
+        _known.clear()
+    _known.update({pair: found[pair] for pair in asked})
     return np.array([found[pair] for pair in pairs], dtype=np.float32).reshape(-1, 3)
 
 
@@ -74,12 +75,6 @@ def identity() -> str:
     digest = hashlib.sha256(minilm.identity().encode())
     digest.update(FILE.read_bytes())
     return f"entailment@{digest.hexdigest()[:12]}"
-
-
-@cache
-def _answers() -> dict[tuple[str, str], FloatArray | None]:
-    """What was asked last, by premise and hypothesis."""
-    return {}
 
 
 @lru_cache(maxsize=1 << 12)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Generic, TypeVar
@@ -28,26 +28,20 @@ from beholder.backends.base import REFUSAL
 from beholder.backends.calls import once
 from beholder.backends.money import Account, Budget, SampleSeries
 from beholder.errors import BeholderError, ConfigError, ItemError
-from beholder.judges.answers import AnswerStore, Record
+from beholder.judges.answers import AnswerStore, Record, noting
 from beholder.judges.reading import BadAnswer
 from beholder.judges.templates import Template, sanitise
 
 _noted: ContextVar[dict[str, Sequence[Message]] | None] = ContextVar("questions", default=None)
 
 
-@contextmanager
-def noted_questions() -> Iterator[dict[str, Sequence[Message]]]:
+def noted_questions() -> AbstractContextManager[dict[str, Sequence[Message]]]:
     """Collect the messages of every question that is put within, also by tasks begun there.
 
-    Yields:
-        The messages by the key of the answer; filled during the work.
+    Returns:
+        Gives the messages by the key of the answer; filled during the work.
     """
-    questions: dict[str, Sequence[Message]] = {}
-    token = _noted.set(questions)
-    try:
-        yield questions
-    finally:
-        _noted.reset(token)
+    return noting(_noted, {})
 
 
 def note_question(key: str, messages: Sequence[Message]) -> None:
@@ -170,11 +164,15 @@ class Questioner:
         able = await self.backend.capabilities(images=bool(images))
         question = Message("user", (*images, prompt))
         records = [
-            self._blank(
-                Request((question, Message("assistant", (text,)))).digest,
-                "perplexity",
-                "perplexity.v1@none",
-                able.model,
+            Record(
+                request=Request((question, Message("assistant", (text,)))).digest,
+                operation="perplexity",
+                template="perplexity.v1@none",
+                backend=self.backend.name + self.backend.variant,
+                model=able.model,
+                replicate=0,
+                answer=Answer((), able.model),
+                cost=None,
             )
             for text in texts
         ]
@@ -201,13 +199,6 @@ class Questioner:
                 " judge gemini:MODEL"
             )
 
-    def _blank(
-        self, request: str, operation: str, template: str, model: str, replicate: int = 0
-    ) -> Record:
-        """The record of a question before its answer."""
-        name, answer = self.backend.name + self.backend.variant, Answer((), model)
-        return Record(request, operation, template, name, model, replicate, answer, cost=None)
-
     async def _obtain(self, prompt: Prompt[Any]) -> Answer:
         request = Request(prompt.messages, prompt.sampling, prompt.schema, prompt.replicate)
         self._check_films(request.images)
@@ -215,9 +206,7 @@ class Questioner:
             able = await self.backend.capabilities(
                 schema=request.schema is not None, images=bool(request.images)
             )
-            template = f"{prompt.template.name}.v{prompt.template.version}@{prompt.template.digest}"
-            digest = _asked(request, able)
-            blank = self._blank(digest, prompt.operation, template, able.model, prompt.replicate)
+            blank = self._blank(prompt, request, able)
             note_question(blank.key, prompt.messages)
             known = self._answers.get_answer(blank.key)
             if known is not None:
@@ -231,6 +220,19 @@ class Questioner:
                 arriving = [call.task for call in calls if call.task.get_loop() is loop]
                 await asyncio.gather(*arriving, return_exceptions=True)
             raise
+
+    def _blank(self, prompt: Prompt[Any], request: Request, able: Capabilities) -> Record:
+        """What is kept of the answer, without it."""
+        return Record(
+            request=_asked(request, able),
+            operation=prompt.operation,
+            template=f"{prompt.template.name}.v{prompt.template.version}@{prompt.template.digest}",
+            backend=self.backend.name + self.backend.variant,
+            model=able.model,
+            replicate=prompt.replicate,
+            answer=Answer((), able.model),
+            cost=None,
+        )
 
     async def _shared(self, request: Request, blank: Record, thinking: int) -> Answer:
         """Equal questions in flight are asked once; who gives up does not stop it for the others.

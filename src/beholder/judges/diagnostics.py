@@ -9,7 +9,7 @@ import asyncio
 import io
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import combinations, groupby
 from statistics import fmean
 
 import numpy as np
@@ -82,9 +82,7 @@ def _reliability(operation: str, rows: dict[str, dict[str, float]]) -> PanelReli
     table = np.array(whole, dtype=float).reshape(len(whole), len(judges))
     correlations = {
         (a, b): stats.pearson(table[:, i], table[:, j]).value
-        for i, a in enumerate(judges)
-        for j, b in enumerate(judges)
-        if i < j
+        for (i, a), (j, b) in combinations(enumerate(judges), 2)
     }
     return PanelReliability(
         operation=operation,

@@ -115,11 +115,7 @@ def _by_rules(found: Evidence, n: Numbers) -> Finding:
 def _both(found: Evidence, said: Chances, n: Numbers) -> Finding:
     chance = likely(found, said, n)
     told = found.told if chance < _EVEN and says_otherwise(found, n) else ""
-    clear = bool(told) or (chance >= _SURELY if chance >= _EVEN else _unsaid(found, chance, n))
-    made = min(max((chance - _EVEN) / _SLOPE + _EVEN, 0.0), 1.0)
-    return Finding(made, 1.0 + 4.0 * made, clear, told, found.where)
-
-
-def _unsaid(found: Evidence, chance: float, n: Numbers) -> bool:
     plain = found.kind == "attribute" and found.affirmed and not found.vague
-    return plain and chance <= _SURELY_NOT
+    clear = chance >= _SURELY if chance >= _EVEN else plain and chance <= _SURELY_NOT
+    made = min(max((chance - _EVEN) / _SLOPE + _EVEN, 0.0), 1.0)
+    return Finding(made, 1.0 + 4.0 * made, bool(told) or clear, told, found.where)
