@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -159,12 +159,8 @@ def token_states(texts: Sequence[Sequence[int]], layer: int = N_LAYERS) -> list[
         part = windows[first:last]
         states += through(_load().layers()[:layer], part, embedded(part))
         first = last
-    found, taken = [], 0
-    for ids in texts:
-        n_windows = len(_starts(len(ids) - 2))
-        found.append(_joined(states[taken : taken + n_windows], len(ids)))
-        taken += n_windows
-    return found
+    left = iter(states)
+    return [_joined([*islice(left, len(_starts(len(ids) - 2)))], len(ids)) for ids in texts]
 
 
 @cache

@@ -325,14 +325,10 @@ class AnalysedText:
 
     @cached_property
     def relation_ends(self) -> tuple[list[int], Ints, Ints]:
-        """Relations between two entities by their place, with subject and object of each."""
-        found = [
-            (place, unit.subject, unit.object)
-            for place, (_, unit, _) in enumerate(self.relations)
-            if unit.object is not None
-        ]
-        rows = np.array(found, np.intp).reshape(-1, 3)
-        return rows[:, 0].tolist(), rows[:, 1], rows[:, 2]
+        """Relations by their place, with subject and object of each."""
+        ends = [(unit.subject, unit.object) for _, unit, _ in self.relations]
+        rows = np.array(ends, np.intp).reshape(-1, 2)
+        return list(range(len(ends))), rows[:, 0], rows[:, 1]
 
     @cached_property
     def verb_vectors(self) -> FloatArray:

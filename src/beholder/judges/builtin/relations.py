@@ -95,8 +95,6 @@ def _look(
 ) -> tuple[_Near, _Near, _Near]:
     """The relations of the target that are likest to one as it is, exchanged, and by their ends."""
     best = reverse = likest = _Near()
-    if unit.object is None:
-        return best, reverse, likest
     first, second = pairs.strength[unit.subject], pairs.strength[unit.object]
     columns, subjects, objects = target.relation_ends
     straight = np.sqrt(first[subjects] * second[objects])
