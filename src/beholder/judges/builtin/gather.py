@@ -57,6 +57,7 @@ class _Gathering:
 
     def __init__(self, source: AnalysedText, target: AnalysedText, numbers: Numbers) -> None:
         self._source, self._target, self._numbers = source, target, numbers
+        self._own, self._others = source.graph.entities, target.graph.entities
         self._coverage = _coverage(source, target)
         self._agreement = _property_agreement(source, target)
         agreed = _by_entity(source, target, self._agreement.best)
@@ -106,8 +107,8 @@ class _Gathering:
             found[place] = replace(
                 found[place],
                 exchanged=True,
-                told=self._target.graph.entities[owner].mentions[0].text,
-                where=(self._target.graph.entities[owner].mentions[0].span,),
+                told=self._others[owner].mentions[0].text,
+                where=(self._others[owner].mentions[0].span,),
             )
         things = [value(one, self._numbers) for one in found.values() if one.kind == "entity"]
         shared = sum(things) / max(len(things), 1)
@@ -120,13 +121,13 @@ class _Gathering:
         index, pairs = unit.subject, self._pairs
         other = int(pairs.best[index])
         coverage = float(self._coverage[place])
-        head = self._source.graph.entities[index].head.lower()
+        head = self._own[index].head.lower()
         vague = head in VAGUE or is_abstract(head)
         if other < 0:
             return Evidence(
                 "entity", unit.polarity, counterpart=False, coverage=coverage, vague=vague
             )
-        named, twin = float(pairs.similarity[index, other]), self._target.graph.entities[other]
+        named, twin = float(pairs.similarity[index, other]), self._others[other]
         same = self._numbers.same
         said, where = twin.mentions[0].text, (twin.mentions[0].span,)
         closest = int(np.argmax(pairs.plain[index]))
@@ -135,7 +136,7 @@ class _Gathering:
             and pairs.plain[index, closest] > _CLOSER * pairs.similarity[index, closest]
         )
         if excluded and unit.polarity:
-            said = self._target.graph.entities[closest].mentions[0].text
+            said = self._others[closest].mentions[0].text
         elif not twin.polarity:
             said = f"no {said}"
         shown = named >= (self._numbers.known if unit.polarity else same)
@@ -145,8 +146,7 @@ class _Gathering:
             coverage=coverage,
             named=named,
             stated=named,
-            narrower=named >= same
-            and named_further(self._source.graph.entities[index].name, twin.name),
+            narrower=named >= same and named_further(self._own[index].name, twin.name),
             vague=vague,
             crowded=bool(pairs.unpaired[index]),
             denied=not twin.polarity,
@@ -161,16 +161,13 @@ class _Gathering:
         other = int(pairs.best[index])
         if other < 0:
             return Evidence("amount", counterpart=False)
-        twin = self._target.graph.entities[other]
-        called_so = np.flatnonzero(self._called_so[index])
-        entities = self._target.graph.entities
-        counted = [i for i in called_so.tolist() if amount(entities[i]) is not None]
-        alike = sorted({other, *counted})
-        own = self._source.graph.entities
+        own, others, twin = self._own, self._others, self._others[other]
+        called_so = np.flatnonzero(self._called_so[index]).tolist()
+        alike = sorted({other, *(i for i in called_so if amount(others[i]) is not None)})
         held = np.flatnonzero(pairs.similarity[:, other] >= self._numbers.known).tolist()
         fit, excluded = amounts_value(
             own[index],
-            [entities[place] for place in alike],
+            [others[place] for place in alike],
             [own[place] for place in held if place != index],
             settled=int(pairs.alike[index].sum()) <= 1 and not self._is_part(index, other),
         )
@@ -186,10 +183,7 @@ class _Gathering:
 
     def _is_part(self, index: int, other: int) -> bool:
         """Whether an entity may be some of a counterpart of wider name: boys of more children."""
-        asked, said = (
-            amount(self._source.graph.entities[index]),
-            amount(self._target.graph.entities[other]),
-        )
+        asked, said = amount(self._own[index]), amount(self._others[other])
         wider = float(self._pairs.similarity[index, other]) < self._numbers.same
         return wider and asked is not None and said is not None and said > asked
 
@@ -217,11 +211,12 @@ class _Gathering:
         told, where = "", target.properties[best].spans if on_own >= n.known else ()
         said = target.properties[best]
         denied = on_own >= n.same and said.polarity != unit.polarity
-        share = on_own >= n.same and unit.share and self._shares_exclude(index, other)
+        twin = self._others[other]
+        share = on_own >= n.same and unit.share and shares_exclude(self._own[index], twin)
         if denied:
             told = said.text if said.polarity else f"not {said.text}"
         elif share:
-            told = told_amount(target.graph.entities[other])
+            told = told_amount(twin)
         elif on_own < n.same and against:
             told, where = target.properties[against[0]].text, target.properties[against[0]].spans
         return Evidence(
@@ -242,11 +237,6 @@ class _Gathering:
             lone=self._lone(index, other),
             told=told,
             where=where,
-        )
-
-    def _shares_exclude(self, index: int, other: int) -> bool:
-        return shares_exclude(
-            self._source.graph.entities[index], self._target.graph.entities[other]
         )
 
     def _is_own_material(self, index: int, said: int) -> bool:
@@ -307,7 +297,8 @@ class _Gathering:
         other = int(self._pairs.best[unit.subject])
         ends = [i for i in (unit.subject, unit.object) if i is not None]
         known = other >= 0 and seen.stated >= self._numbers.ends
-        share = known and unit.share and self._shares_exclude(unit.subject, other)
+        own = self._own[unit.subject]
+        share = known and unit.share and shares_exclude(own, self._others[other])
         return replace(
             seen,
             affirmed=unit.polarity,
@@ -316,7 +307,7 @@ class _Gathering:
             named=self._named(unit.subject),
             ends=min(self._named(i) for i in ends),
             denied=seen.denied or share,
-            told=told_amount(self._target.graph.entities[other]) if share else seen.told,
+            told=told_amount(self._others[other]) if share else seen.told,
         )
 
 
