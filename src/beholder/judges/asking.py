@@ -57,22 +57,12 @@ def question_rows(questions: dict[str, Sequence[Message]]) -> list[dict[str, obj
     Each has ``key`` and ``messages``: pairs of a role and its text, pictures by their digest. Most
     of their words are the same, so together they compress to little more than one of them.
     """
-    return [
-        {
-            "key": key,
-            "messages": [
-                [
-                    message.role,
-                    "".join(
-                        part if isinstance(part, str) else f"[picture {part.digest[:16]}]\n"
-                        for part in message.parts
-                    ),
-                ]
-                for message in questions[key]
-            ],
-        }
-        for key in sorted(questions)
-    ]
+
+    def shown(message: Message) -> list[str]:
+        parts = (p if isinstance(p, str) else f"[picture {p.digest[:16]}]\n" for p in message.parts)
+        return [message.role, "".join(parts)]
+
+    return [{"key": key, "messages": [*map(shown, questions[key])]} for key in sorted(questions)]
 
 
 T = TypeVar("T")

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from beholder.backends import Image
 from beholder.judges.operations.base import (
+    Column,
     PanelOperation,
     Ratings,
     Respondent,
@@ -164,17 +165,15 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         def read(index: int, row: Mapping[str, Any]) -> Mapping[str, TextAnswer]:
             return {"answer": self._found(index, self._read(index, row[name]), row)}
 
+        places = range(len(rows))
+        columns: dict[str, Column] = {
+            name: (column, [*map(self._typical, places)], [*map(self._fewest, places)]),
+            **self._further(),
+            "quote": (words(_LONGEST, None), self._begins or None),
+        }
         found = await model.rows(
             ("item", rows),
-            {
-                name: (
-                    column,
-                    [self._typical(index) for index in range(len(rows))],
-                    [self._fewest(index) for index in range(len(rows))],
-                ),
-                **self._further(),
-                "quote": (words(_LONGEST, None), self._begins or None),
-            },
+            columns,
             texts=self._shown(),
             language=self.language,
             parts=self._notes(),
@@ -300,15 +299,12 @@ class AnswerQuestions(FromText, name="answer_questions"):
     language: str | None = None
 
     def _rows(self) -> list[str]:
-        return [
-            "\n".join(
-                [
-                    asked.text if asked.third else f"{asked.text} (an answer is required)",
-                    *(f"{letter}) {o}" for letter, o in zip(LETTERS, asked.options, strict=False)),
-                ]
-            )
-            for asked in self.questions
-        ]
+        rows = []
+        for asked in self.questions:
+            required = "" if asked.third else " (an answer is required)"
+            options = [f"{letter}) {o}" for letter, o in zip(LETTERS, asked.options, strict=False)]
+            rows.append("\n".join([f"{asked.text}{required}", *options]))
+        return rows
 
     _column = ("choice", words(_LONGEST))
 
