@@ -161,7 +161,11 @@ def _has(source: AnalysedText, pairs: Counterparts, index: int, place: int) -> b
         unit.subject == index
         and unit.kind == asked.kind
         and unit.value == asked.value
-        and (unit.object is None or pairs.best[unit.object] == pairs.best[asked.object])
+        and (
+            unit.object is None
+            or asked.object is None
+            or pairs.best[unit.object] == pairs.best[asked.object]
+        )
         for unit in source.units
     )
 
