@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -14,17 +13,16 @@ import numpy as np
 
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.images import ImageEmbedder, frame_file, image_embedder, unit_rows
-from beholder.embed.sentence_transformers import hub_identity
+from beholder.embed.sentence_transformers import HubModel
 from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ConfigError
 from beholder.media import load_image
-from beholder.optional import require
 from beholder.records import Frame
 
 _BATCH = 32
 
 
-class Clip(ImageEmbedder):
+class Clip(HubModel, ImageEmbedder):
     """A CLIP model (spec ``clip:NAME_OR_PATH``, extra ``hf``), loaded on first use.
 
     As an image embedder it gives the vectors of pictures; ``embed_texts`` gives those of texts in
@@ -39,28 +37,23 @@ class Clip(ImageEmbedder):
         MissingExtraError: transformers or torch is not installed.
     """
 
+    kind: ClassVar[str] = "clip"
+    loader: ClassVar[str] = "CLIPModel"
+
     def __init__(
         self, name: str, *, device: str | None = None, revision: str | None = None
     ) -> None:
-        self.name = name
-        self._revision = revision
-        purpose = f"the image embedder 'clip:{name}'"
-        self._torch: Any = require("torch", extra="hf", purpose=purpose)
-        self._transformers: Any = require("transformers", extra="hf", purpose=purpose)
-        self._device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
-        self._lock = threading.RLock()
+        super().__init__(name, f"the image embedder 'clip:{name}'", device, revision)
 
-    @cached_property
-    def identity(self) -> str:
-        """``clip:NAME@REVISION``: the commit of a hub model, or a hash of a folder's files."""
-        with self._lock:
-            return hub_identity("clip", self.name, lambda: self._model.config)
+    @property
+    def _config(self) -> Any:
+        return self._model.config
 
     @property
     def max_tokens(self) -> int:
         """Tokens of a text that the model reads, its two special ones included; 77 as published."""
         with self._lock:
-            return int(self._model.config.text_config.max_position_embeddings)
+            return int(self._config.text_config.max_position_embeddings)
 
     def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:
         """See ``ImageEmbedder.embed``."""
@@ -89,13 +82,7 @@ class Clip(ImageEmbedder):
         with self._lock:
             model = self._model
             for start in range(0, len(texts), _BATCH):
-                tokens = self._tokenizer(
-                    list(texts[start : start + _BATCH]),
-                    padding=True,
-                    truncation=True,
-                    max_length=self.max_tokens,
-                    return_tensors="pt",
-                ).to(self._device)
+                tokens = self._tokens(texts[start : start + _BATCH])
                 with self._torch.inference_mode():
                     read = model.text_model(
                         input_ids=tokens["input_ids"], attention_mask=tokens["attention_mask"]
@@ -116,21 +103,8 @@ class Clip(ImageEmbedder):
         return np.asarray(rows.float().cpu().numpy(), dtype=np.float32)
 
     @cached_property
-    def _tokenizer(self) -> Any:
-        return self._transformers.AutoTokenizer.from_pretrained(self.name, revision=self._revision)
-
-    @cached_property
     def _processor(self) -> Any:
-        return self._transformers.CLIPImageProcessor.from_pretrained(
-            self.name, revision=self._revision
-        )
-
-    @cached_property
-    def _model(self) -> Any:
-        model = self._transformers.CLIPModel.from_pretrained(
-            self.name, revision=self._revision, use_safetensors=True
-        )
-        return model.to(self._device).eval()
+        return self._load("CLIPImageProcessor")
 
 
 class ImageTextService:

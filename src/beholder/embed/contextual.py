@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,10 +16,9 @@ from beholder.backends.batching import Batcher
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
 from beholder.embed.images import unit_rows
-from beholder.embed.sentence_transformers import hub_identity
+from beholder.embed.sentence_transformers import HubModel
 from beholder.embed.service import Recent
 from beholder.errors import ConfigError
-from beholder.optional import require
 
 _BATCH = 32
 _MEMORY = 256 * 2**20
@@ -105,7 +102,7 @@ class MiniLMTokens:
         return [states[question] for question in questions]
 
 
-class TransformersEncoder:
+class TransformersEncoder(HubModel):
     """An encoder (spec ``hf:NAME_OR_PATH``, extra ``hf``); tokenizer and weights load on first use.
 
     Args:
@@ -116,6 +113,8 @@ class TransformersEncoder:
         MissingExtraError: transformers or torch is not installed.
     """
 
+    kind: ClassVar[str] = "hf"
+    loader: ClassVar[str] = "AutoModel"
     per_process: ClassVar[bool] = False
 
     def __init__(self, text: str) -> None:
@@ -123,26 +122,15 @@ class TransformersEncoder:
         if parsed.name != "hf" or parsed.argument is None:
             raise ConfigError(f"{text!r}: expected an encoder: minilm, or hf:NAME_OR_PATH")
         options = dict(parsed.literals())
-        self._revision = options.pop("revision", None)
+        revision = options.pop("revision", None)
         if options:
             raise ConfigError(f"{text!r}: an encoder takes a revision and no other option")
-        self.name = parsed.argument
-        purpose = f"the encoder {text!r}"
-        self._torch: Any = require("torch", extra="hf", purpose=purpose)
-        self._transformers: Any = require("transformers", extra="hf", purpose=purpose)
-        self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
-        self._lock = threading.RLock()
+        super().__init__(parsed.argument, f"the encoder {text!r}", revision=revision)
 
     @property
     def english_only(self) -> bool:
         """Of the well-known English encoders; of others it is not known."""
         return self.name.rpartition("/")[2] in _ENGLISH
-
-    @cached_property
-    def identity(self) -> str:
-        """``hf:NAME@REVISION``: the commit of a hub model, or a hash of a folder's files."""
-        with self._lock:
-            return hub_identity("hf", self.name, lambda: self._config)
 
     @property
     def n_layers(self) -> int:
@@ -180,13 +168,7 @@ class TransformersEncoder:
         """See ``MiniLMTokens.encode``."""
         _check_layers(questions, self.name, self.n_layers)
         with self._lock:
-            tokens = self._tokenizer(
-                [text for text, _ in questions],
-                padding=True,
-                truncation=True,
-                max_length=self.max_tokens,
-                return_tensors="pt",
-            ).to(self._device)
+            tokens = self._tokens([text for text, _ in questions])
             with self._torch.inference_mode():
                 states = self._model(**tokens, output_hidden_states=True).hidden_states
         kept = tokens["attention_mask"].bool()
@@ -194,21 +176,6 @@ class TransformersEncoder:
             unit_rows(states[layer][row][kept[row]].float().cpu().numpy())
             for row, (_, layer) in enumerate(questions)
         ]
-
-    @cached_property
-    def _config(self) -> Any:
-        return self._transformers.AutoConfig.from_pretrained(self.name, revision=self._revision)
-
-    @cached_property
-    def _tokenizer(self) -> Any:
-        return self._transformers.AutoTokenizer.from_pretrained(self.name, revision=self._revision)
-
-    @cached_property
-    def _model(self) -> Any:
-        model = self._transformers.AutoModel.from_pretrained(
-            self.name, revision=self._revision, use_safetensors=True
-        )
-        return model.to(self._device).eval()
 
 
 TokenEncoder: TypeAlias = MiniLMTokens | TransformersEncoder

@@ -34,6 +34,8 @@ _KEPT = 1 << 14
 _PLACES = 16
 """Binary places of what the last product gets."""
 _SAME = np.array([1, 0, 0], dtype=np.float32)
+_known: dict[tuple[str, str], FloatArray | None] = {}
+"""What was asked last, by premise and hypothesis."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,15 +58,14 @@ def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
     Returns:
         (pairs, 3), float32: probabilities of entailment, neutral and contradiction; rows sum to 1.
     """
-    known = _answers()
-    found = {pair: _SAME if pair[0] == pair[1] else known.get(pair) for pair in pairs}
+    found = {pair: _SAME if pair[0] == pair[1] else _known.get(pair) for pair in pairs}
     asked = sorted((p for p, row in found.items() if row is None), key=lambda p: len(p[0] + p[1]))
     for start in range(0, len(asked), _AT_ONCE):
         part = asked[start : start + _AT_ONCE]
         found.update(zip(part, _probabilities(part), strict=True))
-    if len(known) > _KEPT:
-        known.clear()
-    known.update({pair: found[pair] for pair in asked})
+    if len(_known) > _KEPT:
+        _known.clear()
+    _known.update({pair: found[pair] for pair in asked})
     return np.array([found[pair] for pair in pairs], dtype=np.float32).reshape(-1, 3)
 
 
@@ -74,12 +75,6 @@ def identity() -> str:
     digest = hashlib.sha256(minilm.identity().encode())
     digest.update(FILE.read_bytes())
     return f"entailment@{digest.hexdigest()[:12]}"
-
-
-@cache
-def _answers() -> dict[tuple[str, str], FloatArray | None]:
-    """What was asked last, by premise and hypothesis."""
-    return {}
 
 
 @lru_cache(maxsize=1 << 12)
@@ -118,26 +113,13 @@ def _load() -> _Model:
         return _Model(minilm.layers(file), sides, on_grid(weight.T, _PLACES), bias)
 
 
-_CLASSES = {
-    "entailment": ENTAILMENT,
-    "entail": ENTAILMENT,
-    "entails": ENTAILMENT,
-    "entailed": ENTAILMENT,
-    "supports": ENTAILMENT,
-    "supported": ENTAILMENT,
-    "neutral": NEUTRAL,
-    "not_entailment": NEUTRAL,
-    "not_entailed": NEUTRAL,
-    "not_enough_info": NEUTRAL,
-    "unsupported": NEUTRAL,
-    "contradiction": CONTRADICTION,
-    "contradicts": CONTRADICTION,
-    "contradicted": CONTRADICTION,
-    "refutes": CONTRADICTION,
-    "refuted": CONTRADICTION,
+_LABELS = {
+    ENTAILMENT: ("entailment", "entail", "entails", "entailed", "supports", "supported"),
+    NEUTRAL: ("neutral", "not_entailment", "not_entailed", "not_enough_info", "unsupported"),
+    CONTRADICTION: ("contradiction", "contradicts", "contradicted", "refutes", "refuted"),
 }
 """What models call their classes. A model of two says only whether a pair is entailed."""
-_NAMES = {ENTAILMENT: "entailment", NEUTRAL: "neutral", CONTRADICTION: "contradiction"}
+_CLASSES = {label: one for one, labels in _LABELS.items() for label in labels}
 
 
 def classes_of(found: Sequence[str], stated: str | None, model: str) -> tuple[int, ...]:
@@ -210,7 +192,7 @@ class HFEntailment:
         told = [str(config.id2label[i]) for i in sorted(config.id2label)]
         self.classes = classes_of(told, labels, f"nli:{name}")
         able = describe(name, device=device, dtype=dtype, revision=revision)
-        self.identity = f"{able.model},{','.join(_NAMES[one] for one in self.classes)}"
+        self.identity = f"{able.model},{','.join(_LABELS[one][0] for one in self.classes)}"
         self._name, self._revision = name, revision
         self._device, self._dtype = device, dtype
         self._batch_size = batch_size
@@ -222,7 +204,7 @@ class HFEntailment:
         Raises:
             ItemError: A pair is longer than the model takes; it is not cut.
         """
-        found: FloatArray = np.zeros((len(pairs), len(_NAMES)), np.float32)
+        found: FloatArray = np.zeros((len(pairs), len(_LABELS)), np.float32)
         order = sorted(range(len(pairs)), key=lambda i: sum(map(len, pairs[i])))
         with self._lock:
             for start in range(0, len(order), self._batch_size):

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -156,14 +156,11 @@ def token_states(texts: Sequence[Sequence[int]], layer: int = N_LAYERS) -> list[
         while last < len(windows) and n + len(windows[last]) <= _AT_ONCE:
             n += len(windows[last])
             last += 1
-        states += _encode(windows[first:last], layer)
+        part = windows[first:last]
+        states += through(_load().layers()[:layer], part, embedded(part))
         first = last
-    found, taken = [], 0
-    for ids in texts:
-        n_windows = len(_starts(len(ids) - 2))
-        found.append(_joined(states[taken : taken + n_windows], len(ids)))
-        taken += n_windows
-    return found
+    left = iter(states)
+    return [_joined([*islice(left, len(_starts(len(ids) - 2)))], len(ids)) for ids in texts]
 
 
 @cache
@@ -228,10 +225,6 @@ def _joined(windows: Sequence[FloatArray], n: int) -> FloatArray:
         for states, start, (low, high) in zip(windows, starts, pairwise(bounds), strict=True)
     ]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _encode(texts: Sequence[Sequence[int]], layer: int) -> list[FloatArray]:
-    return through(_load().layers()[:layer], texts, embedded(texts))
 
 
 def embedded(texts: Sequence[Sequence[int]]) -> FloatArray:

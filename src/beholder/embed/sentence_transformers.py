@@ -1,14 +1,15 @@
-"""Embeddings by a sentence-transformers model on this machine."""
+"""Models of a hub on this machine, and embeddings by sentence-transformers."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -92,3 +93,68 @@ def folder_hash(folder: Path) -> str:
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()[:12]
+
+
+class HubModel(ABC):
+    """A model of the transformers library (extra ``hf``), whose parts are loaded on first use.
+
+    Args:
+        name: Name on the hub, or folder of a model.
+        purpose: What needs it, for the message if a package is not installed.
+        device: As torch takes it; None uses a GPU if there is one.
+        revision: Commit or tag on the hub.
+
+    Attributes:
+        kind: What specs call models of this kind.
+        loader: The class of the library that loads the weights.
+    """
+
+    kind: ClassVar[str]
+    loader: ClassVar[str]
+
+    def __init__(
+        self, name: str, purpose: str, device: str | None = None, revision: str | None = None
+    ) -> None:
+        self.name = name
+        self._revision = revision
+        self._torch: Any = require("torch", extra="hf", purpose=purpose)
+        self._transformers: Any = require("transformers", extra="hf", purpose=purpose)
+        self._device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
+        self._lock = threading.RLock()
+
+    @cached_property
+    def identity(self) -> str:
+        """``KIND:NAME@REVISION``: the commit of a hub model, or a hash of a folder's files."""
+        with self._lock:
+            return hub_identity(self.kind, self.name, lambda: self._config)
+
+    @property
+    @abstractmethod
+    def max_tokens(self) -> int:
+        """Tokens of a text that the model reads, special ones included."""
+
+    def _tokens(self, texts: Sequence[str]) -> Any:
+        """Texts as the model takes them, cut where it stops reading."""
+        return self._tokenizer(
+            list(texts),
+            padding=True,
+            truncation=True,
+            max_length=self.max_tokens,
+            return_tensors="pt",
+        ).to(self._device)
+
+    def _load(self, loader: str, **options: object) -> Any:
+        found = getattr(self._transformers, loader)
+        return found.from_pretrained(self.name, revision=self._revision, **options)
+
+    @cached_property
+    def _config(self) -> Any:
+        return self._load("AutoConfig")
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return self._load("AutoTokenizer")
+
+    @cached_property
+    def _model(self) -> Any:
+        return self._load(self.loader, use_safetensors=True).to(self._device).eval()

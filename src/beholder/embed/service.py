@@ -41,7 +41,6 @@ class _Flight:
     outcomes: dict[str, _Outcome] = field(default_factory=dict)
     queue: deque[str] = field(default_factory=deque)
     workers: set[asyncio.Task[None]] = field(default_factory=set)
-    starting: int = 0
 
 
 class EmbeddingService:
@@ -118,24 +117,19 @@ class EmbeddingService:
         """The outcomes of texts in this loop, each under way from now on at the latest."""
         loop = asyncio.get_running_loop()
         flight = self._flights.setdefault(loop, _Flight())
-        asked: dict[str, _Outcome] = {}
-        for text in texts:
-            if text not in flight.outcomes:
-                flight.outcomes[text] = loop.create_future()
-                flight.queue.append(text)
-            asked[text] = flight.outcomes[text]
-        batches = math.ceil(len(flight.queue) / self.embedder.batch_size)
-        while flight.starting < batches and len(flight.workers) < _BATCHES_AT_ONCE:
-            flight.starting += 1
+        new = [text for text in texts if text not in flight.outcomes]
+        flight.outcomes.update((text, loop.create_future()) for text in new)
+        flight.queue.extend(new)
+        room = _BATCHES_AT_ONCE - len(flight.workers)
+        for _ in range(min(room, math.ceil(len(new) / self.embedder.batch_size))):
             worker = loop.create_task(self._work(flight))
             flight.workers.add(worker)
             worker.add_done_callback(flight.workers.discard)
-        return asked
+        return {text: flight.outcomes[text] for text in texts}
 
     async def _work(self, flight: _Flight) -> None:
         """Take batches from the queue until it is empty."""
         await asyncio.sleep(0)  # lets everyone who is ready in this turn of the loop join
-        flight.starting -= 1
         while flight.queue:
             size = min(len(flight.queue), self.embedder.batch_size)
             batch = [flight.queue.popleft() for _ in range(size)]

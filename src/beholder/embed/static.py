@@ -55,13 +55,18 @@ class StaticEmbedder(Embedder):
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """See ``Embedder.embed``."""
-        rows = np.zeros((len(texts), width()), dtype=np.float32)
+        rows = np.zeros((len(texts), self._n_parts * width()), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             tokens = token_vectors(text)
             if len(tokens):
-                # Plain sums of rows in order, not a matrix product: the same bits everywhere.
-                row[:] = directed(tokens.sum(axis=0, dtype=np.float64))
+                row[:] = self._vector(tokens)
         return rows
+
+    _n_parts: ClassVar[int] = 1
+
+    def _vector(self, tokens: FloatArray) -> FloatArray:
+        # Plain sums of rows in order, not a matrix product: the same bits everywhere.
+        return directed(tokens.sum(axis=0, dtype=np.float64))
 
 
 def token_vectors(text: str) -> FloatArray:
@@ -133,20 +138,14 @@ class OrderedEmbedder(StaticEmbedder):
         """``ordered.v1@REVISION``: a hash of the files of ``static``."""
         return f"ordered.v1@{revision()}"
 
-    async def embed(self, texts: Sequence[str]) -> FloatArray:
-        """See ``Embedder.embed``."""
-        n = width()
-        rows = np.zeros((len(texts), 2 * n), dtype=np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            tokens = token_vectors(text)
-            if len(tokens):
-                words = directed(tokens.sum(axis=0, dtype=np.float64))
-                pairs = directed(_pairs(tokens))
-                # A text of one token has no pairs.
-                share = ORDER if pairs.any() else 0.0
-                row[:n] = np.sqrt(1 - share) * words
-                row[n:] = np.sqrt(share) * pairs
-        return rows
+    _n_parts: ClassVar[int] = 2
+
+    def _vector(self, tokens: FloatArray) -> FloatArray:
+        pairs = directed(_pairs(tokens))
+        share = ORDER if pairs.any() else 0.0  # a text of one token has no pairs
+        return np.concatenate(
+            [np.sqrt(1 - share) * super()._vector(tokens), np.sqrt(share) * pairs]
+        )
 
 
 def _pairs(tokens: FloatArray) -> FloatArray:

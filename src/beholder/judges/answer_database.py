@@ -76,18 +76,14 @@ class AnswerDatabase(AnswerTables):
 
     def records(self) -> Iterator[Record]:
         """All answers, oldest first."""
-        rows = list(self._stored("ORDER BY created, key LIMIT :n", n=_PAGE))
-        while rows:
+        clause = ""
+        last: dict[str, object] = {}
+        while rows := list(
+            self._stored(f"{clause} ORDER BY created, key LIMIT :n", n=_PAGE, **last)
+        ):
             yield from self._read(rows)
-            _, key, created, *_ = rows[-1]
-            rows = list(
-                self._stored(
-                    "WHERE (created, key) > (:created, :key) ORDER BY created, key LIMIT :n",
-                    created=created,
-                    key=key,
-                    n=_PAGE,
-                )
-            )
+            clause = "WHERE (created, key) > (:created, :key)"
+            last = {"key": rows[-1][1], "created": rows[-1][2]}
 
     def stats(self) -> list[AnswerCount]:
         """Answers, tokens and cost per model and operation."""

@@ -75,13 +75,7 @@ class AnswerTables(ABC):
 
     def get_fact(self, name: str) -> str | None:
         """A fact about a server that is not too old."""
-        rows = self._select(
-            f"SELECT text FROM {self.prefix}notes WHERE name = :name"  # noqa: S608
-            f" AND created >= now() - {self.seconds}",
-            name=name,
-            seconds=self._facts_last,
-        )
-        return next((str(text) for (text,) in rows), None)
+        return self.facts(name).get(name)
 
     def put_fact(self, name: str, text: str) -> None:
         """Store a fact."""

@@ -9,15 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from beholder.backends import Answer, ServerFacts, Usage
 from beholder.backends.base import FactsInMemory
 from beholder.files import replacing
+
+T = TypeVar("T")
 
 FACTS_LAST = 24 * 3600.0
 """Seconds for which the shared cache's facts about servers are believed."""
@@ -153,17 +155,26 @@ _noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
 
 
 @contextmanager
-def noted_keys() -> Iterator[set[str]]:
+def noting(place: ContextVar[T | None], notes: T) -> Iterator[T]:
+    """Have what is noted within, also by tasks begun there, written into some notes.
+
+    Args:
+        place: Where those who note look for the notes.
+        notes: Empty notes, which are yielded.
+    """
+    token = place.set(notes)
+    try:
+        yield notes
+    finally:
+        place.reset(token)
+
+
+def noted_keys() -> AbstractContextManager[set[str]]:
     """Collect the key of every answer that is looked up within, also by tasks begun there.
 
     This separates what was asked for from what is stored, however often the run was interrupted.
     """
-    keys: set[str] = set()
-    token = _noted.set(keys)
-    try:
-        yield keys
-    finally:
-        _noted.reset(token)
+    return noting(_noted, set())
 
 
 class Answers:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Generic, TypeVar
@@ -28,26 +28,20 @@ from beholder.backends.base import REFUSAL
 from beholder.backends.calls import once
 from beholder.backends.money import Account, Budget, SampleSeries
 from beholder.errors import BeholderError, ConfigError, ItemError
-from beholder.judges.answers import AnswerStore, Record
+from beholder.judges.answers import AnswerStore, Record, noting
 from beholder.judges.reading import BadAnswer
 from beholder.judges.templates import Template, sanitise
 
 _noted: ContextVar[dict[str, Sequence[Message]] | None] = ContextVar("questions", default=None)
 
 
-@contextmanager
-def noted_questions() -> Iterator[dict[str, Sequence[Message]]]:
+def noted_questions() -> AbstractContextManager[dict[str, Sequence[Message]]]:
     """Collect the messages of every question that is put within, also by tasks begun there.
 
-    Yields:
-        The messages by the key of the answer; filled during the work.
+    Returns:
+        Gives the messages by the key of the answer; filled during the work.
     """
-    questions: dict[str, Sequence[Message]] = {}
-    token = _noted.set(questions)
-    try:
-        yield questions
-    finally:
-        _noted.reset(token)
+    return noting(_noted, {})
 
 
 def note_question(key: str, messages: Sequence[Message]) -> None:
@@ -63,22 +57,12 @@ def question_rows(questions: dict[str, Sequence[Message]]) -> list[dict[str, obj
     Each has ``key`` and ``messages``: pairs of a role and its text, pictures by their digest. Most
     of their words are the same, so together they compress to little more than one of them.
     """
-    return [
-        {
-            "key": key,
-            "messages": [
-                [
-                    message.role,
-                    "".join(
-                        part if isinstance(part, str) else f"[picture {part.digest[:16]}]\n"
-                        for part in message.parts
-                    ),
-                ]
-                for message in questions[key]
-            ],
-        }
-        for key in sorted(questions)
-    ]
+
+    def shown(message: Message) -> list[str]:
+        parts = (p if isinstance(p, str) else f"[picture {p.digest[:16]}]\n" for p in message.parts)
+        return [message.role, "".join(parts)]
+
+    return [{"key": key, "messages": [*map(shown, questions[key])]} for key in sorted(questions)]
 
 
 T = TypeVar("T")
@@ -147,22 +131,20 @@ class Questioner:
             ItemError: The answer cannot be used, nor can the one to a repair request; it was cut
                 off; or the request cannot be answered at all.
         """
-        answer = await self._obtain(prompt)
-        _check_finish(prompt, answer, self.backend.name)
-        try:
-            return prompt.parse(answer)
-        except BadAnswer as bad:
-            first = bad
-        repair = replace(prompt, messages=(*prompt.messages, *_complaint(answer, first)))
-        answer = await self._obtain(repair)
-        _check_finish(prompt, answer, self.backend.name)
-        try:
-            return prompt.parse(answer)
-        except BadAnswer as bad:
-            raise ItemError(
-                f"{self.backend.name} gave no usable answer to {prompt.operation}: {bad} (before"
-                f" that: {first}); it said {answer.text[:200]!r}"
-            ) from bad
+        first: BadAnswer | None = None
+        while True:
+            answer = await self._obtain(prompt)
+            _check_finish(prompt, answer, self.backend.name)
+            try:
+                return prompt.parse(answer)
+            except BadAnswer as bad:
+                if first is not None:
+                    raise ItemError(
+                        f"{self.backend.name} gave no usable answer to {prompt.operation}: {bad}"
+                        f" (before that: {first}); it said {answer.text[:200]!r}"
+                    ) from bad
+                first = bad
+            prompt = replace(prompt, messages=(*prompt.messages, *_complaint(answer, first)))
 
     async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...]

@@ -9,7 +9,7 @@ import asyncio
 import io
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import combinations, groupby
 from statistics import fmean
 
 import numpy as np
@@ -82,9 +82,7 @@ def _reliability(operation: str, rows: dict[str, dict[str, float]]) -> PanelReli
     table = np.array(whole, dtype=float).reshape(len(whole), len(judges))
     correlations = {
         (a, b): stats.pearson(table[:, i], table[:, j]).value
-        for i, a in enumerate(judges)
-        for j, b in enumerate(judges)
-        if i < j
+        for (i, a), (j, b) in combinations(enumerate(judges), 2)
     }
     return PanelReliability(
         operation=operation,
@@ -242,22 +240,19 @@ async def check_steadiness(
     )
     n = len(questions)
     *runs, shorter, longer = (answers[i : i + n] for i in range(0, len(answers), n))
+    known = [[g for g in row if not isinstance(g, str)] for row in zip(*runs, strict=True)]
+    whole = {str(i): row for i, row in enumerate(known) if len(row) == replicates}
     rows = [
-        ("presence", str(i), f"repeat {r}", grade)
-        for i, repeats in enumerate(zip(*runs, strict=True))
-        for r, grade in enumerate(repeats)
-        if not isinstance(grade, str) and not any(isinstance(each, str) for each in repeats)
+        ("presence", question, f"repeat {r}", grade)
+        for question, grades in whole.items()
+        for r, grade in enumerate(grades)
     ]
     change = [
         after - before
         for before, after in zip(shorter, longer, strict=True)
         if not isinstance(before, str) and not isinstance(after, str)
     ]
-    repeats = [
-        {grade >= judge.presence_threshold for grade in each}
-        for each in zip(*runs, strict=True)
-        if not any(isinstance(grade, str) for grade in each)
-    ]
+    repeats = [{g >= judge.presence_threshold for g in grades} for grades in whole.values()]
     unit = "share of verdicts that change"
     biases = (
         mean_bias("length", "grade for ten times the words", change, "questions", least=10),

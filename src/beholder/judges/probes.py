@@ -215,11 +215,11 @@ def _reliability(
     grades: npt.NDArray[np.float64], there: npt.NDArray[np.bool_]
 ) -> list[tuple[float, float, int]]:
     tenths = np.minimum((grades - 1) / 4 * _BINS, _BINS - 1).astype(np.intp)
-    rows = []
-    for tenth in np.unique(tenths):
-        here = tenths == tenth
-        rows.append((float(((grades[here] - 1) / 4).mean()), float(there[here].mean()), here.sum()))
-    return [(probability, share, int(n)) for probability, share, n in rows]
+    each = (tenths == tenth for tenth in np.unique(tenths))
+    return [
+        (float(((grades[here] - 1) / 4).mean()), float(there[here].mean()), int(here.sum()))
+        for here in each
+    ]
 
 
 def _calibration_error(grades: npt.NDArray[np.float64], there: npt.NDArray[np.bool_]) -> float:

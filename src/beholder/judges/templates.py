@@ -212,10 +212,7 @@ class Template:
 def _labelled(images: Sequence[Image]) -> list[str | Image]:
     if len(images) < 2:
         return list(images)
-    parts: list[str | Image] = []
-    for number, image in enumerate(images, start=1):
-        parts += [f"Picture {number}:\n", image]
-    return parts
+    return [part for n, image in enumerate(images, 1) for part in (f"Picture {n}:\n", image)]
 
 
 Scale: TypeAlias = Literal["mention", "certainty"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from beholder.judges.builtin.analysed import verb_similarity
 from beholder.judges.builtin.claims import respelt
 from beholder.judges.builtin.phrases import question_graph
 from beholder.judges.builtin.reading import analysed
-from beholder.judges.builtin.verbs import verb_similarity
 from beholder.judges.operations import Question
 from beholder.text import frequency
 

@@ -19,7 +19,6 @@ from beholder.judges.builtin.gather import gather as gather_all
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import numbers
 from beholder.judges.builtin.reading import analysed
-from beholder.judges.builtin.relations import UnitSeen
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
 from beholder.language.statements import GraphUnit
 from beholder.records import Span
@@ -404,7 +403,18 @@ def test_evidence_on_a_relation(
     best: list[int], counterpart: bool, named: float, ends: float
 ) -> None:
     text = parts("lid of box")
-    seen = UnitSeen(0.1, 0.2, 0.3, True, 0.4, True, False, True, "told", ((4, 6),))
+    seen = Evidence(
+        "relation",
+        stated=0.1,
+        between=0.2,
+        turned=0.3,
+        bare=True,
+        order=0.4,
+        spared=True,
+        denied=True,
+        told="told",
+        where=((4, 6),),
+    )
     given = pairs([[0.9, 0.4], [0.3, 0.7]], best)
     assert gathered(text, text, given, related=lambda *_: {2: seen})[2] == Evidence(
         "relation",

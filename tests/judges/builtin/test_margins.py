@@ -17,6 +17,7 @@ from tools.kernels import Verdict, golden_verdicts
 
 from beholder.embed import entailment, exact
 from beholder.embed.base import FloatArray
+from beholder.judges.builtin import analysed as texts
 from beholder.judges.builtin import (
     claims,
     entailed,
@@ -25,7 +26,6 @@ from beholder.judges.builtin import (
     gather,
     lexical_alignment,
     lexis,
-    verbs,
 )
 from beholder.judges.builtin.claims import supported
 from beholder.judges.builtin.evidence import Evidence
@@ -34,7 +34,7 @@ from beholder.judges.builtin.numbers import PRESENT
 from beholder.judges.builtin.reading import analysed
 
 MOVED = 1e-3
-COMPARING = (claims, entities, gather, lexical_alignment, lexis, verbs)
+COMPARING = (claims, entities, gather, lexical_alignment, lexis, texts)
 """Modules that compare phrases."""
 UNSTABLE = {
     ("A man.", "A woman."): (

@@ -34,18 +34,13 @@ class Things:
         heads: list[list[float]] | None = None,
         said: dict[int, list[str]] | None = None,
     ) -> None:
-        self.named = sentences
+        self.sentences_of = [frozenset(named) for named in sentences]
         self.heads = np.array(heads or [SAME_WAY] * len(sentences))
-        self.said = said or {}
+        words = [(said or {}).get(index, ()) for index in range(len(sentences))]
+        self.values_of = [[values(word) for word in each] for each in words]
         self.mentions: list[tuple[tuple[int, int], ...]] = [()] * len(sentences)
         self.words: list[str] = []
         self.sentences: list[int] = []
-
-    def sentences_of(self, index: int) -> frozenset[int]:
-        return frozenset(self.named[index])
-
-    def values_of(self, index: int) -> list[Any]:
-        return [values(word) for word in self.said.get(index, ())]
 
 
 def namesakes(things: Any) -> list[int]:

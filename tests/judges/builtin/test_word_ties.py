@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beholder.judges.builtin import lexical_alignment, lexis, verbs
+from beholder.judges.builtin import analysed, lexical_alignment, lexis
 from beholder.judges.builtin.vectors import VectorTable, vectors
 
 
@@ -139,7 +139,7 @@ def test_only_words_that_are_a_little_alike_are_looked_up(
     made = {"zqa": [1.0, 0.0], "zqb": [near, 0.0]}
     monkeypatch.setattr(lexis, "vectors", lambda words: np.array([made[word] for word in words]))
     monkeypatch.setattr(lexis, "says", lambda *_: says)
-    assert lexis.word_likeness(["zqa"], ["zqb"], 0.3).tolist() == [[expected]]
+    assert lexis.word_likeness(["zqa"], ["zqb"]).tolist() == [[expected]]
 
 
 def test_rows_of_words_become_rows_of_texts() -> None:
@@ -156,8 +156,8 @@ def test_verbs_are_compared_in_base_form_and_as_written(monkeypatch: pytest.Monk
     made = np.array([[0.5, 0.0], [0.2, 0.0], [-1.0, 0.0], [1.5, 0.0]])
     target: Any = SimpleNamespace(verb_vectors=made, verbs_written=list("abcd"))
     written = np.array([[0.25, 0.75, 0.0, 0.0]])
-    monkeypatch.setattr(verbs, "word_likeness", lambda asked, said, excluded: written)
-    assert verbs.verb_similarity(source, target).tolist() == [[0.5, 0.75, 0.0, 1.0]]
+    monkeypatch.setattr(analysed, "word_likeness", lambda asked, said: written)
+    assert analysed.verb_similarity(source, target).tolist() == [[0.5, 0.75, 0.0, 1.0]]
 
 
 @pytest.mark.parametrize(

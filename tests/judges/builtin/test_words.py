@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from beholder.judges.builtin import lexis
 from beholder.judges.builtin.amounts import amount, amount_value
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.lexis import (
@@ -153,21 +154,26 @@ def test_names_that_say_more(asked: str, said: str, expected: bool) -> None:
 
 
 def test_the_least_covered_word_of_a_value_decides() -> None:
-    table = said_in(["red", "red wooden"], ["red", "wooden red", "wooden"], 0.3)
+    table = said_in(["red", "red wooden"], ["red", "wooden red", "wooden"])
     assert table.shape == (2, 3)
     assert table[0, :2].tolist() == [1.0, 1.0]
     assert table[1, 1] == 1.0
-    assert table[1, 0] == table[0, 0] * word_likeness(["wooden"], ["red"], 0.3)[0, 0]
-    assert said_in([], ["red"], 0.3).shape == (0, 1)
-    assert said_in(["red"], [], 0.3).shape == (1, 0)
+    assert table[1, 0] == table[0, 0] * word_likeness(["wooden"], ["red"])[0, 0]
+    assert said_in([], ["red"]).shape == (0, 1)
+    assert said_in(["red"], []).shape == (1, 0)
 
 
-def test_words_of_a_class_are_not_like_those_that_exclude_them() -> None:
-    free, lowered = (word_likeness(["left"], ["right", "leftmost"], f)[0] for f in (1.0, 0.3))
+def test_words_of_a_class_are_not_like_those_that_exclude_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lowered = word_likeness(["left"], ["right", "leftmost"])[0]
+    with monkeypatch.context() as patch:
+        patch.setattr(lexis, "EXCLUDED", 1.0)
+        free = word_likeness(["left"], ["right", "leftmost"])[0]
     assert lowered[0] == pytest.approx(0.3 * free[0])
     assert lowered[1] == 1.0
-    into = word_likeness(["side"], ["left"], 0.3)[0, 0]
-    out = word_likeness(["left"], ["side"], 0.3)[0, 0]  # a word of a class, and none of it said
+    into = word_likeness(["side"], ["left"])[0, 0]
+    out = word_likeness(["left"], ["side"])[0, 0]  # a word of a class, and none of it said
     assert 0.0 < out == pytest.approx(0.7 * into)
 
 

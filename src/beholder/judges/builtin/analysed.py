@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.classes import Values, exclude, is_teen, values, word_values
+from beholder.embed.exact import cosines
+from beholder.judges.builtin.classes import EXCLUDED, Values, exclude, is_teen, values, word_values
+from beholder.judges.builtin.lexis import word_likeness
 from beholder.judges.builtin.predicates import BEING_THERE, Predicate, normal
 from beholder.judges.builtin.vectors import vectors
 from beholder.language import lemmas
@@ -80,37 +83,25 @@ class AnalysedText:
         """Characters of each word."""
         return word_spans(self.graph.text)
 
-    @cached_property
-    def _ends(self) -> list[int]:
-        return [end for _, end in self.spans]
-
     def is_state(self, unit: GraphUnit) -> bool:
         """Whether an attribute says what a thing does ("sleeps"), not what it is like."""
-        return (unit.subject, unit.value) in self._states
+        return ("state", unit.subject, unit.value) in self._kinds
 
     def says_little(self, unit: GraphUnit) -> bool:
         """Whether an attribute says only that a thing is there, or where: "sits", "on the left"."""
-        if (unit.subject, unit.value) in self._positions:
-            return True
-        if _PARTS.intersection(name for name, _ in values(unit.value)):
-            return True
-        return unit.value in BEING_THERE and not unit.text.lower().endswith("ing")
+        there = unit.value in BEING_THERE and not unit.text.lower().endswith("ing")
+        where = not _PARTS.isdisjoint(name for name, _ in values(unit.value))
+        return there or where or ("position", unit.subject, unit.value) in self._kinds
 
     @cached_property
-    def _positions(self) -> set[tuple[int, str]]:
-        return {(a.entity, a.value) for a in self.graph.attributes if a.kind == "position"}
-
-    @cached_property
-    def _states(self) -> set[tuple[int, str]]:
-        return {(a.entity, a.value) for a in self.graph.attributes if a.kind == "state"}
+    def _kinds(self) -> set[tuple[str, int, str]]:
+        """The kinds of attributes, each with the entity and the value."""
+        return {(a.kind, a.entity, a.value) for a in self.graph.attributes}
 
     def at(self, span: Span) -> Span:
         """The words that lie in a range of characters, as first and one past the last."""
-        first = bisect_right(self._ends, span[0])
-        last = first
-        while last < len(self.spans) and self.spans[last][0] < span[1]:
-            last += 1
-        return first, last
+        first = bisect_right(self.spans, span[0], key=itemgetter(1))
+        return first, bisect_left(self.spans, span[1], first, key=itemgetter(0))
 
     @cached_property
     def sentences(self) -> list[int]:
@@ -182,14 +173,6 @@ class AnalysedText:
                         found[place].append(unit)
         return found
 
-    def _written(self, unit: GraphUnit) -> str:
-        """A unit as written: words anywhere are compared in the form they are in."""
-        return (
-            self.graph.entities[unit.subject].mentions[0].text
-            if unit.kind == "entity"
-            else unit.text
-        )
-
     @cached_property
     def word_vectors(self) -> FloatArray:
         """(words, D)."""
@@ -202,12 +185,13 @@ class AnalysedText:
 
     @cached_property
     def unit_words(self) -> tuple[tuple[str, ...], Ints]:
-        """The words of all units, and for each word its unit."""
-        pairs = [
-            (word, place)
-            for place, unit in enumerate(self.units)
-            for word in _words(self._written(unit))
-        ]
+        """The words of all units, in the form they are in, and for each word its unit."""
+        entities = self.graph.entities
+        written = (
+            _words(entities[unit.subject].mentions[0].text if unit.kind == "entity" else unit.text)
+            for unit in self.units
+        )
+        pairs = [(word, place) for place, words in enumerate(written) for word in words]
         return tuple(word for word, _ in pairs), np.array([place for _, place in pairs], np.intp)
 
     @cached_property
@@ -244,21 +228,15 @@ class AnalysedText:
     def properties(self) -> tuple[Property, ...]:
         """All that is said of single entities."""
         found = [
-            Property(
-                unit.subject,
-                unit.text,
-                unit.value,
-                unit.spans,
-                unit.polarity,
-                quantity=unit.quantity,
-            )
-            for unit in self.units
-            if unit.kind == "attribute"
+            Property(u.subject, u.text, u.value, u.spans, u.polarity, quantity=u.quantity)
+            for u in self.units
+            if u.kind == "attribute"
         ]
-        for unit in self.units:
-            if unit.kind == "relation" and unit.verb:
-                verb = unit.value.split()[0]
-                found.append(Property(unit.subject, unit.text, verb, unit.spans, unit.polarity))
+        found += [
+            Property(u.subject, u.text, u.value.split()[0], u.spans, u.polarity)
+            for u in self.units
+            if u.kind == "relation" and u.verb
+        ]
         for _, unit, said in self.relations:
             if said.place == "in front of" and unit.polarity and unit.object is not None:
                 first, last = ("background", "foreground")[:: -1 if not said.place_turned else 1]
@@ -267,9 +245,10 @@ class AnalysedText:
                     for end, where in ((unit.subject, first), (unit.object, last))
                 ]
         for entity in self.graph.entities:
-            span = entity.mentions[0].span
-            name = entity.name.lower()
-            found.append(Property(entity.index, entity.mentions[0].text, name, (span,)))
+            first_time = entity.mentions[0]
+            found.append(
+                Property(entity.index, first_time.text, entity.name.lower(), (first_time.span,))
+            )
         return tuple(found)
 
     @cached_property
@@ -302,23 +281,17 @@ class AnalysedText:
         """Where a property is in the classes, by its place."""
         return dict(self.property_values)
 
-    def sentences_of(self, entity: int) -> frozenset[int]:
-        """The parsed sentences that name an entity."""
-        return self._sentences_of[entity]
-
     @cached_property
-    def _sentences_of(self) -> list[frozenset[int]]:
+    def sentences_of(self) -> list[frozenset[int]]:
+        """The parsed sentences that name each entity."""
         return [frozenset(m.sentence for m in e.mentions) for e in self.graph.entities]
 
-    def values_of(self, entity: int) -> list[Values]:
-        """What is said of an entity that is in a class."""
-        return self._values_of.get(entity, [])
-
     @cached_property
-    def _values_of(self) -> dict[int, list[Values]]:
-        found: dict[int, list[Values]] = defaultdict(list)
+    def values_of(self) -> list[list[Values]]:
+        """What is said of each entity that is in a class."""
+        found: list[list[Values]] = [[] for _ in self.graph.entities]
         for place, value in self.property_values:
-            found[int(self.property_owners[place])].append(value)
+            found[self.properties[place].entity].append(value)
         return found
 
     @cached_property
@@ -327,7 +300,7 @@ class AnalysedText:
         grown = {i for i, value in self.head_values if not value.isdisjoint(values("adult"))}
         return frozenset(
             i
-            for i, said in self._values_of.items()
+            for i, said in enumerate(self.values_of)
             if any(is_teen(value) or (i in grown and values("young") <= value) for value in said)
         )
 
@@ -352,14 +325,10 @@ class AnalysedText:
 
     @cached_property
     def relation_ends(self) -> tuple[list[int], Ints, Ints]:
-        """Relations between two entities by their place, with subject and object of each."""
-        found = [
-            (place, unit.subject, unit.object)
-            for place, (_, unit, _) in enumerate(self.relations)
-            if unit.object is not None
-        ]
-        rows = np.array(found, np.intp).reshape(-1, 3)
-        return rows[:, 0].tolist(), rows[:, 1], rows[:, 2]
+        """Relations by their place, with subject and object of each."""
+        ends = [(unit.subject, unit.object) for _, unit, _ in self.relations]
+        rows = np.array(ends, np.intp).reshape(-1, 2)
+        return list(range(len(ends))), rows[:, 0], rows[:, 1]
 
     @cached_property
     def verb_vectors(self) -> FloatArray:
@@ -375,11 +344,21 @@ class AnalysedText:
         ]
 
 
+def verb_similarity(source: AnalysedText, target: AnalysedText) -> FloatArray:
+    """(relations, relations), 0..1: by base forms, or by the forms in the texts where nearer.
+
+    "Located" and "situated" share a sense and a context that "locate" and "situate" do not.
+    """
+    base = cosines(source.verb_vectors, target.verb_vectors)
+    if not base.size:
+        return base
+    return np.maximum(base, word_likeness(source.verbs_written, target.verbs_written))
+
+
 def lower_excluded(
     similarity: FloatArray,
     rows: Sequence[tuple[int, Values]],
     columns: Sequence[tuple[int, Values]],
-    factor: float,
 ) -> list[tuple[int, int]]:
     """Lower the similarity of values that exclude each other, in place.
 
@@ -390,7 +369,7 @@ def lower_excluded(
     """
     pairs = [(i, j) for i, a in rows for j, b in columns if exclude(a, b)]
     for i, j in pairs:
-        similarity[i, j] *= factor
+        similarity[i, j] *= EXCLUDED
     return pairs
 
 

@@ -26,7 +26,6 @@ from beholder.text import words as word_spans
 from beholder.text.kinds import bases, meanings
 
 _SHORTEST = whole("spelling.shortest")
-_EXCLUDED = number("evidence.excluded")
 _ALIKE = number("claims.alike")
 _CLOSE = whole("claims.close")
 _SURE = number("claims.sure")
@@ -91,28 +90,23 @@ def evidence(
         none; how near its words come to those of one sentence; with ``entail`` the log odds that
         the text entails it. And whether the text says each with ends or owners exchanged.
     """
-    rows, exchanged, decided, excluded = [], [], [], []
-    for claim in claims:
+    rows, exchanged, entailed, open_ = [], [], [], []
+    for place, claim in enumerate(claims):
         found = find(claim, source.text)
         values = [finding.value for finding in found]
         attributes = [v for v, u in zip(values, claim.units, strict=True) if u.kind == "attribute"]
         lowest = min(values, default=0.0)
         rows.append([lowest, min(attributes, default=1.0), _worded(claim, source)])
         exchanged.append(any(finding.exchanged for finding in found))
-        decided.append(lowest >= _SURE and _is_reworded(claim, source.text))
-        excluded.append(any(finding.contradiction for finding in found))
+        known = lowest >= _SURE and _is_reworded(claim, source.text)
+        entailed.append(float(known))
+        if lowest >= least and not known and not any(finding.contradiction for finding in found):
+            open_.append(place)
     made = np.array(rows).reshape(-1, 3)
     if entail:
-        open_ = [
-            row[0] >= least and not known and not against
-            for row, known, against in zip(rows, decided, excluded, strict=True)
-        ]
-        said = iter(
-            ask([c.graph.text for c, o in zip(claims, open_, strict=True) if o], source.text)
-        )
-        entailed = [
-            next(said).entailed if o else float(d) for o, d in zip(open_, decided, strict=True)
-        ]
+        asked = ask([claims[place].graph.text for place in open_], source.text)
+        for place, said in zip(open_, asked, strict=True):
+            entailed[place] = said.entailed
         # What both the rules and the model find need not be there in its own words.
         made[:, 2] = np.maximum(made[:, 2], np.minimum(made[:, 0], entailed))
         made = np.c_[made, [log_odds(chance) for chance in entailed]]
@@ -199,21 +193,12 @@ def matches(
         for place, yes in zip(places, says(references[i], [claims[p] for p in places]), strict=True)
         if yes
     }
-    found: list[int | None] = []
-    for place, near in enumerate(close):
-        claim = claims[place]
-        denies = not all(unit.polarity for unit in claim.units)
-        found.append(
-            next(
-                (
-                    i
-                    for i in near
-                    if (place, i) in said and not (denies and not says(claim, [references[i]])[0])
-                ),
-                None,
-            )
-        )
-    return found
+
+    def fits(place: int, i: int) -> bool:
+        denies = not all(unit.polarity for unit in claims[place].units)
+        return (place, i) in said and not (denies and not says(claims[place], [references[i]])[0])
+
+    return [next((i for i in near if fits(place, i)), None) for place, near in enumerate(close)]
 
 
 def close_to(claims: Sequence[AnalysedText], references: Sequence[AnalysedText]) -> list[list[int]]:
@@ -236,7 +221,7 @@ def _worded(claim: AnalysedText, source: Source) -> float:
     if not claim.words or not source.text.words:
         return 0.0
     similarity = cosines(claim.word_vectors, source.text.word_vectors)
-    lower_excluded(similarity, claim.word_values, source.text.word_values, _EXCLUDED)
+    lower_excluded(similarity, claim.word_values, source.text.word_values)
     weights = np.array([0.0 if word in _UNSAID else frequency.weight(word) for word in claim.words])
     best = [
         float((similarity[:, part].max(axis=1) * weights).sum())

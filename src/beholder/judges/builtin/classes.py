@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
 
+from beholder.judges.builtin.numbers import number as setting
 from beholder.language.lexicon import parse
 from beholder.language.numerals import number
 
 Values = frozenset[tuple[str, float]]
 """Places in the classes: name of the class and line; of an age its unit of time and how many."""
+EXCLUDED = setting("evidence.excluded")
+"""Factor on the similarity of values that exclude each other."""
 _TIME = "year|month|week|day"
 _AGE = re.compile(rf"(?:^|.*[\s-])({_TIME})s?[\s-]old\b")
 _TEENS = range(13, 26)
@@ -77,11 +80,15 @@ def exclude(a: Values, b: Values) -> bool:
     return not shared <= {name for name, _ in a & b}
 
 
+def sections(file: str) -> dict[str, list[str]]:
+    """The lines of each section of a file beside this one."""
+    return parse(resources.files(__package__).joinpath(file).read_text(encoding="utf-8"))
+
+
 @cache
 def _table() -> dict[str, Values]:
-    text = resources.files(__package__).joinpath("classes.txt").read_text(encoding="utf-8")
     found: dict[str, set[tuple[str, float]]] = {}
-    for name, lines in parse(text).items():
+    for name, lines in sections("classes.txt").items():
         for place, line in enumerate(lines):
             for word in line.split():
                 found.setdefault(word, set()).add((name, place))

@@ -22,8 +22,8 @@ from beholder.records import Span
 from beholder.text import frequency
 from beholder.text import words as word_spans
 
-_VERBATIM = number("entail.verbatim")
-_REPEATED = number("entail.repeated")
+VERBATIM = number("entail.verbatim")
+REPEATED = number("entail.repeated")
 _SHORT = 4
 """Sentences of a short text. In longer ones, the nearest sentence alone separates true statements
 from false ones better."""
@@ -81,9 +81,9 @@ def undecided(source: AnalysedText, evidence: Sequence[Evidence], n: Numbers) ->
         for place, (unit, found) in enumerate(zip(source.units, evidence, strict=True))
         if unit.asked
         and not (found.crowded or found.denied)
-        and (value(found, n) < _VERBATIM or unit.share)
+        and (value(found, n) < VERBATIM or unit.share)
         and not exchanged(found, n)
-        and not (found.repeated >= _REPEATED and _of_another(found, n))
+        and not (found.repeated >= REPEATED and _of_another(found, n))
     }
 
 
@@ -95,13 +95,13 @@ def _of_another(found: Evidence, n: Numbers) -> bool:
     """
     if found.kind == "attribute":
         return found.elsewhere and found.named >= n.known and not found.order
-    said = found.kind == "relation" and found.coverage >= _VERBATIM and found.ends >= n.same
+    said = found.kind == "relation" and found.coverage >= VERBATIM and found.ends >= n.same
     return said and found.stated < n.other_verb and not found.order
 
 
 def exchanged(found: Evidence, n: Numbers) -> bool:
     """Whether the words alone say that ends or owners are exchanged."""
-    turned = found.kind == "relation" and found.turned >= _VERBATIM
+    turned = found.kind == "relation" and found.turned >= VERBATIM
     return contradicted(found, n) and (found.exchanged or turned)
 
 

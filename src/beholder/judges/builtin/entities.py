@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeAlias
 
 import numpy as np
@@ -13,15 +14,13 @@ import numpy.typing as npt
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
 from beholder.judges.builtin.amounts import amount
-from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
+from beholder.judges.builtin.analysed import AnalysedText, lower_excluded, verb_similarity
 from beholder.judges.builtin.classes import exclude
 from beholder.judges.builtin.lexis import named_apart, tie
 from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
-from beholder.judges.builtin.verbs import verb_similarity
 from beholder.language.graph import Entity
 
-_EXCLUDED = number("evidence.excluded")
 _CONTEXT = number("entities.context")
 _IDENTITY = number("entities.identity")
 _HEAD_ONLY = number("entities.head_only")
@@ -75,7 +74,7 @@ def counterparts(
     heads = _HEAD_ONLY * cosines(source.heads, target.heads)
     plain = np.maximum(cosines(source.names, target.names), heads)
     similarity = plain.copy()
-    lower_excluded(similarity, source.head_values, target.head_values, _EXCLUDED)
+    lower_excluded(similarity, source.head_values, target.head_values)
     _apply_ties(source, target, similarity)
     _apply_youth(source, target, similarity)
     groups = _like_groups(similarity >= _ALIKE)
@@ -248,7 +247,7 @@ def _namesakes(source: AnalysedText, claimants: list[int]) -> list[int]:
         frozenset()
     )  # sentences that name all of them, which settles it at once
     for row in np.flatnonzero(like.sum(axis=1) > 1).tolist():
-        named = source.sentences_of(claimants[row])
+        named = source.sentences_of[claimants[row]]
         both = named & together
         if both or all(_apart(source, claimants[row], claimants[o]) for o in found if like[row, o]):
             together = both if found else named
@@ -257,11 +256,11 @@ def _namesakes(source: AnalysedText, claimants: list[int]) -> list[int]:
 
 
 def _apart(source: AnalysedText, a: int, b: int) -> bool:
-    if source.sentences_of(a) & source.sentences_of(b):
+    if source.sentences_of[a] & source.sentences_of[b]:
         return True
     if _introduced(source, a) and _introduced(source, b):
         return True
-    return any(exclude(v, w) for v in source.values_of(a) for w in source.values_of(b))
+    return any(exclude(v, w) for v in source.values_of[a] for w in source.values_of[b])
 
 
 def _introduced(source: AnalysedText, index: int) -> bool:
@@ -300,28 +299,27 @@ def relation_agreement(
         return found
     asked, said = _ends(source), _ends(target)
     verbs = verb_similarity(source, target)
+
+    def best(relation: int, end: int, first: bool, column: int) -> float:
+        _, unit, predicate = source.relations[relation]
+        return max(
+            (
+                _agrees(
+                    predicate, target.relations[at][2], float(verbs[relation, at]), first == leads
+                )
+                * float(similarity[end, far])
+                for at, far, leads in said.get(column, ())
+                if unit.polarity == target.relations[at][1].polarity
+            ),
+            default=0.0,
+        )
+
     for rows, columns in groups:
-        for row in rows.tolist():
-            own = asked.get(row, ())
-            for column in columns.tolist() if own else ():
-                total = 0.0
-                for relation, end, first in own:
-                    total += max(
-                        (
-                            _agrees(
-                                source.relations[relation][2],
-                                target.relations[other][2],
-                                float(verbs[relation, other]),
-                                first == leads,
-                            )
-                            * float(similarity[end, far])
-                            for other, far, leads in said.get(column, ())
-                            if source.relations[relation][1].polarity
-                            == target.relations[other][1].polarity
-                        ),
-                        default=0.0,
-                    )
-                found[row, column] = total / len(own)
+        for row, column in product(rows.tolist(), columns.tolist()):
+            total = 0.0
+            for one in asked.get(row, ()):
+                total += best(*one, column)
+            found[row, column] = total / max(len(asked.get(row, ())), 1)
     return found
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.analysed import AnalysedText, verb_similarity
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.lexis import tie
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import alike_predicates
-from beholder.judges.builtin.verbs import verb_similarity
 from beholder.language.statements import GraphUnit
 from beholder.text.kinds import is_kind, senses
 
@@ -22,21 +20,6 @@ _SAME = number("decide.same")
 _NAMED = number("exchanges.named")
 _MOST_ALIKE = 2
 """Things of one name between which it is clear that a unit has moved."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Displaced:
-    """A unit that the target says of other things only.
-
-    Attributes:
-        place: The unit.
-        owner: The entity of the source that has it.
-        rivals: The entities of the source whose counterparts have it, with these counterparts.
-    """
-
-    place: int
-    owner: int
-    rivals: dict[int, int]
 
 
 def exchanged(
@@ -63,15 +46,15 @@ def exchanged(
     Returns:
         The entity of the target that has it, by the place of the unit.
     """
-    if min(len(source.graph.entities), len(target.graph.entities)) < 2:
-        return {}
     counterpart_of = _known_counterparts(source, pairs)
     if len(counterpart_of) < 2:
         return {}
     claimed: dict[int, list[int]] = defaultdict(list)
     for index, other in counterpart_of.items():
         claimed[other].append(index)
-    moved = []
+    # Each unit that the target says of other things only, with the thing of the source that has it,
+    # and its rivals: the things whose counterparts have it, with these counterparts.
+    moved: list[tuple[int, int, dict[int, int]]] = []
     for place, owners in (
         *_attribute_owners(source, target, places, similarity),
         *_relation_owners(source, target, pairs),
@@ -84,22 +67,22 @@ def exchanged(
         if set(rivals.values()) == owners and not any(
             rival == index or _has(source, pairs, rival, place) for rival in rivals
         ):
-            moved.append(_Displaced(place, index, rivals))
+            moved.append((place, index, rivals))
     entities = source.graph.entities
     called = pairs.similarity >= _SAME
     alike = np.maximum(called.sum(axis=1), (called @ called.T).sum(axis=1))
     alone = alike <= 1
-    both = {(found.owner, rival) for found in moved for rival in found.rivals}
+    both = {(owner, rival) for _, owner, rivals in moved for rival in rivals}
     return {
-        found.place: other
-        for found in moved
-        for rival, other in found.rivals.items()
-        if (_called_alike(source, found.owner, rival) and alike[found.owner] <= _MOST_ALIKE)
+        place: other
+        for place, owner, rivals in moved
+        for rival, other in rivals.items()
+        if (_called_alike(source, owner, rival) and alike[owner] <= _MOST_ALIKE)
         or (
-            (rival, found.owner) in both
-            and alone[found.owner]
+            (rival, owner) in both
+            and alone[owner]
             and alone[rival]
-            and not _may_be_one(entities[rival].head.lower(), entities[found.owner].head.lower())
+            and not _may_be_one(entities[rival].head.lower(), entities[owner].head.lower())
         )
     }
 

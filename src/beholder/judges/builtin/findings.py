@@ -12,7 +12,7 @@ from beholder.judges.builtin.decide import (
     sure,
     value,
 )
-from beholder.judges.builtin.entailed import Chances, ask, likely, undecided
+from beholder.judges.builtin.entailed import REPEATED, VERBATIM, Chances, ask, likely, undecided
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.gather import gather
 from beholder.judges.builtin.numbers import PRESENT, Numbers, number, numbers
@@ -23,10 +23,8 @@ from beholder.records import Span
 _EVEN, _SLOPE = 0.5, 0.6
 """Probability that counts as half, and the range of probabilities that values spread over."""
 _SURELY = number("entail.surely")
-_REPEATED = number("entail.repeated")
 _RETOLD = number("entail.retold")
 _SURELY_NOT = number("entail.surely_not")
-_VERBATIM = number("entail.verbatim")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ def find(
     ]
     for change in rewritten(source, target) if entail else ():
         for place in change.units(source):
-            said = made[place].value >= _VERBATIM and evidence[place].repeated < _RETOLD
+            said = made[place].value >= VERBATIM and evidence[place].repeated < _RETOLD
             if not (said or made[place].contradiction):
                 where = (change.instead,) if change.instead else ()
                 words = " ".join(target.graph.text[slice(*span)] for span in where)
@@ -100,7 +98,7 @@ def find(
     for place, (unit, found) in enumerate(zip(source.units, evidence, strict=True)):
         wrong = not absent.isdisjoint((unit.subject, unit.object))
         spared = found.spared and found.kind == "relation" and not contradicted(found, n)
-        misread = unit.doubt >= MISREAD and found.repeated < _REPEATED
+        misread = unit.doubt >= MISREAD and found.repeated < REPEATED
         if misread or (spared and wrong):
             made[place] = replace(made[place], excused=True)
     return tuple(made)
@@ -117,11 +115,7 @@ def _by_rules(found: Evidence, n: Numbers) -> Finding:
 def _both(found: Evidence, said: Chances, n: Numbers) -> Finding:
     chance = likely(found, said, n)
     told = found.told if chance < _EVEN and says_otherwise(found, n) else ""
-    clear = bool(told) or (chance >= _SURELY if chance >= _EVEN else _unsaid(found, chance, n))
-    made = min(max((chance - _EVEN) / _SLOPE + _EVEN, 0.0), 1.0)
-    return Finding(made, 1.0 + 4.0 * made, clear, told, found.where)
-
-
-def _unsaid(found: Evidence, chance: float, n: Numbers) -> bool:
     plain = found.kind == "attribute" and found.affirmed and not found.vague
-    return plain and chance <= _SURELY_NOT
+    clear = chance >= _SURELY if chance >= _EVEN else plain and chance <= _SURELY_NOT
+    made = min(max((chance - _EVEN) / _SLOPE + _EVEN, 0.0), 1.0)
+    return Finding(made, 1.0 + 4.0 * made, bool(told) or clear, told, found.where)

@@ -31,12 +31,11 @@ from beholder.judges.builtin.exchanges import exchanged
 from beholder.judges.builtin.lexis import content, named_further, part_numbers, said_in
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import Numbers, number
-from beholder.judges.builtin.relations import UnitSeen, related
+from beholder.judges.builtin.relations import related
 from beholder.language.statements import GraphUnit
 from beholder.language.unseen import VAGUE
 from beholder.text.kinds import is_abstract
 
-_EXCLUDED = number("evidence.excluded")
 _NEARLY = number("entail.repeated")
 _STATE = number("evidence.state")
 _CLOSER = number("evidence.closer")
@@ -58,6 +57,7 @@ class _Gathering:
 
     def __init__(self, source: AnalysedText, target: AnalysedText, numbers: Numbers) -> None:
         self._source, self._target, self._numbers = source, target, numbers
+        self._own, self._others = source.graph.entities, target.graph.entities
         self._coverage = _coverage(source, target)
         self._agreement = _property_agreement(source, target)
         agreed = _by_entity(source, target, self._agreement.best)
@@ -90,12 +90,8 @@ class _Gathering:
         for place, unit in enumerate(units):
             if unit.kind != "entity":
                 known = found[place]
-                against = (
-                    bool(known.told)
-                    or known.excluded
-                    or known.denied
-                    or (known.kind == "relation" and known.elsewhere)
-                )
+                of_another = known.kind == "relation" and known.elsewhere
+                against = bool(known.told) or known.excluded or known.denied or of_another
                 if self._nearby.quoted(unit, against):
                     found[place] = replace(known, quoted=True)
         repeated = _repeated(self._source, self._target)
@@ -111,8 +107,8 @@ class _Gathering:
             found[place] = replace(
                 found[place],
                 exchanged=True,
-                told=self._target.graph.entities[owner].mentions[0].text,
-                where=(self._target.graph.entities[owner].mentions[0].span,),
+                told=self._others[owner].mentions[0].text,
+                where=(self._others[owner].mentions[0].span,),
             )
         things = [value(one, self._numbers) for one in found.values() if one.kind == "entity"]
         shared = sum(things) / max(len(things), 1)
@@ -125,13 +121,13 @@ class _Gathering:
         index, pairs = unit.subject, self._pairs
         other = int(pairs.best[index])
         coverage = float(self._coverage[place])
-        head = self._source.graph.entities[index].head.lower()
+        head = self._own[index].head.lower()
         vague = head in VAGUE or is_abstract(head)
         if other < 0:
             return Evidence(
                 "entity", unit.polarity, counterpart=False, coverage=coverage, vague=vague
             )
-        named, twin = float(pairs.similarity[index, other]), self._target.graph.entities[other]
+        named, twin = float(pairs.similarity[index, other]), self._others[other]
         same = self._numbers.same
         said, where = twin.mentions[0].text, (twin.mentions[0].span,)
         closest = int(np.argmax(pairs.plain[index]))
@@ -140,7 +136,7 @@ class _Gathering:
             and pairs.plain[index, closest] > _CLOSER * pairs.similarity[index, closest]
         )
         if excluded and unit.polarity:
-            said = self._target.graph.entities[closest].mentions[0].text
+            said = self._others[closest].mentions[0].text
         elif not twin.polarity:
             said = f"no {said}"
         shown = named >= (self._numbers.known if unit.polarity else same)
@@ -150,8 +146,7 @@ class _Gathering:
             coverage=coverage,
             named=named,
             stated=named,
-            narrower=named >= same
-            and named_further(self._source.graph.entities[index].name, twin.name),
+            narrower=named >= same and named_further(self._own[index].name, twin.name),
             vague=vague,
             crowded=bool(pairs.unpaired[index]),
             denied=not twin.polarity,
@@ -166,16 +161,13 @@ class _Gathering:
         other = int(pairs.best[index])
         if other < 0:
             return Evidence("amount", counterpart=False)
-        twin = self._target.graph.entities[other]
-        called_so = np.flatnonzero(self._called_so[index])
-        entities = self._target.graph.entities
-        counted = [i for i in called_so.tolist() if amount(entities[i]) is not None]
-        alike = sorted({other, *counted})
-        own = self._source.graph.entities
+        own, others, twin = self._own, self._others, self._others[other]
+        called_so = np.flatnonzero(self._called_so[index]).tolist()
+        alike = sorted({other, *(i for i in called_so if amount(others[i]) is not None)})
         held = np.flatnonzero(pairs.similarity[:, other] >= self._numbers.known).tolist()
         fit, excluded = amounts_value(
             own[index],
-            [entities[place] for place in alike],
+            [others[place] for place in alike],
             [own[place] for place in held if place != index],
             settled=int(pairs.alike[index].sum()) <= 1 and not self._is_part(index, other),
         )
@@ -191,10 +183,7 @@ class _Gathering:
 
     def _is_part(self, index: int, other: int) -> bool:
         """Whether an entity may be some of a counterpart of wider name: boys of more children."""
-        asked, said = (
-            amount(self._source.graph.entities[index]),
-            amount(self._target.graph.entities[other]),
-        )
+        asked, said = amount(self._own[index]), amount(self._others[other])
         wider = float(self._pairs.similarity[index, other]) < self._numbers.same
         return wider and asked is not None and said is not None and said > asked
 
@@ -222,11 +211,12 @@ class _Gathering:
         told, where = "", target.properties[best].spans if on_own >= n.known else ()
         said = target.properties[best]
         denied = on_own >= n.same and said.polarity != unit.polarity
-        share = on_own >= n.same and unit.share and self._shares_exclude(index, other)
+        twin = self._others[other]
+        share = on_own >= n.same and unit.share and shares_exclude(self._own[index], twin)
         if denied:
             told = said.text if said.polarity else f"not {said.text}"
         elif share:
-            told = told_amount(target.graph.entities[other])
+            told = told_amount(twin)
         elif on_own < n.same and against:
             told, where = target.properties[against[0]].text, target.properties[against[0]].spans
         return Evidence(
@@ -249,18 +239,13 @@ class _Gathering:
             where=where,
         )
 
-    def _shares_exclude(self, index: int, other: int) -> bool:
-        return shares_exclude(
-            self._source.graph.entities[index], self._target.graph.entities[other]
-        )
-
     def _is_own_material(self, index: int, said: int) -> bool:
         """Whether a property of the target is what a thing is made of by the source, too.
 
         The colour of a material excludes none that is said beside it: "white gold" is gold.
         """
         values = self._target.values_at.get(said, frozenset())
-        shared = {value for own in self._source.values_of(index) for value in values & own}
+        shared = {value for own in self._source.values_of[index] for value in values & own}
         return any(name == "material" for name, _ in shared)
 
     def _is_of_one_value(self, index: int, said: int) -> bool:
@@ -272,8 +257,8 @@ class _Gathering:
         target = self._target
         classes = {name for name, _ in target.values_at.get(said, ())}
         for side in (
-            self._source.values_of(index),
-            target.values_of(int(target.property_owners[said])),
+            self._source.values_of[index],
+            target.values_of[target.properties[said].entity],
         ):
             own = [
                 frozenset(value for value in values if value[0] in classes)
@@ -308,29 +293,21 @@ class _Gathering:
             found |= self._target.kin.get(other, set())
         return sorted(found)
 
-    def _relation(self, unit: GraphUnit, place: int, seen: UnitSeen) -> Evidence:
-        pairs = self._pairs
-        other = int(pairs.best[unit.subject])
+    def _relation(self, unit: GraphUnit, place: int, seen: Evidence) -> Evidence:
+        other = int(self._pairs.best[unit.subject])
         ends = [i for i in (unit.subject, unit.object) if i is not None]
         known = other >= 0 and seen.stated >= self._numbers.ends
-        share = known and unit.share and self._shares_exclude(unit.subject, other)
-        return Evidence(
-            "relation",
-            unit.polarity,
-            other >= 0,
+        own = self._own[unit.subject]
+        share = known and unit.share and shares_exclude(own, self._others[other])
+        return replace(
+            seen,
+            affirmed=unit.polarity,
+            counterpart=other >= 0,
             coverage=float(self._coverage[place]),
-            named=float(pairs.similarity[unit.subject, other]) if other >= 0 else 0.0,
-            stated=seen.stated,
-            order=seen.order,
-            between=seen.between,
-            turned=seen.turned,
+            named=self._named(unit.subject),
             ends=min(self._named(i) for i in ends),
-            bare=seen.bare,
-            spared=seen.spared,
-            elsewhere=seen.elsewhere,
             denied=seen.denied or share,
-            told=told_amount(self._target.graph.entities[other]) if share else seen.told,
-            where=seen.where,
+            told=told_amount(self._others[other]) if share else seen.told,
         )
 
 
@@ -341,7 +318,7 @@ def _coverage(source: AnalysedText, target: AnalysedText) -> FloatArray:
         return np.zeros(len(source.units))
     similarity = cosines(source.unit_word_vectors, target.word_vectors)
     part_numbers(similarity, words, target.words)
-    lower_excluded(similarity, source.unit_word_values, target.word_values, _EXCLUDED)
+    lower_excluded(similarity, source.unit_word_values, target.word_values)
     weights = source.unit_word_weights
     n = len(source.units)
     total = np.bincount(owner, similarity.max(axis=1) * weights, n)
@@ -370,7 +347,7 @@ def _property_agreement(source: AnalysedText, target: AnalysedText) -> _Agreemen
     attributes = [p for p, u in enumerate(units) if u.kind == "attribute"]
     rows = [row for row, place in enumerate(attributes) if place in by_place]
     asked = [source.properties[row].value for row in rows]
-    similarity = said_in(asked, [p.value for p in target.properties], _EXCLUDED)
+    similarity = said_in(asked, [p.value for p in target.properties])
     whole = cosines(source.property_vectors[rows], target.property_vectors)
     part_numbers(whole, asked, [found.value for found in target.properties])
     single = [row for row, value in enumerate(asked) if len(content(value)) == 1]
@@ -380,7 +357,7 @@ def _property_agreement(source: AnalysedText, target: AnalysedText) -> _Agreemen
     excluded: dict[int, list[int]] = {}
     # How many there are excludes no other number: "two men" are "six feet tall".
     said = [(p, v) for p, v in target.property_values if not target.properties[p].quantity]
-    for row, column in lower_excluded(similarity, values, said, _EXCLUDED):
+    for row, column in lower_excluded(similarity, values, said):
         excluded.setdefault(row, []).append(column)
     best = np.zeros((len(places), len(target.graph.entities)))
     np.maximum.at(best.T, target.property_owners, similarity.T)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from importlib import resources
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
@@ -14,6 +13,7 @@ from beholder.errors import ConfigError, ItemError
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.claims import matches, supported
+from beholder.judges.builtin.classes import sections
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.lexical_alignment import align_words
 from beholder.judges.builtin.numbers import PRESENT, identity, whole
@@ -37,7 +37,6 @@ from beholder.judges.operations import (
 )
 from beholder.judges.operations.answer import CONTRADICTED, MET, NOT_MENTIONED
 from beholder.language import graph_statements
-from beholder.language.lexicon import parse
 from beholder.language.statements import Statement
 from beholder.language.unseen import MOOD, OPINIONS
 from beholder.text.languages import ENGLISH, language_named
@@ -279,5 +278,4 @@ def _hedged(text: AnalysedText, start: int) -> bool:
 
 @cache
 def _words(section: str) -> frozenset[str]:
-    text = resources.files(__package__).joinpath("inference.txt").read_text(encoding="utf-8")
-    return frozenset(" ".join(parse(text)[section]).split())
+    return frozenset(" ".join(sections("inference.txt")[section]).split())

@@ -22,7 +22,6 @@ from beholder.judges.builtin.reading import analysed
 from beholder.judges.operations.align import LexicalAlignment
 from beholder.text import frequency
 
-_EXCLUDED = number("evidence.excluded")
 _IN_ORDER = number("lexical_alignment.in_order")
 _CONTENT = number("lexical_alignment.content")
 _APART = whole("lexical_alignment.apart")
@@ -64,13 +63,10 @@ class _Matches:
 def _align(a: AnalysedText, b: AnalysedText) -> tuple[_Matches, _Matches]:
     """The words of the first text in the second, and of the second in the first."""
     if not a.words or not b.words:
-        nothing = np.zeros(0)
-        return (
-            _Matches(np.zeros(len(a.words)), nothing),
-            _Matches(np.zeros(len(b.words)), nothing),
-        )
+        first, second = (_Matches(np.zeros(len(text.words)), np.zeros(0)) for text in (a, b))
+        return first, second
     similarity = cosines(a.word_vectors, b.word_vectors)
-    lower_excluded(similarity, a.word_values, b.word_values, _EXCLUDED)
+    lower_excluded(similarity, a.word_values, b.word_values)
     similarity **= 2  # a word that is a little like many says little
     content = similarity[np.ix_(_content(a), _content(b))]
     return (

@@ -10,7 +10,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
-from beholder.judges.builtin.classes import exclude, values
+from beholder.judges.builtin.classes import EXCLUDED, exclude, values
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.vectors import vectors
 from beholder.language.lexicon import word_set
@@ -163,24 +163,23 @@ def named_apart(asked: str, said: str) -> bool:
     return bool(first and second) and not any(says(a, b) for a in first for b in second)
 
 
-def said_in(asked: Sequence[str], said: Sequence[str], excluded: float) -> FloatArray:
+def said_in(asked: Sequence[str], said: Sequence[str]) -> FloatArray:
     """(asked, said), 0..1: how well the least covered word of a value is in another value.
 
     Args:
         asked: Values in base form.
         said: Values in base form.
-        excluded: Factor on the similarity of values that exclude each other.
     """
     first, second = [content(text) for text in asked], [content(text) for text in said]
     if not first or not second:
         return np.zeros((len(first), len(second)))
     rows, columns = _numbered(first), _numbered(second)
-    likeness = word_likeness(list(rows), list(columns), excluded)
+    likeness = word_likeness(list(rows), list(columns))
     best = _reduced(np.maximum, likeness.T, second, columns)  # (said, words asked)
     return _reduced(np.minimum, best.T, first, rows)
 
 
-def word_likeness(asked: Sequence[str], said: Sequence[str], excluded: float) -> FloatArray:
+def word_likeness(asked: Sequence[str], said: Sequence[str]) -> FloatArray:
     """(asked, said), 0..1: cosine of words, 1 where one says the other."""
     found = cosines(vectors(asked), vectors(said))
     part_numbers(found, asked, said)
@@ -189,7 +188,7 @@ def word_likeness(asked: Sequence[str], said: Sequence[str], excluded: float) ->
         if says(asked[i], said[j]):
             found[i, j] = 1.0
         elif first[i]:
-            found[i, j] *= excluded if exclude(first[i], second[j]) else _OUT_OF_CLASS
+            found[i, j] *= EXCLUDED if exclude(first[i], second[j]) else _OUT_OF_CLASS
     return found
 
 

@@ -123,7 +123,8 @@ class Nearby:
         if predicate.verb and predicate.place:  # "sits under" is not "sits on"
             words = unit.value.split()[-1:]
         belongs = predicate.place == "of" and not predicate.verb
-        sides = [self._sentences(word) for word in content(unit.value) if values(word)]
+        in_class = [word for word in content(unit.value) if values(word)]
+        sides = [{target.sentences[place] for place in self._places(word)} for word in in_class]
         bearing = (
             not sides and not stated and predicate.verb in _BEARING and predicate.place in _BEARING
         )
@@ -169,10 +170,6 @@ class Nearby:
                     return False
                 found = True
         return found
-
-    def _sentences(self, word: str) -> set[int]:
-        """The sentences of the target that have a word."""
-        return {self._target.sentences[place] for place in self._places(word)}
 
     def _owned(self, unit: GraphUnit) -> bool:
         """Whether the target says that either end belongs to something else."""

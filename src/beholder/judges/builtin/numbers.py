@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -32,12 +32,6 @@ def number(name: str) -> float:
 def whole(name: str) -> int:
     """A whole number of the table."""
     return int(table()[name]["value"])
-
-
-def akin() -> Mapping[str, float]:
-    """How like two places are, by their names."""
-    found: Mapping[str, float] = table()["predicates.akin"]["value"]
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +60,6 @@ class Numbers:
     sure_related: float
     points: Sequence[tuple[float, float]]
 
-    @classmethod
-    def shipped(cls) -> Self:
-        """Those of the table."""
-        return cls(**{f.name: table()[f"decide.{f.name}"]["value"] for f in fields(cls)})
-
     def grade(self, value: float) -> float:
         """The grade, 1..5, of a value 0..1: a line that never falls."""
         return float(np.interp(value, [x for x, _ in self.points], [y for _, y in self.points]))
@@ -84,7 +73,7 @@ class Numbers:
 @cache
 def numbers() -> Numbers:
     """The numbers that ship with the package."""
-    return Numbers.shipped()
+    return Numbers(**{f.name: table()[f"decide.{f.name}"]["value"] for f in fields(Numbers)})
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from beholder.judges.operations import Question
 from beholder.language import parse, scene_graph
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
@@ -25,10 +27,7 @@ def question_graph(question: Question) -> SceneGraph:
     entities = [*subject.entities, *(_moved(entity, shift) for entity in other.entities)]
     attributes = [
         *subject.attributes,
-        *(
-            Attribute(a.entity + shift, a.text, a.value, a.spans, a.sentence, a.kind, a.polarity)
-            for a in other.attributes
-        ),
+        *(replace(a, entity=a.entity + shift, rule="", doubt=0.0) for a in other.attributes),
     ]
     words = question.text.lower().split()
     base = [lemma(words[0], "VERB", "VBZ"), *words[1:]] if words else []
@@ -62,15 +61,5 @@ def _noun_phrase(phrase: str) -> SceneGraph:
 
 
 def _moved(entity: Entity, by: int) -> Entity:
-    return Entity(
-        entity.index + by,
-        entity.name,
-        entity.head,
-        entity.mentions,
-        entity.quantity,
-        entity.plural,
-        entity.kind,
-        entity.polarity,
-        None if entity.member_of is None else entity.member_of + by,
-        entity.rule,
-    )
+    member_of = None if entity.member_of is None else entity.member_of + by
+    return replace(entity, index=entity.index + by, member_of=member_of, doubt=0.0)

@@ -5,46 +5,27 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib import resources
 
-from beholder.judges.builtin.classes import exclude, values
-from beholder.judges.builtin.numbers import akin, number
-from beholder.language.lexicon import parse
+from beholder.judges.builtin.classes import EXCLUDED, exclude, sections, values
+from beholder.judges.builtin.numbers import number, table
 
-_SAME = {
-    "over": "above",
-    "on top of": "on",
-    "onto": "on",
-    "upon": "on",
-    "atop": "on",
-    "inside": "in",
-    "inside of": "in",
-    "within": "in",
-    "into": "in",
-    "beside": "next to",
-    "alongside": "next to",
-    "adjacent to": "next to",
-    "by": "next to",
-    "close to": "near",
-    "nearby": "near",
-    "part of": "of",
-    "to left of": "left of",
-    "on left of": "left of",
-    "at left of": "left of",
-    "to right of": "right of",
-    "on right of": "right of",
-    "at right of": "right of",
-    "beyond": "behind",
-    "below": "under",
-    "beneath": "under",
-    "underneath": "under",
-    "in back of": "behind",
-    "before": "in front of",
-    "in middle of": "in center of",
-    "at center of": "in center of",
-    "'s": "with",
-    "have": "with",
+_NAMED = {
+    "above": ("over",),
+    "on": ("on top of", "onto", "upon", "atop"),
+    "in": ("inside", "inside of", "within", "into"),
+    "next to": ("beside", "alongside", "adjacent to", "by"),
+    "near": ("close to", "nearby"),
+    "of": ("part of",),
+    "left of": ("to left of", "on left of", "at left of"),
+    "right of": ("to right of", "on right of", "at right of"),
+    "behind": ("beyond", "in back of"),
+    "under": ("below", "beneath", "underneath"),
+    "in front of": ("before",),
+    "in center of": ("in middle of", "at center of"),
+    "with": ("'s", "have"),
 }
+"""Places, each with its other names."""
+_SAME = {name: place for place, names in _NAMED.items() for name in names}
 _SIDE = re.compile(r"^(?:on|at|in|to) (left|right)(?:-hand)? side of$")
 _INVERSE = {
     "under": "above",
@@ -86,8 +67,7 @@ _AS_PLACE = {
 
 
 def _verbs(section: str) -> frozenset[str]:
-    text = resources.files(__package__).joinpath("predicates.txt").read_text(encoding="utf-8")
-    return frozenset(" ".join(parse(text)[section]).split())
+    return frozenset(" ".join(sections("predicates.txt")[section]).split())
 
 
 _STAYING, _LEADING = _verbs("staying"), _verbs("leading")
@@ -103,9 +83,11 @@ _OF_DOER = frozenset(("in", "of", "on", "with"))
 _NO_DIRECTION = frozenset(
     ["next to", "near", "around", "along with", "across from", "opposite", "between", "of"]
 )
-_AKIN = {frozenset(pair.split("|")): likeness for pair, likeness in akin().items()}
+_AKIN: dict[frozenset[str], float] = {
+    frozenset(pair.split("|")): likeness
+    for pair, likeness in table()["predicates.akin"]["value"].items()
+}
 _OTHER_PLACE = number("predicates.other_place")
-_EXCLUDED = number("evidence.excluded")
 _RELATED = number("decide.related")
 _ONE_SIDED = number("predicates.one_sided")
 _WEARS_OF = number("predicates.wears_of")
@@ -209,7 +191,7 @@ def verb_likeness(a: Predicate, b: Predicate, similarity: float) -> float:
     """How far two verbs say the same, by the similarity of their vectors and by their classes."""
     if a.verb == b.verb:
         return 1.0
-    return similarity * _EXCLUDED if exclude(values(a.verb), values(b.verb)) else similarity
+    return similarity * EXCLUDED if exclude(values(a.verb), values(b.verb)) else similarity
 
 
 def likeness(

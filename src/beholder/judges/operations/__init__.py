@@ -17,6 +17,7 @@ from beholder.judges.operations.assess import Aspect as Aspect
 from beholder.judges.operations.assess import Assess as Assess
 from beholder.judges.operations.assess import Assessment as Assessment
 from beholder.judges.operations.assess import GradeDescription as GradeDescription
+from beholder.judges.operations.assess import Rank as Rank
 from beholder.judges.operations.base import OPERATIONS as OPERATIONS
 from beholder.judges.operations.base import ModelOperation as ModelOperation
 from beholder.judges.operations.base import Operation as Operation
@@ -34,7 +35,6 @@ from beholder.judges.operations.presence import Presence as Presence
 from beholder.judges.operations.presence import PresenceList as PresenceList
 from beholder.judges.operations.presence import Question as Question
 from beholder.judges.operations.presence import QuestionKind as QuestionKind
-from beholder.judges.operations.rank import Rank as Rank
 from beholder.judges.operations.rating import BREAK_KINDS as BREAK_KINDS
 from beholder.judges.operations.rating import BreakKind as BreakKind
 from beholder.judges.operations.rating import JudgedFrame as JudgedFrame

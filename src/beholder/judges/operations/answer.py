@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from beholder.backends import Image
 from beholder.judges.operations.base import (
+    Column,
     PanelOperation,
     Ratings,
     Respondent,
@@ -115,6 +116,12 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
     _column: ClassVar[tuple[str, Shape[Any]]]
     """Name and shape of the column that holds the answer."""
 
+    @property
+    def _begins(self) -> str:
+        """The first words of the text, as a quote; empty if they cannot be quoted."""
+        said = " ".join(self.text.split()[:8])
+        return said if locate(said, self.text) else ""
+
     def _shown(self) -> dict[str, Untrusted]:
         """The texts that the judge sees, as the prompt names them."""
         return {"text": self.text}
@@ -158,18 +165,15 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         def read(index: int, row: Mapping[str, Any]) -> Mapping[str, TextAnswer]:
             return {"answer": self._found(index, self._read(index, row[name]), row)}
 
-        begins = " ".join(self.text.split()[:8])
+        places = range(len(rows))
+        columns: dict[str, Column] = {
+            name: (column, [*map(self._typical, places)], [*map(self._fewest, places)]),
+            **self._further(),
+            "quote": (words(_LONGEST, None), self._begins or None),
+        }
         found = await model.rows(
             ("item", rows),
-            {
-                name: (
-                    column,
-                    [self._typical(index) for index in range(len(rows))],
-                    [self._fewest(index) for index in range(len(rows))],
-                ),
-                **self._further(),
-                "quote": (words(_LONGEST, None), begins if locate(begins, self.text) else None),
-            },
+            columns,
             texts=self._shown(),
             language=self.language,
             parts=self._notes(),
@@ -258,7 +262,7 @@ class CheckCriteria(FromText, name="check_criteria"):
         return index not in self.demands
 
     def _typical(self, index: int) -> str | None:
-        return MET if locate(" ".join(self.text.split()[:8]), self.text) else NOT_MENTIONED
+        return MET if self._begins else NOT_MENTIONED
 
     def _doubtful(self, index: int, states: Sequence[str | None]) -> str | None:
         return next(s for s in (NOT_MENTIONED, CONTRADICTED) if s in states)
@@ -295,15 +299,12 @@ class AnswerQuestions(FromText, name="answer_questions"):
     language: str | None = None
 
     def _rows(self) -> list[str]:
-        return [
-            "\n".join(
-                [
-                    asked.text if asked.third else f"{asked.text} (an answer is required)",
-                    *(f"{letter}) {o}" for letter, o in zip(LETTERS, asked.options, strict=False)),
-                ]
-            )
-            for asked in self.questions
-        ]
+        rows = []
+        for asked in self.questions:
+            required = "" if asked.third else " (an answer is required)"
+            options = [f"{letter}) {o}" for letter, o in zip(LETTERS, asked.options, strict=False)]
+            rows.append("\n".join([f"{asked.text}{required}", *options]))
+        return rows
 
     _column = ("choice", words(_LONGEST))
 
@@ -328,7 +329,7 @@ class AnswerQuestions(FromText, name="answer_questions"):
 
     def _typical(self, index: int) -> str | None:
         asked = self.questions[index]
-        if asked.third and not locate(" ".join(self.text.split()[:8]), self.text):
+        if asked.third and not self._begins:
             return None
         return "A" if asked.options else "some words"
 
@@ -367,7 +368,7 @@ class NameSubjects(FromText, name="name_subjects"):
         return None if named in _NOTHING else named
 
     def _typical(self, index: int) -> str | None:
-        return "one" if locate(" ".join(self.text.split()[:8]), self.text) else None
+        return "one" if self._begins else None
 
 
 HIGHEST_GRADE = 5
