@@ -4,8 +4,8 @@
 
 Data: the pairs of ``SHARED_DATA/nli`` and the statements of ``statements.jsonl`` and
 ``exchanged.jsonl`` that the model was not trained on; the tuning half (the first six of each
-kind) of the minimal pairs that come with beholder; units of two descriptions of a photograph, the
-third of the 64 pairs that the model was not trained on; and descriptions of
+kind) of the minimal pairs that come with beholder; units of two descriptions of 64 photographs,
+marked by blind readers (language models, ``training/readings/units.jsonl``); and descriptions of
 different photographs, which say nothing of each other. If a premise entails a sentence, it says
 all units of the sentence; if not, at least one unit is not said. So the probability of a sentence
 is the product of its units'. Of a minimal pair, each unit is labelled: those of the paraphrase
@@ -21,8 +21,9 @@ import argparse
 import gzip
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -36,14 +37,17 @@ from beholder.judges.builtin.reading import analysed
 from beholder.kinds.agreement.suites.command import PAIRS
 from beholder.kinds.agreement.suites.files import read_pairs
 from beholder.language.statements import GraphUnit, wording
-from training.entailment.readings import Labels, readings
+from beholder.records import Span
 from training.entailment.train import LABELS, SHARED, SIXTH, is_kept_back, written
 from training.fact_weights import TABLE, write_table
 from training.studies.contradictions import read as read_reading
 from training.studies.minimal_pairs import TUNED
 from training.studies.photographs import NAMES as PHOTOGRAPHS
+from training.studies.photographs import SIDES, texts_of_pairs
 
 Floats = npt.NDArray[np.float64]
+Spans: TypeAlias = tuple[Span, ...]
+Labels: TypeAlias = Callable[[GraphUnit], bool | None]
 WEIGHTS = (1.0, 4.0, 0.1)
 """Of the minimal pairs, the readers' units, and the descriptions of different photographs; chosen
 from seven on the same data. The readers' units count most: in them, said and not said are as
@@ -118,11 +122,28 @@ def _outside(start: int, end: int, unit: GraphUnit) -> bool:
     return not any(a < end and b > start for a, b in unit.spans)
 
 
+def readings() -> Iterator[tuple[str, str, Labels]]:
+    """Units of two descriptions of a photograph, marked by readers."""
+    texts = texts_of_pairs()
+    marks: dict[tuple[str, str], dict[tuple[str, Spans], bool]] = {}
+    for row in read_reading("units.jsonl"):
+        if row["mark"] != "ill":
+            key = (row["kind"], tuple((a, b) for a, b in row["spans"]))
+            marks.setdefault((row["pair"], row["side"]), {})[key] = row["mark"] == "said"
+    for (pair, side), said in marks.items():
+        other = texts[pair][SIDES[side == SIDES[0]]]
+        yield texts[pair][side], other, partial(_marked, said)
+
+
 def strangers() -> Iterator[tuple[str, str, Labels]]:
     """Descriptions of different photographs: neither says what the other does."""
     rows = [row for name in PHOTOGRAPHS for row in read_reading(f"{name}.jsonl")]
     for one, other in zip(rows, [*rows[1:], rows[0]], strict=True):
         yield one["candidate"], other["reference"], lambda _: False
+
+
+def _marked(said: dict[tuple[str, Spans], bool], unit: GraphUnit) -> bool | None:
+    return said.get((unit.kind, unit.spans))
 
 
 class Pairs:
@@ -138,7 +159,7 @@ class Pairs:
     """
 
     def __init__(self) -> None:
-        self.labelled = (Units(minimal_pairs()), Units(readings(True)), Units(strangers()))
+        self.labelled = (Units(minimal_pairs()), Units(readings()), Units(strangers()))
         n = numbers.numbers()
         x: list[tuple[float, ...]] = []
         kind: list[int] = []

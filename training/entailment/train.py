@@ -5,9 +5,8 @@
     python -m training.entailment.train /tmp/silver.jsonl [--minutes 50]
 
 It starts from the layers of the built-in encoder, or from an earlier round (``--start``), and stays
-with its tokens and places. The weights that ship are of three rounds: 219,178 pairs without
-exchanges, then 93,216 of all (``--start FILE --minutes 40``), then READ, half of them units that
-readers marked (``--start FILE --readings --minutes MINUTES``). Data:
+with its tokens and places. The weights that ship are of two rounds: 219,178 pairs without
+exchanges, then 93,216 of all (``--start FILE --minutes 40``). Data:
 
 - the pairs of ``SHARED_DATA/nli``, which people labelled (SNLI, counterfactual SNLI, one exchanged
   word, monotonicity);
@@ -18,9 +17,6 @@ readers marked (``--start FILE --readings --minutes MINUTES``). Data:
 - ``exchanged.jsonl``: passages of two or more like things by four other such writers, and
   statements in which who does, has, wears or stands where is exchanged;
 - patterns: pairs of ``exchanges.py``, in which who does, has or wears what is exchanged;
-- in the last round, units of two descriptions of a photograph that words alone do not decide, with
-  the nearest sentence of the other description, marked by blind readers (language models) as said
-  or not; those of every third pair of descriptions are left to ``decision.py``;
 - premises beside themselves and beside others, and silver pairs of long descriptions, among them
   sentences with two things exchanged.
 
@@ -50,12 +46,7 @@ from torch.nn import functional
 from beholder.embed import minilm
 from beholder.embed.entailment import FILE
 from beholder.embed.minilm import Packed
-from beholder.judges.builtin import numbers
-from beholder.judges.builtin.entailed import premises, undecided
-from beholder.judges.builtin.gather import gather
-from beholder.judges.builtin.reading import analysed
 from training.entailment import exchanges
-from training.entailment.readings import readings
 from training.packing import pack
 
 SHARED = Path(__file__).parents[3] / "shared/data/nli"
@@ -71,12 +62,6 @@ LABELS = ("entailment", "neutral", "contradiction")
 LEAST, WARM = 0.02, 200
 """Least share of the learning rate, and steps until it is full."""
 RATES = {"head": 5e-4, "body": 1.7e-4}
-GENTLE = {"head": 2.4e-4, "body": 8e-5}
-"""Learning rates of the round with readers' units."""
-TIMES = 3
-"""How often each of these units is seen, beside as many pairs of the other sets."""
-OPEN = len(LABELS)
-"""Label of a unit that is not said: neutral or contradicted."""
 DROP, DECAY, SIZE, LONGEST = 0.1, 0.01, 32, 110
 BITS = 5
 D, HEADS = 384, 12
@@ -192,27 +177,6 @@ def written() -> Iterator[tuple[str, int, dict[str, Any]]]:
             yield name, place, json.loads(line)
 
 
-def marked() -> list[Row]:
-    """Units that readers marked, with the nearest sentence of the other description."""
-    rows = []
-    for text, other, label in readings(False):
-        source, target = analysed(text), analysed(other)
-        evidence = gather(source, target, numbers.numbers())
-        for place, statement in undecided(source, evidence, numbers.numbers()).items():
-            said = label(source.units[place])
-            if said is not None:
-                own, premise = _ids(statement), _ids(premises(statement, target)[0])
-                rows.append((premise, own, 0 if said else OPEN, 1.0))
-    return rows
-
-
-def losses(scores: Tensor, wanted: Tensor) -> Tensor:
-    """Log loss of each row; a unit that is not said may be neutral or contradicted."""
-    logs = functional.log_softmax(scores, 1)
-    unsaid = torch.cat([logs, logs[:, 1:].logsumexp(1, keepdim=True)], 1)
-    return -unsaid.gather(1, wanted[:, None])[:, 0]
-
-
 def _made(silver: Path) -> Iterator[Row]:
     """Rows that a program made."""
     found: dict[str, list[Any]] = {name: [] for name in SILVER}
@@ -295,21 +259,16 @@ def main() -> None:
     parser.add_argument("silver", type=Path)
     parser.add_argument("--minutes", type=float, default=50, help="of processor time")
     parser.add_argument("--start", type=Path, help="weights of an earlier round to go on from")
-    parser.add_argument("--readings", action="store_true", help="units that readers marked, too")
     parser.add_argument("--output", type=Path, default=FILE)
     args = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
     random.seed(0)
     train, kept = load(args.silver)
-    if args.readings:
-        own = TIMES * marked()
-        train = [*own, *random.sample(train, len(own))]
     model = Model(args.start).train()
     head = [model.sides, *model.head.parameters()]
     body = list(model.layers.parameters())
-    rates = GENTLE if args.readings else RATES
-    groups = [{"params": head, "lr": rates["head"]}, {"params": body, "lr": rates["body"]}]
+    groups = [{"params": head, "lr": RATES["head"]}, {"params": body, "lr": RATES["body"]}]
     optimizer = torch.optim.AdamW(groups, weight_decay=DECAY)
     began, step, seen, share = time.process_time(), 0, 0, 0.0
     while share < 1:
@@ -318,10 +277,11 @@ def main() -> None:
             if share >= 1:
                 break
             rate = min(1, (step + 1) / WARM) * max(LEAST, 1 - share)
-            for group, full in zip(optimizer.param_groups, rates.values(), strict=True):
+            for group, full in zip(optimizer.param_groups, RATES.values(), strict=True):
                 group["lr"] = full * rate
             wanted, weights = (torch.tensor([row[i] for row in part]) for i in (2, 3))
-            loss = (losses(model(part), wanted) * weights).sum() / weights.sum()
+            losses = functional.cross_entropy(model(part), wanted, reduction="none")
+            loss = (losses * weights).sum() / weights.sum()
             loss.backward()
             nn.utils.clip_grad_norm_([*body, *head], 1.0)
             optimizer.step()
