@@ -222,6 +222,11 @@ def test_spread_of_items_by_hand() -> None:
     assert within_item_spread([[1, 3]], ddof=0).item_sd == (1.0,)
 
 
+def test_labels_that_are_no_table_are_refused() -> None:
+    with pytest.raises(ConfigError, match="ratings: expected a table of labels"):
+        krippendorff_alpha([1, 2], "nominal")
+
+
 def test_spread_without_two_ratings_is_refused() -> None:
     with pytest.raises(ConfigError, match="no item has two ratings"):
         within_item_spread([[1, NAN]])

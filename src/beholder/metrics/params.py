@@ -161,7 +161,7 @@ def signature_of(
         for p in params(built)
         if p.metadata["affects_score"]
     ]
-    found = origin(type(built))
+    found = origin(type(built))  # type: ignore[arg-type]  # a type is hashable
     versions = [] if found is None else [f"{found.distribution}:{found.version}"]
     by_model = any(
         p.metadata["tool"] == "judge" and config[p.name] != BUILTIN_JUDGE for p in params(built)
@@ -172,5 +172,5 @@ def signature_of(
 
 def full_name(name: str, cls: type[Any]) -> str:
     """The name of a class in specs: ``distribution/name`` if it comes from an outside one."""
-    found = origin(cls)
+    found = origin(cls)  # type: ignore[arg-type]
     return name if found is None else found.name or name

@@ -143,7 +143,10 @@ def _codes(ratings: ArrayLike | Sequence[Sequence[Any]]) -> NDArray[np.float64]:
     """Labels of any type as numbers, missing ones as NaN."""
     if isinstance(ratings, np.ndarray) and ratings.dtype.kind in "fiu":
         return np.asarray(ratings, dtype=np.float64)
-    rows = [list(row) for row in cast("Sequence[Sequence[Any]]", ratings)]
+    try:
+        rows = [list(row) for row in cast("Sequence[Sequence[Any]]", ratings)]
+    except TypeError as error:
+        raise ConfigError(f"ratings: expected a table of labels: {error}") from error
     if len({len(row) for row in rows}) > 1:
         raise ConfigError("ratings: every item needs one entry per rater; use None for missing")
     codes: dict[Any, int] = {}

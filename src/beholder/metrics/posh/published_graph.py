@@ -122,15 +122,18 @@ class PublishedGraph:
                 the spans may be left out.
 
         Raises:
-            ItemError: A field is missing, an attribute or relation has no sentence, or a relation
-                has no such end.
+            ItemError: A field is missing or of another type, an attribute or relation has no
+                sentence, or a relation has no such end.
         """
         try:
             entities = tuple(map(_public_entity, graph["entities"]))
             relations = tuple(map(_public_relation, graph["relations"]))
-        except KeyError as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            found = (
+                f"has no {error}" if isinstance(error, KeyError) else f"cannot be read ({error})"
+            )
             raise ItemError(
-                f"the graph has no {error}; a graph in the public form has entities with head,"
+                f"the graph {found}; a graph in the public form has entities with head,"
                 " heads, attributes and attribute_sentence_idxs (a list for each attribute), and"
                 " relations with subject, object, relation and sentence_idxs"
             ) from error
