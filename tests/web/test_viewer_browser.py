@@ -61,6 +61,8 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
 def test_a_reader_filters_opens_an_item_and_goes_on(
     server: Serve, page: Any, two: tuple[Path, Path], tmp_path: Path
 ) -> None:
+    from playwright.sync_api import expect
+
     with viewing(server, *two, media_root=tmp_path) as address:
         tab = page.page
         tab.goto(address)
@@ -72,7 +74,7 @@ def test_a_reader_filters_opens_an_item_and_goes_on(
         tab.check("input[name=down]")
         tab.click("button:has-text('Show')")
         names = tab.locator("td a bdi")
-        assert names.all_text_contents() == ["table-4", "table-3", "table-1"]
+        expect(names).to_have_text(["table-4", "table-3", "table-1"])  # waits for the new page
         assert (
             tab.locator("img.small").first.evaluate(
                 "e => (e.loading = 'eager', e.decode().then(() => e.naturalWidth))"
@@ -80,13 +82,13 @@ def test_a_reader_filters_opens_an_item_and_goes_on(
             == 60
         )
         names.nth(1).click()
-        assert tab.locator("h1").text_content() == "table-3"
+        expect(tab.locator("h1")).to_have_text("table-3")
         tab.locator(".matrix circle.match").first.wait_for()
         assert tab.locator(".matrix circle.match").count() == 3
         assert tab.locator(".photo").evaluate("e => e.decode().then(() => e.naturalWidth)") == 60
         tab.keyboard.press("ArrowRight")
         tab.wait_for_url("**/item/1?**")
-        assert tab.locator("h1").text_content() == "table-1"
+        expect(tab.locator("h1")).to_have_text("table-1")
         assert page.problems == []
 
 
@@ -161,6 +163,8 @@ def test_wide_tables_on_a_phone_break_no_word_and_show_that_they_scroll(
 def test_two_runs_are_compared_down_to_an_item(
     server: Serve, page: Any, two: tuple[Path, Path], tmp_path: Path
 ) -> None:
+    from playwright.sync_api import expect
+
     with viewing(server, *two, media_root=tmp_path) as address:
         tab = page.page
         tab.goto(address)
@@ -169,7 +173,7 @@ def test_two_runs_are_compared_down_to_an_item(
         first = tab.locator(".listed tbody tr").first
         assert first.locator("td").first.text_content() == "−0.700"
         first.locator("a").click()
-        assert tab.locator("h1").text_content() == "table-5"
+        expect(tab.locator("h1")).to_have_text("table-5")
         tab.locator(".two .mark").nth(4).wait_for()
         assert tab.locator(".two section").count() == 2
         assert page.problems == []
