@@ -114,3 +114,14 @@ def test_spans_are_before_another_date_only_with_all_their_days() -> None:
     assert about.before(later)
     assert not about.before(PartialDate.parse("1931"))
     assert not later.before(about)
+
+
+@pytest.mark.parametrize(
+    "text", ["../19", "1930s1930", "1930s19", "c. /1930-21", "y17000000000000", "%1930s19"]
+)
+def test_odd_texts_are_no_dates_and_print_nothing(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ValueError, match="cannot read the date"):
+        PartialDate.parse(text)
+    assert capsys.readouterr().out == ""

@@ -177,16 +177,20 @@ def _archived(text: str) -> PartialDate | None:
 def _bounds(written: str) -> tuple[dt.date, dt.date]:
     """First and last day of a date in EDTF; ValueError if it is none, or has no such days."""
     from edtf import parse_edtf
+    from edtf.parser import parser_classes
     from edtf.parser.edtf_exceptions import EDTFParseException
 
+    # The package prints what it cannot make a date of: that would spoil the output of a command.
+    parser_classes.print = lambda *_: None  # type: ignore[attr-defined]
+    odd = (ValueError, TypeError, AttributeError, ArithmeticError)  # all of texts that are no dates
     try:
         read: Any = parse_edtf(written)
         bounds = read.lower_fuzzy(), read.upper_fuzzy()
-    except (EDTFParseException, ValueError, TypeError, OverflowError) as error:
-        raise ValueError(f"{written!r} is no date in EDTF") from error
-    if not all(isinstance(one, struct_time) for one in bounds):
-        raise ValueError(f"{written!r} has no first or no last day")
-    first, last = (dt.date(*one[:3]) for one in bounds)
+        if not all(isinstance(one, struct_time) for one in bounds):
+            raise ValueError("no first or no last day")
+        first, last = (dt.date(*one[:3]) for one in bounds)
+    except (EDTFParseException, *odd) as error:
+        raise ValueError(f"{written!r} is no date in EDTF with a first and a last day") from error
     if last < first:
         raise ValueError(f"{written!r} ends before it begins")
     return first, last
