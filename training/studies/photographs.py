@@ -3,7 +3,9 @@
     python -m training.studies.photographs photographs_3
 
 The rows are those of a file in ``training/readings``. Mistakes, omissions and matches are drawn
-from all that are counted; contradictions are all. Rules and figures: ``docs/reading.md``.
+from all that are counted; contradictions are all. Where another reader marked units again, the
+shares of these marks and the agreement of both readers follow. Rules and figures:
+``docs/reading.md``.
 """
 
 from __future__ import annotations
@@ -11,8 +13,10 @@ from __future__ import annotations
 import sys
 from collections import Counter, defaultdict
 
+import numpy as np
 from scipy.stats import binomtest
 
+from beholder.stats import cohen_kappa
 from training.studies.contradictions import read
 
 NAMES = ("photographs", "photographs_2", "photographs_3")
@@ -35,6 +39,7 @@ def texts_of_pairs() -> dict[str, dict[str, str]]:
 def main() -> None:
     """Print the shares by what is claimed, whether it is shown, and kind of unit."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
+    both: list[tuple[str, str]] = []
     for row in read(f"{sys.argv[1]}.jsonl"):
         for unit in row["units"]:
             claim = CLAIMS[unit["verdict"]]
@@ -45,12 +50,19 @@ def main() -> None:
                 names.append("contradiction")
             for name in names:
                 counts[name][unit["mark"]] += 1
+            if "again" in unit:
+                counts[f"{claim}, again"][unit["again"]] += 1
+                both.append((unit["mark"], unit["again"]))
     for name, marks in sorted(counts.items()):
         n, cells = marks.total(), []
         for mark in MARKS:
             ends = binomtest(marks[mark], n).proportion_ci(method="wilson")
             cells.append(f"{mark} {marks[mark] / n:.2f} [{ends.low:.2f}, {ends.high:.2f}]")
         print(f"{name:22}{n:5}  {'  '.join(cells)}")
+    if both:
+        same = sum(first == second for first, second in both) / len(both)
+        kappa = cohen_kappa(*map(np.array, zip(*both, strict=True))).value
+        print(f"two readers, n {len(both)}: same mark {same:.2f}, kappa {kappa:.2f}")
 
 
 if __name__ == "__main__":

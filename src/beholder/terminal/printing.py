@@ -200,7 +200,7 @@ def tell_plan(planned: RunPlan, out: Path) -> int:
 
 
 def _stored(tally: Tally) -> str:
-    """How many calls need not be made, in words."""
+    """How many calls the cache answers, and what the others cost."""
     said = f"{tally.n_stored:,} of {tally.n_calls:,} calls are already in the cache"
     if not tally.n_stored or tally.cost is None:
         return said
