@@ -9,6 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
@@ -119,9 +120,16 @@ NOTE = Column("reason", "note", "text")
 
 
 def declared(file: Path) -> dict[str, Table]:
-    """Tables without rows by name: a TOML file has the title, columns, notes and ``by`` of each."""
+    """Tables without rows by name: a TOML file has the title, columns, notes and ``by`` of each.
+
+    Its section ``shared`` has lists of columns by name; in a table, a name stands for its list.
+    """
     found = tomllib.loads(file.read_text(encoding="utf-8"))
-    return {name: convert({"name": name, **table}, Table) for name, table in found.items()}
+    shared = found.pop("shared", {})
+    for name, table in found.items():
+        given = (shared[one] if isinstance(one, str) else [one] for one in table["columns"])
+        table |= {"name": name, "columns": [*chain.from_iterable(given)]}
+    return convert(found, dict[str, Table])
 
 
 def estimate(
