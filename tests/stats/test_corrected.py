@@ -105,7 +105,9 @@ def test_a_constant_judge_changes_nothing() -> None:
     [
         ({2: ["a0"] * 6 + ["a1"] * 5 + ["b"] * 20}, "2 pictures have labels and 1 have none"),
         ({1: [1.0]}, "one length"),
-        ({0: ["good"] * 31}, "expected a table of numbers"),
+        ({0: ["good"] * 31}, "labels: expected numbers"),
+        ({0: [[1, 2], *range(30)]}, "labels: expected numbers"),
+        ({0: [list(range(31))]}, r"labels: expected one dimension, got shape \(1, 31\)"),
         ({1: [*range(11), *range(500, 520)]}, "label a random sample"),
     ],
 )

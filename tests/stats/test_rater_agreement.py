@@ -150,6 +150,8 @@ def test_kappa_refuses_missing_labels_and_unequal_lengths() -> None:
         cohen_kappa(labels, ["a", "b"])
     with pytest.raises(ConfigError, match="one length"):
         cohen_kappa(["a"], ["a", "b"])
+    with pytest.raises(ConfigError, match="labels: expected numbers or texts"):
+        cohen_kappa([["a"], ["b"]], [["a"], ["b"]])
 
 
 def test_fleiss_kappa_matches_his_kind_of_table() -> None:

@@ -28,8 +28,8 @@ class Resampling(TypedDict, total=False):
     seed: int
 
 
-def vector(values: ArrayLike, name: str) -> Floats:
-    """Finite float64 vector of shape (n,).
+def vector(values: ArrayLike, name: str, *, missing: bool = False) -> Floats:
+    """Finite float64 vector of shape (n,); NaN or None is allowed if values may be missing.
 
     Raises:
         ConfigError: Not one-dimensional, not numbers, or the first NaN or infinity by position.
@@ -40,7 +40,7 @@ def vector(values: ArrayLike, name: str) -> Floats:
         raise ConfigError(f"{name}: expected numbers: {error}") from error
     if array.ndim != 1:
         raise ConfigError(f"{name}: expected one dimension, got shape {array.shape}")
-    bad = np.flatnonzero(~np.isfinite(array))
+    bad = np.flatnonzero(np.isinf(array) if missing else ~np.isfinite(array))
     if bad.size:
         raise ConfigError(
             f"{name}: {bad.size} of {array.size} values are not finite, the first is "

@@ -24,7 +24,6 @@ from beholder.stats.checks import (
     Ints,
     cluster_codes,
     cluster_sums,
-    matrix,
     n_clusters,
     same_length,
     vector,
@@ -80,8 +79,7 @@ def _sides(
     labels: ArrayLike | Sequence[float | None], judged: ArrayLike, clusters: Sequence[Any] | None
 ) -> tuple[Floats, Floats, Floats, Ints, Ints]:
     """Labels, the judge's values of these, those of pictures without labels; and the pictures."""
-    f, y = vector(judged, "judged"), np.atleast_2d(np.asarray(labels))
-    y = matrix(y, "labels", missing=True)[0]
+    f, y = vector(judged, "judged"), vector(labels, "labels", missing=True)
     codes = cluster_codes(clusters, same_length(labels=y, judged=f))
     known = ~np.isnan(y)
     other = ~np.isin(codes, codes[known])

@@ -52,7 +52,10 @@ def cohen_kappa(
     first, second = (v.tolist() if isinstance(v, np.ndarray) else list(v) for v in (a, b))
     if len(first) != len(second):
         raise ConfigError(f"expected two lists of one length, got {len(first)} and {len(second)}")
-    order = _order(first + second, categories, weights)
+    try:
+        order = _order(first + second, categories, weights)
+    except TypeError as error:
+        raise ConfigError(f"labels: expected numbers or texts: {error}") from error
     rows, columns = (np.array([order[x] for x in v], dtype=np.int64) for v in (first, second))
     places = np.arange(len(order), dtype=np.float64)
     power = {"none": 0, "linear": 1, "quadratic": 2}[weights]

@@ -215,11 +215,17 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int = 12345
     n_undefined = len(scores) - n_missing - len(kept)
     codes = cluster_codes([data.sources[row] for row in kept], len(kept))
     n_sources = n_clusters(codes)
-    found = partial(AgreementFound, n=len(kept), n_missing=n_missing, n_sources=n_sources)
+    found = partial(
+        AgreementFound,
+        n=len(kept),
+        n_missing=n_missing,
+        n_sources=n_sources,
+        n_undefined=n_undefined,
+    )
     if len(kept) < 2:
         none = "no correlation within a source is defined"
         few = none if n_undefined else "fewer than two scores"
-        return found(None, None, reason=few, n_undefined=n_undefined)
+        return found(None, None, reason=few)
     if data.measure.kind == "replaces":
         return _replaces(data, scores, found)
     statistic = _statistic(data, scores, kept)
@@ -235,8 +241,7 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int = 12345
     reason = None if interval or not n_resamples else "too few sources for an interval"
     if rare:
         reason = f"only {n_of_rarer} labels of one verdict; an interval needs {FEWEST_OF_A_VERDICT}"
-    drawn = tuple(replicates)
-    return found(value, interval, replicates=drawn, reason=reason, n_undefined=n_undefined)
+    return found(value, interval, replicates=tuple(replicates), reason=reason)
 
 
 def _replaces(data: Data, scores: Floats, finding: Callable[..., AgreementFound]) -> AgreementFound:
