@@ -28,7 +28,9 @@ class Resampling(TypedDict, total=False):
     seed: int
 
 
-def vector(values: ArrayLike, name: str, *, missing: bool = False) -> Floats:
+def vector(
+    values: ArrayLike | Sequence[float | None], name: str, *, missing: bool = False
+) -> Floats:
     """Finite float64 vector of shape (n,); NaN or None is allowed if values may be missing.
 
     Raises:

@@ -79,12 +79,13 @@ def _sides(
     labels: ArrayLike | Sequence[float | None], judged: ArrayLike, clusters: Sequence[Any] | None
 ) -> tuple[Floats, Floats, Floats, Ints, Ints]:
     """Labels, the judge's values of these, those of pictures without labels; and the pictures."""
-    f, y = vector(judged, "judged"), vector(labels, "labels", missing=True)
+    f = vector(judged, "judged")
+    y = vector(labels, "labels", missing=True)
     codes = cluster_codes(clusters, same_length(labels=y, judged=f))
     known = ~np.isnan(y)
     other = ~np.isin(codes, codes[known])
-    both = (cluster_codes(codes[side], int(side.sum())) for side in (known, other))
-    return y[known], f[known], f[other], *both
+    own, others = (cluster_codes(codes[side], int(side.sum())) for side in (known, other))
+    return y[known], f[known], f[other], own, others
 
 
 def corrected_mean(
