@@ -56,17 +56,20 @@ function unitTip(item, outcome, keys, view, numbers) {
 
 function notableList(item, outcome, texts, view, numbers) {
   const groups = outcome.verdicts.filter((verdict) => verdict.notable).map((verdict) => {
-    const entries = outcome.units.map((unit, key) => [unit, key]).filter(([unit]) => unit.verdict === verdict.name && unit.detail?.under === undefined && !unit.detail?.unsure);
+    const found = outcome.units.map((unit, key) => [unit, key]).filter(([unit]) => unit.verdict === verdict.name);
+    const entries = found.filter(([unit]) => unit.detail?.under === undefined && !unit.detail?.unsure);
+    const count = entries.length === found.length ? "" : ` of ${found.length}; the table has all`;
     const rows = entries.map(([unit, key]) =>
       el("li", { "data-unit": key, tabindex: 0 },
         el("span", { class: "where" }, unitTitle(item, unit, key, numbers)),
         el("span", { class: "what", dir: "auto" }, texts[key]),
         el("span", { class: "facts muted" }, unitFacts(unit, key, view).map(([name, value]) => `${name}: ${value}`).join(" · "))));
     return el("div", { class: "notable", "data-verdict": verdict.name },
-      el("h4", { class: `tone-${verdict.tone}` }, el("span", { class: "sign" }, `${verdict.symbol} ${verdict.name}`), el("span", { class: "muted" }, ` ${entries.length}`)),
+      el("h4", { class: `tone-${verdict.tone}` }, el("span", { class: "sign" }, `${verdict.symbol} ${verdict.name}`), el("span", { class: "muted" }, ` ${entries.length}${count}`)),
       el("ol", {}, rows));
   });
-  if (!groups.length) groups.push(el("p", { class: "muted" }, "Nothing was found to be wrong, missing or out of order."));
+  const none = outcome.units.length ? "Nothing was found to be wrong, missing or out of order." : "This metric gives a value and no findings.";
+  if (!groups.length) groups.push(el("p", { class: "muted" }, none));
   return el("div", { class: "notables" }, groups);
 }
 
