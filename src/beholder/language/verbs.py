@@ -125,6 +125,7 @@ def verb_facts(document: Document, word: Word, phrases: Phrases) -> Iterator[Fac
         yield from facts
         related = any(_holds_verb(fact, act) for fact in facts)
         told = not act.objects or not act.polarity  # "fills the view" says nothing visible
+        told = told and word.lemma not in lex.INCOMPLETE
         if not related and told and not _means_another_verb(document, word):
             yield _state(act, subject)
     yield from _placed_objects(act)
