@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from beholder.language.document import Word
-from beholder.language.lexicon import ANIMALS, NUMBER_WORDS, RELATIVE_PRONOUNS, word_set
-from beholder.text.kinds import is_kind, parts_of_speech
+from beholder.language.lexicon import ANIMALS, NUMBER_WORDS, RELATIVE_PRONOUNS, WORN, word_set
+from beholder.text.kinds import bases, is_kind, parts_of_speech
 
 _FINITE = frozenset({"VBZ", "VBP", "VBD"})
 _DEPTH = 12
@@ -21,6 +21,7 @@ _ONE = frozenset({"a", "an", "another", "each", "every", "one"})
 """What stands before one thing, so never before a noun in -s."""
 _ONE_MORE = frozenset({"another", "one", "second", "third", "fourth"})
 _SEVERAL = frozenset({"few", "many", "more", "most", "others", "several", "some"})
+_WEARING = frozenset({"wear", "wears", "wearing", "wore", "worn"})
 _UNCHANGED = ANIMALS | word_set("unseen.txt", "measures")
 """Nouns that are no verbs after a number though they have no -s: "two fish", "six foot"."""
 
@@ -33,7 +34,7 @@ def repaired(words: Sequence[Word], likely: Collection[int] = ()) -> list[Word]:
         likely: First characters of the nouns that the parser nearly took for verbs.
     """
     words = subjects_read_as_objects(verbs_read_as_nouns(words, likely))
-    return clothes_of_verbs(numbers_of_clauses(words))
+    return lists_of_clothes(clothes_of_verbs(numbers_of_clauses(words)))
 
 
 def verbs_read_as_nouns(words: Sequence[Word], likely: Collection[int] = ()) -> list[Word]:
@@ -218,3 +219,56 @@ def clothes_of_verbs(words: Sequence[Word]) -> list[Word]:
         if near and is_kind(worn.lower, "clothing") and is_kind(before.lower, "person"):
             found[worn.index] = worn._replace(dep="nmod", head=before.index)
     return found
+
+
+def lists_of_clothes(words: Sequence[Word]) -> list[Word]:
+    """Join clothes to the clothes before them: "a boy in a hat and boots and a girl in a coat".
+
+    In "A man in a hat, a shirt and boots sits down" neither shirt nor boots sit: what follows
+    something worn, with a comma or "and" between, is worn, too. A person is joined to a person.
+    """
+    found = list(words)
+    for word in words:
+        if word.dep == "conj" and is_kind(word.lower, "person"):
+            first = _first_worn(found, found[word.head])
+            wearer = None if first is None else found[first.head]
+            if wearer is not None and wearer.is_noun:
+                found[word.index] = word._replace(head=wearer.index)
+        elif _is_clothing(word) and (word.dep in ("conj", "appos") or word.dep.startswith("nsubj")):
+            before = _listed_before(found, word)
+            first = None if before is None else _first_worn(found, before)
+            if first is not None:
+                found[word.index] = word._replace(dep="conj", head=first.index)
+    return found
+
+
+def _is_clothing(word: Word) -> bool:
+    return word.is_noun and (
+        is_kind(word.lower, "clothing") or not WORN.isdisjoint(bases(word.lower))
+    )
+
+
+def _listed_before(words: Sequence[Word], word: Word) -> Word | None:
+    """The clothes that stand before others in a list, or None."""
+    place = word.index
+    while place > 0 and (words[place - 1].head == word.index or words[place - 1].pos == "PUNCT"):
+        place -= 1
+        if words[place].dep == "case":
+            return None
+    last = words[max(place - 1, 0)]
+    joints = {w.lower for w in words[place : word.index]} & {",", "and", "or"}
+    return last if joints and last.sentence == word.sentence and _is_clothing(last) else None
+
+
+def _first_worn(words: Sequence[Word], word: Word) -> Word | None:
+    """The first of a list if someone has it on: "in a hat", "with boots", "wearing a coat"."""
+    for _ in range(_DEPTH):
+        if word.dep != "conj" or not _is_clothing(word):
+            break
+        word = words[word.head]
+    if not _is_clothing(word):
+        return None
+    start = max(0, word.index - _REACH)
+    cases = [w.lower for w in words[start : word.index] if w.dep == "case" and w.head == word.index]
+    held = word.dep == "obj" and words[word.head].lower in _WEARING
+    return word if held or cases in (["in"], ["with"]) else None
