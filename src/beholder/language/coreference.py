@@ -283,7 +283,7 @@ class _Resolver:
             score -= 1.0 * (last.word.dep.startswith("nmod"))
             score -= 1.5 * thing.first.is_name
         else:
-            score += 3.0 * thing.first.plural
+            score += 3.0 * thing.first.plural - 3.0 * _is_on_body(thing.first)
         return score
 
     def _is_coargument(self, mention: MentionSpan, other: MentionSpan) -> bool:

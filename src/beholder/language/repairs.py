@@ -33,7 +33,8 @@ def repaired(words: Sequence[Word], likely: Collection[int] = ()) -> list[Word]:
         words: All words of the text.
         likely: First characters of the nouns that the parser nearly took for verbs.
     """
-    words = subjects_read_as_objects(verbs_read_as_nouns(words, likely))
+    words = adjectives_read_as_nouns(verbs_read_as_nouns(words, likely))
+    words = subjects_read_as_objects(words)
     return lists_of_clothes(clothes_of_verbs(numbers_of_clauses(words)))
 
 
@@ -166,6 +167,27 @@ def _hang(words: list[Word], verb: Word, subject: Word, before: Sequence[Word]) 
     return True
 
 
+def adjectives_read_as_nouns(words: Sequence[Word]) -> list[Word]:
+    """Give back an adjective before a comma that was tagged as a noun: "a light, upright panel"."""
+    found = list(words)
+    for article, word, comma in zip(words, words[1:], words[2:], strict=False):
+        nouns = [w for w in words if w.head == word.index and w.dep in ("conj", "appos")]
+        noun = nouns[0] if nouns else word
+        led = article.lower in ("a", "an") and article.head == word.index and comma.text == ","
+        between = {w.head for w in words[comma.index + 1 : noun.index]}
+        if not (led and word.tag == noun.tag == "NN" and between == {noun.index}):
+            continue
+        if "a" not in parts_of_speech(word.lower) or noun.index == word.index:
+            continue
+        for child in words:
+            if child.head == word.index and child.index not in (word.index, noun.index):
+                found[child.index] = child._replace(head=noun.index)
+        top = noun.index if word.head == word.index else word.head
+        found[noun.index] = noun._replace(dep=word.dep, head=top)
+        found[word.index] = word._replace(pos="ADJ", tag="JJ", dep="amod", head=noun.index)
+    return found
+
+
 def subjects_read_as_objects(words: Sequence[Word]) -> list[Word]:
     """Give back the subject of a second clause that was joined to the object of the first.
 
@@ -229,16 +251,17 @@ def lists_of_clothes(words: Sequence[Word]) -> list[Word]:
     """
     found = list(words)
     for word in words:
-        if word.dep == "conj" and is_kind(word.lower, "person"):
-            first = _first_worn(found, found[word.head])
-            wearer = None if first is None else found[first.head]
-            if wearer is not None and wearer.is_noun:
-                found[word.index] = word._replace(head=wearer.index)
-        elif _is_clothing(word) and (word.dep in ("conj", "appos") or word.dep.startswith("nsubj")):
+        joined = word.dep in ("conj", "appos") or word.dep.startswith("nsubj")
+        if _is_clothing(word) and joined:
             before = _listed_before(found, word)
             first = None if before is None else _first_worn(found, before)
             if first is not None:
                 found[word.index] = word._replace(dep="conj", head=first.index)
+        elif word.dep == "conj" and is_kind(word.lower, "person"):
+            first = _first_worn(found, found[word.head])
+            wearer = None if first is None else found[first.head]
+            if wearer is not None and wearer.is_noun:
+                found[word.index] = word._replace(head=wearer.index)
     return found
 
 

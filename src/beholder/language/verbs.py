@@ -61,7 +61,8 @@ def located(
             if entity is not None and phrases.by_word[entity].polarity:
                 return
             lead, polarity = (), False
-        kind: RelationKind = "verb" if lead else "preposition"
+        acts = lead and lead[0].pos != "ADJ"  # but "full of", "taller than"
+        kind: RelationKind = "verb" if acts else "preposition"
         ends, words = (subject.index, where.target.index), (*lead, *where.words)
         yield RelationFact(*ends, words, kind, rule, passive, polarity)
 
@@ -125,9 +126,10 @@ def verb_facts(document: Document, word: Word, phrases: Phrases) -> Iterator[Fac
         yield from facts
         related = any(_holds_verb(fact, act) for fact in facts)
         told = not act.objects or not act.polarity  # "fills the view" says nothing visible
-        told = told and word.lemma not in lex.INCOMPLETE
         if not related and told and not _means_another_verb(document, word):
-            yield _state(act, subject)
+            state = _state(act, subject)
+            if state.words != (word,) or word.lemma not in lex.INCOMPLETE:
+                yield state
     yield from _placed_objects(act)
 
 
