@@ -38,12 +38,12 @@ from beholder.kinds.agreement.suites.command import PAIRS
 from beholder.kinds.agreement.suites.files import read_pairs
 from beholder.language.statements import GraphUnit, wording
 from beholder.records import Span
+from training.entailment.readings import readings
 from training.entailment.train import LABELS, SHARED, SIXTH, is_kept_back, written
 from training.fact_weights import TABLE, write_table
 from training.studies.contradictions import read as read_reading
 from training.studies.minimal_pairs import TUNED
 from training.studies.photographs import NAMES as PHOTOGRAPHS
-from training.studies.photographs import SIDES, texts_of_pairs
 
 Floats = npt.NDArray[np.float64]
 Spans: TypeAlias = tuple[Span, ...]
@@ -122,19 +122,6 @@ def _outside(start: int, end: int, unit: GraphUnit) -> bool:
     return not any(a < end and b > start for a, b in unit.spans)
 
 
-def readings() -> Iterator[tuple[str, str, Labels]]:
-    """Units of two descriptions of a photograph, marked by readers."""
-    texts = texts_of_pairs()
-    marks: dict[tuple[str, str], dict[tuple[str, Spans], bool]] = {}
-    for row in read_reading("units.jsonl"):
-        if row["mark"] != "ill":
-            key = (row["kind"], tuple((a, b) for a, b in row["spans"]))
-            marks.setdefault((row["pair"], row["side"]), {})[key] = row["mark"] == "said"
-    for (pair, side), said in marks.items():
-        other = texts[pair][SIDES[side == SIDES[0]]]
-        yield texts[pair][side], other, partial(_marked, said)
-
-
 def strangers() -> Iterator[tuple[str, str, Labels]]:
     """Descriptions of different photographs: neither says what the other does."""
     rows = [row for name in PHOTOGRAPHS for row in read_reading(f"{name}.jsonl")]
@@ -142,8 +129,9 @@ def strangers() -> Iterator[tuple[str, str, Labels]]:
         yield one["candidate"], other["reference"], lambda _: False
 
 
-def _marked(said: dict[tuple[str, Spans], bool], unit: GraphUnit) -> bool | None:
-    return said.get((unit.kind, unit.spans))
+def _said(label: Callable[[GraphUnit], str | None], unit: GraphUnit) -> bool | None:
+    mark = label(unit)
+    return None if mark in (None, "ill") else mark == "said"
 
 
 class Pairs:
@@ -159,7 +147,9 @@ class Pairs:
     """
 
     def __init__(self) -> None:
-        self.labelled = (Units(minimal_pairs()), Units(readings()), Units(strangers()))
+        read = readings(kept_back=True)
+        marks = ((text, other, partial(_said, label)) for text, other, label in read)
+        self.labelled = (Units(minimal_pairs()), Units(marks), Units(strangers()))
         n = numbers.numbers()
         x: list[tuple[float, ...]] = []
         kind: list[int] = []

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.stats import binomtest
@@ -27,11 +28,11 @@ CLAIMS = {
 }  # fmt: skip
 
 
-def texts_of_pairs() -> dict[str, dict[str, str]]:
+def texts_of_pairs(names: Sequence[str] = NAMES) -> dict[str, dict[str, str]]:
     """Candidate and reference of each pair of photographs."""
     return {
         f"{name}/{row['id']}": {side: row[side] for side in SIDES}
-        for name in NAMES
+        for name in names
         for row in read(f"{name}.jsonl")
     }
 
