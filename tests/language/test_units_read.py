@@ -114,41 +114,31 @@ def misread(*values: object, graph: str) -> Any:
             "goggles parka mitten",
             "glides down",
         ),
-        misread(
+        (
             "A girl in a scarf, a sweater and sandals waits at a bus stop.",
             "girl",
             "scarf sweater sandal",
             "waits at",
-            graph="sandal | girl > in > scarf | girl > in > sweater: the sandals are nobody's",
         ),
-        misread(
+        (
             "A girl with a scarf, a coat and earmuffs laughs.",
             "girl",
             "scarf coat earmuff",
             "laughs",
-            graph="earmuff | girl > with > coat | girl > with > scarf: the earmuffs are nobody's",
         ),
-        misread(
+        (
             "A boy with a helmet, a jersey and sneakers kicks a ball.",
             "boy",
             "helmet jersey sneaker",
             "kicks",
-            graph="sneaker > kicks > ball, no boy > with > sneaker",
         ),
-        misread(
+        (
             "A woman wearing a blouse, a skirt, and heels stands near a door.",
             "woman",
             "blouse skirt heel",
             "stands near",
-            graph="heel > stands near > door, no woman > wearing > heel",
         ),
-        misread(
-            "A chef in an apron, a cap, and clogs stirs a pot.",
-            "chef",
-            "apron cap clog",
-            "stirs",
-            graph="clog > stirs > pot, no chef > in > clog",
-        ),
+        ("A chef in an apron, a cap, and clogs stirs a pot.", "chef", "apron cap clog", "stirs"),
     ],
 )
 def test_clothes_of_a_list_are_all_worn_and_do_nothing(
@@ -203,12 +193,7 @@ def test_clothes_of_a_list_are_all_worn_and_do_nothing(
             "sailor cap",
             graph="soldier > wearing > sailor | soldier > wearing > cap",
         ),
-        misread(
-            "We see a queen wearing a crown and a king wearing a cloak.",
-            "queen crown",
-            "king cloak",
-            graph="queen > wearing > king | king > wearing > cloak",
-        ),
+        ("We see a queen wearing a crown and a king wearing a cloak.", "queen crown", "king cloak"),
     ],
 )
 def test_a_second_person_is_not_worn(text: str, first: str, second: str) -> None:
@@ -363,11 +348,7 @@ def test_a_comparison_is_one_relation_with_its_adjective(
         ("The shelves are full of books.", "The shelves are full of the books."),
         ("The chair is close to the window.", "The chair is close to the window."),
         ("The boats are close to the shore.", "The boats are close to the shore."),
-        misread(
-            "The cups are close to the edge.",
-            "The cups are close to the edge.",
-            graph="cup: close to the edge; 'The cups close to the edge.'",
-        ),
+        ("The cups are close to the edge.", "The cups are close to the edge."),
     ],
 )
 def test_full_of_and_close_to_are_said_with_a_verb(text: str, sentence: str) -> None:
@@ -385,24 +366,14 @@ def test_full_of_and_close_to_are_said_with_a_verb(text: str, sentence: str) -> 
         ("A square, black box sits on the shelf.", "box", {"square", "black"}),
         ("A cool, dry cellar has shelves.", "cellar", {"cool", "dry"}),
         ("There is a smooth, oval stone on the shelf.", "stone", {"smooth", "oval"}),
-        misread(
-            "A light, flat stone lies in the grass.",
-            "stone",
-            {"light", "flat"},
-            graph="light > lies in > grass | stone > lies in > grass | stone: flat",
-        ),
+        ("A light, flat stone lies in the grass.", "stone", {"light", "flat"}),
         misread(
             "A light, airy room has a sofa.",
             "room",
             {"light", "airy"},
             graph="light > has > sofa | airy room > has > sofa",
         ),
-        misread(
-            "A firm, upright chair stands by the wall.",
-            "chair",
-            {"firm", "upright"},
-            graph="firm > stands by > wall | chair > stands by > wall | chair: upright",
-        ),
+        ("A firm, upright chair stands by the wall.", "chair", {"firm", "upright"}),
     ],
 )
 def test_an_adjective_before_a_comma_is_a_quality(
