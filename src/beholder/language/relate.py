@@ -71,7 +71,8 @@ def adjective(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact
     for subject in named:
         for where in places_of(document, word, phrases):
             if where.words and where.words[0].index != word.index and where.target is not subject:
-                own = (word,) if where.words[0].lower == "than" else lead
+                than = where.words[0].lower == "than"  # "taller than", "less bright than"
+                own = (*document.before(word, "advmod"), word) if than else lead
                 yield from located(document, phrases, subject, own, where, "adjective", polarity)
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from beholder.language.document import Word
 from beholder.language.lexicon import ANIMALS, NUMBER_WORDS, RELATIVE_PRONOUNS, WORN, word_set
-from beholder.text.kinds import bases, is_kind, parts_of_speech
+from beholder.text.kinds import is_kind, parts_of_speech
 
 _FINITE = frozenset({"VBZ", "VBP", "VBD"})
 _DEPTH = 12
@@ -171,9 +171,11 @@ def adjectives_read_as_nouns(words: Sequence[Word]) -> list[Word]:
     """Give back an adjective before a comma that was tagged as a noun: "a light, upright panel"."""
     found = list(words)
     for article, word, comma in zip(words, words[1:], words[2:], strict=False):
-        nouns = [w for w in words if w.head == word.index and w.dep in ("conj", "appos")]
-        noun = nouns[0] if nouns else word
-        led = article.lower in ("a", "an") and article.head == word.index and comma.text == ","
+        joined = (w for w in words if w.head == word.index and w.dep in ("conj", "appos"))
+        second = (w for w in words if w.head == word.head and w.dep == word.dep and w > comma)
+        noun = next(joined, None) or next(second, word)
+        led = article.lower in ("a", "an") and comma.text == ","
+        led = led and article.head in (word.index, noun.index)
         between = {w.head for w in words[comma.index + 1 : noun.index]}
         if not (led and word.tag == noun.tag == "NN" and between == {noun.index}):
             continue
@@ -260,27 +262,29 @@ def lists_of_clothes(words: Sequence[Word]) -> list[Word]:
         elif word.dep == "conj" and is_kind(word.lower, "person"):
             first = _first_worn(found, found[word.head])
             wearer = None if first is None else found[first.head]
+            if wearer is not None and wearer.dep.startswith("acl"):  # "a boy wearing a hat and"
+                wearer = found[wearer.head]
             if wearer is not None and wearer.is_noun:
                 found[word.index] = word._replace(head=wearer.index)
     return found
 
 
 def _is_clothing(word: Word) -> bool:
-    return word.is_noun and (
-        is_kind(word.lower, "clothing") or not WORN.isdisjoint(bases(word.lower))
-    )
+    named = {word.lower, word.lower.removesuffix("s")}
+    return word.is_noun and (is_kind(word.lower, "clothing") or not WORN.isdisjoint(named))
 
 
 def _listed_before(words: Sequence[Word], word: Word) -> Word | None:
     """The clothes that stand before others in a list, or None."""
     place = word.index
-    while place > 0 and (words[place - 1].head == word.index or words[place - 1].pos == "PUNCT"):
+    joints = ("CCONJ", "PUNCT")
+    while place > 0 and (words[place - 1].head == word.index or words[place - 1].pos in joints):
         place -= 1
         if words[place].dep == "case":
             return None
     last = words[max(place - 1, 0)]
-    joints = {w.lower for w in words[place : word.index]} & {",", "and", "or"}
-    return last if joints and last.sentence == word.sentence and _is_clothing(last) else None
+    listed = any(w.lower in (",", "and", "or") for w in words[place : word.index])
+    return last if listed and last.sentence == word.sentence and _is_clothing(last) else None
 
 
 def _first_worn(words: Sequence[Word], word: Word) -> Word | None:

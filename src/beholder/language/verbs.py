@@ -54,7 +54,8 @@ def located(
         # "Runs from left to right" says where it runs; "the sign on the left" where it is.
         running = where.text.startswith(_WAYS) and not any(w.lemma in EFFECT_VERBS for w in lead)
         words = (*lead, *where.words) if running else where.words
-        yield AttributeFact(subject.index, words, where.text, "position", "position", polarity)
+        how = "way" if running and lead and lead[0].pos == "VERB" else "position"
+        yield AttributeFact(subject.index, words, where.text, "position", how, polarity)
     elif not coloured and not phrases.is_picture(where.target):
         if where.lacks:  # who walks without shoes walks, and is with no shoes
             entity = phrases.entity(where.target.index)
