@@ -171,15 +171,14 @@ def adjectives_read_as_nouns(words: Sequence[Word]) -> list[Word]:
     """Give back an adjective before a comma that was tagged as a noun: "a light, upright panel"."""
     found = list(words)
     for article, word, comma in zip(words, words[1:], words[2:], strict=False):
+        if article.lower not in ("a", "an") or comma.text != "," or word.tag != "NN":
+            continue
         joined = (w for w in words if w.head == word.index and w.dep in ("conj", "appos"))
         second = (w for w in words if w.head == word.head and w.dep == word.dep and w > comma)
         noun = next(joined, None) or next(second, word)
-        led = article.lower in ("a", "an") and comma.text == ","
-        led = led and article.head in (word.index, noun.index)
         between = {w.head for w in words[comma.index + 1 : noun.index]}
-        if not (led and word.tag == noun.tag == "NN" and between == {noun.index}):
-            continue
-        if "a" not in parts_of_speech(word.lower) or noun.index == word.index:
+        led = article.head in (word.index, noun.index) and between == {noun.index}
+        if not led or noun.tag != "NN" or "a" not in parts_of_speech(word.lower):
             continue
         for child in words:
             if child.head == word.index and child.index not in (word.index, noun.index):
