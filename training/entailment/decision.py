@@ -10,8 +10,9 @@ different photographs, which say nothing of each other. If a premise entails a s
 all units of the sentence; if not, at least one unit is not said. So the probability of a sentence
 is the product of its units'. Of a minimal pair, each unit is labelled: those of the paraphrase
 are said by the reference and the other way round, those at the changed words of the altered text
-are not. The loss is the weighted mean of five log losses, with a small penalty on the weights. Printed are the areas under the curve of five folds by premise, on
-sentences: of the rules alone, the model alone, and both.
+are not. The loss is the weighted mean of five log losses, with a small penalty on the weights.
+Printed are the areas under the curve of five folds by premise, on sentences: of the rules alone,
+the model alone, and both.
 """
 
 from __future__ import annotations
