@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.embed.minilm import GROUP, Packed
@@ -34,6 +35,24 @@ def pack(matrix: FloatArray, bits: int) -> Packed:
             least = np.where(better, error, least)
             scales = np.where(better, trial, scales)
             codes = np.where(better, (steps + half).astype(np.uint8), codes)
-    flat = codes.reshape(n, m)
-    planes = [np.packbits((flat >> bit) & 1, axis=1) for bit in range(bits)]
-    return Packed(np.stack(planes, axis=1), scales.reshape(n, m // GROUP))
+    return _packed(codes.reshape(n, m), scales.reshape(n, m // GROUP), bits)
+
+
+def pack_to(matrix: FloatArray, scales: FloatArray, bits: int) -> Packed:
+    """Round a matrix to few bits with given scales.
+
+    Args:
+        matrix: (n, m), m a multiple of ``GROUP``.
+        scales: (n, m / GROUP), float16.
+        bits: Bits a number, 2..8.
+    """
+    half = 2 ** (bits - 1)
+    groups = matrix.reshape(*scales.shape, GROUP).astype(np.float32)
+    wide = np.where(scales == 0, 1, scales).astype(np.float32)[..., None]
+    codes = np.clip(np.rint(groups / wide), -half, half - 1) + half
+    return _packed(codes.astype(np.uint8).reshape(matrix.shape), scales, bits)
+
+
+def _packed(codes: npt.NDArray[np.uint8], scales: FloatArray, bits: int) -> Packed:
+    planes = [np.packbits((codes >> bit) & 1, axis=1) for bit in range(bits)]
+    return Packed(np.stack(planes, axis=1), scales.astype(np.float16))

@@ -3,10 +3,12 @@
     pip install torch==2.13.0
     python -m training.entailment.silver /tmp/silver.jsonl
     python -m training.entailment.train /tmp/silver.jsonl [--minutes 50]
+    python -m training.entailment.train /tmp/silver.jsonl --start FILE --readings
 
 It starts from the layers of the built-in encoder, or from an earlier round (``--start``), and stays
-with its tokens and places. The weights that ship are of two rounds: 219,178 pairs without
-exchanges, then 93,216 of all (``--start FILE --minutes 40``). Data:
+with its tokens and places. The weights that ship are of three rounds: 219,178 pairs without
+exchanges, 93,216 of all (``--start FILE --minutes 40``), and 47,020 with marked units (``--start
+FILE --readings``). Data:
 
 - the pairs of ``SHARED_DATA/nli``, which people labelled (SNLI, counterfactual SNLI, one exchanged
   word, monotonicity);
@@ -17,6 +19,8 @@ exchanges, then 93,216 of all (``--start FILE --minutes 40``). Data:
 - ``exchanged.jsonl``: passages of two or more like things by four other such writers, and
   statements in which who does, has, wears or stands where is exchanged;
 - patterns: pairs of ``exchanges.py``, in which who does, has or wears what is exchanged;
+- in rounds with ``--readings``, units that blind readers marked (``readings.py``), each with the
+  sentence of the other text that is nearest to it;
 - premises beside themselves and beside others, and silver pairs of long descriptions, among them
   sentences with two things exchanged.
 
@@ -45,9 +49,14 @@ from torch.nn import functional
 
 from beholder.embed import minilm
 from beholder.embed.entailment import FILE
-from beholder.embed.minilm import Packed
+from beholder.embed.minilm import GROUP, Packed
+from beholder.judges.builtin.entailed import premises, undecided
+from beholder.judges.builtin.gather import gather
+from beholder.judges.builtin.numbers import numbers
+from beholder.judges.builtin.reading import analysed
 from training.entailment import exchanges
-from training.packing import pack
+from training.entailment.readings import readings
+from training.packing import pack, pack_to
 
 SHARED = Path(__file__).parents[3] / "shared/data/nli"
 PEOPLE = {"snli": 1.0, "counterfactual": 1.0, "one_word": 0.8, "monotonicity": 0.4}
@@ -69,7 +78,43 @@ KEPT_BACK = 10
 BESIDE = 120
 """Letters of a sentence that stands beside a pattern, at most."""
 
+OPEN = {"said": 0, "unsaid": 1, "contradicted": 2, "open": 3}
+"""Labels of marks; 3 is neutral or contradicted."""
+CONTRADICTED = 2.0
+"""Weight of a contradicted unit."""
+GENTLE = {"head": 1.7e-4, "body": 1.7e-4}
+"""Learning rates of a round with marked units."""
+EPOCHS, OTHERS = 2, 1.5
+"""How often such a round sees each marked unit, and pairs of other data for each of them."""
+
 Row = tuple[list[int], list[int], int, float]
+
+
+class _Rounded(torch.autograd.Function):
+    """Weights as few bits will have them; the gradient is that of the weights themselves."""
+
+    @staticmethod
+    def forward(_: Any, weight: Tensor, scales: Tensor) -> Tensor:
+        groups = weight.view(*scales.shape, GROUP)
+        steps = torch.round(groups / torch.where(scales == 0, 1.0, scales)[..., None])
+        half = 2 ** (BITS - 1)
+        return (torch.clamp(steps, -half, half - 1) * scales[..., None]).view_as(weight)
+
+    @staticmethod
+    def backward(_: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return gradient, None
+
+
+class Linear(nn.Linear):
+    """A linear layer whose weights are rounded while it is trained, once it has scales."""
+
+    scales: Tensor | None = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Rows (..., in) to (..., out)."""
+        if self.scales is None:
+            return super().forward(x)
+        return functional.linear(x, _Rounded.apply(self.weight, self.scales), self.bias)
 
 
 class Layer(nn.Module):
@@ -77,8 +122,8 @@ class Layer(nn.Module):
 
     def __init__(self, stored: dict[str, Any], i: int) -> None:
         super().__init__()
-        self.qkv, self.attended = nn.Linear(D, 3 * D), nn.Linear(D, D)
-        self.up, self.down = nn.Linear(D, 4 * D), nn.Linear(4 * D, D)
+        self.qkv, self.attended = Linear(D, 3 * D), Linear(D, D)
+        self.up, self.down = Linear(D, 4 * D), Linear(4 * D, D)
         self.attended_norm, self.norm = nn.LayerNorm(D, 1e-12), nn.LayerNorm(D, 1e-12)
         with torch.no_grad():
             for name, module in self.named_children():
@@ -87,6 +132,13 @@ class Layer(nn.Module):
                 weight = unpacked(stored, theirs) if packed else stored[f"{theirs}.weight"]
                 module.weight.copy_(torch.tensor(weight))
                 module.bias.copy_(torch.tensor(stored[f"{theirs}.bias"]))
+
+    def keep_scales(self, stored: dict[str, Any], i: int) -> None:
+        """Round the weights from now on, on the scales of an earlier round."""
+        for name, module in self.named_children():
+            if isinstance(module, Linear):
+                scales = stored[f"{i}.{name}.scales"].astype(np.float32)
+                module.scales = torch.tensor(scales)
 
     def forward(self, x: Tensor, mask: Tensor, drop: float) -> Tensor:
         """States (n, tokens, D) to states."""
@@ -191,6 +243,27 @@ def _made(silver: Path) -> Iterator[Row]:
         yield _row(premise, text, label, SAID["patterns"])
 
 
+def marked() -> list[Row]:
+    """Units that readers marked, beside the sentence of the other text that is nearest."""
+    rows: list[Row] = []
+    for text, other, label in readings(kept_back=False):
+        source, target = analysed(text), analysed(other)
+        evidence = gather(source, target, numbers())
+        for place, statement in undecided(source, evidence, numbers()).items():
+            wanted = OPEN.get(label(source.units[place]) or "ill")
+            if wanted is not None:
+                weight = CONTRADICTED if wanted == OPEN["contradicted"] else 1.0
+                rows.append((_ids(premises(statement, target)[0]), _ids(statement), wanted, weight))
+    return rows
+
+
+def losses(scores: Tensor, wanted: Tensor) -> Tensor:
+    """Log loss of each row."""
+    logs = functional.log_softmax(scores, 1)
+    open_ = torch.cat([logs, logs[:, 1:].logsumexp(1, keepdim=True)], 1)
+    return -open_.gather(1, wanted[:, None])[:, 0]
+
+
 def _row(premise: str, hypothesis: str, label: str, weight: float) -> Row:
     return _ids(premise), _ids(hypothesis), LABELS.index(label), weight
 
@@ -242,7 +315,10 @@ def save(model: Model, about: dict[str, Any], output: Path) -> None:
             if isinstance(module, nn.LayerNorm):
                 stored[f"{i}.{name}.weight"] = weight
             else:
+                scales = module.scales
                 packed = pack(weight, BITS)
+                if scales is not None:
+                    packed = pack_to(weight, scales.numpy(), BITS)
                 stored[f"{i}.{name}.planes"] = packed.planes
                 stored[f"{i}.{name}.scales"] = packed.scales
     stored["sides"] = model.sides.detach().numpy()
@@ -259,6 +335,7 @@ def main() -> None:
     parser.add_argument("silver", type=Path)
     parser.add_argument("--minutes", type=float, default=50, help="of processor time")
     parser.add_argument("--start", type=Path, help="weights of an earlier round to go on from")
+    parser.add_argument("--readings", action="store_true", help="a last round with marked units")
     parser.add_argument("--output", type=Path, default=FILE)
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -266,22 +343,30 @@ def main() -> None:
     random.seed(0)
     train, kept = load(args.silver)
     model = Model(args.start).train()
+    rates = GENTLE if args.readings else RATES
+    if args.readings:
+        own = EPOCHS * marked()
+        train = own + random.sample(train, min(int(OTHERS * len(own)), len(train)))
+        for i, layer in enumerate(model.layers):
+            layer.keep_scales(load_file(args.start), i)
     head = [model.sides, *model.head.parameters()]
     body = list(model.layers.parameters())
-    groups = [{"params": head, "lr": RATES["head"]}, {"params": body, "lr": RATES["body"]}]
-    optimizer = torch.optim.AdamW(groups, weight_decay=DECAY)
+    groups = [{"params": head, "lr": rates["head"]}, {"params": body, "lr": rates["body"]}]
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.0 if args.readings else DECAY)
     began, step, seen, share = time.process_time(), 0, 0, 0.0
     while share < 1:
         for part in batches(train):
-            share = (time.process_time() - began) / 60 / args.minutes
+            if args.readings:
+                share = seen / len(train)
+            else:
+                share = (time.process_time() - began) / 60 / args.minutes
             if share >= 1:
                 break
             rate = min(1, (step + 1) / WARM) * max(LEAST, 1 - share)
-            for group, full in zip(optimizer.param_groups, RATES.values(), strict=True):
+            for group, full in zip(optimizer.param_groups, rates.values(), strict=True):
                 group["lr"] = full * rate
             wanted, weights = (torch.tensor([row[i] for row in part]) for i in (2, 3))
-            losses = functional.cross_entropy(model(part), wanted, reduction="none")
-            loss = (losses * weights).sum() / weights.sum()
+            loss = (losses(model(part), wanted) * weights).sum() / weights.sum()
             loss.backward()
             nn.utils.clip_grad_norm_([*body, *head], 1.0)
             optimizer.step()

@@ -4,7 +4,8 @@
 
 The rows are those of a file in ``training/readings``. Mistakes, omissions and matches are drawn
 from all that are counted; contradictions are all. Where another reader marked units again, the
-shares of these marks and the agreement of both readers follow. Rules and figures:
+shares of these marks and the agreement of both readers follow; where units of an earlier judge on
+the same texts were drawn, too, theirs. Rules and figures:
 ``docs/reading.md``.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.stats import binomtest
@@ -27,11 +29,11 @@ CLAIMS = {
 }  # fmt: skip
 
 
-def texts_of_pairs() -> dict[str, dict[str, str]]:
+def texts_of_pairs(names: Sequence[str] = NAMES) -> dict[str, dict[str, str]]:
     """Candidate and reference of each pair of photographs."""
     return {
         f"{name}/{row['id']}": {side: row[side] for side in SIDES}
-        for name in NAMES
+        for name in names
         for row in read(f"{name}.jsonl")
     }
 
@@ -48,8 +50,9 @@ def main() -> None:
                 names.append(f"{claim}, shown")
             if unit["verdict"] == "contradicted":
                 names.append("contradiction")
+            judge = ", judge before" if unit.get("earlier") else ""
             for name in names:
-                counts[name][unit["mark"]] += 1
+                counts[name + judge][unit["mark"]] += 1
             if "again" in unit:
                 counts[f"{claim}, again"][unit["again"]] += 1
                 both.append((unit["mark"], unit["again"]))
@@ -58,7 +61,7 @@ def main() -> None:
         for mark in MARKS:
             ends = binomtest(marks[mark], n).proportion_ci(method="wilson")
             cells.append(f"{mark} {marks[mark] / n:.2f} [{ends.low:.2f}, {ends.high:.2f}]")
-        print(f"{name:22}{n:5}  {'  '.join(cells)}")
+        print(f"{name:34}{n:5}  {'  '.join(cells)}")
     if both:
         same = sum(first == second for first, second in both) / len(both)
         kappa = cohen_kappa(*map(np.array, zip(*both, strict=True))).value

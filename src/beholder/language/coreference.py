@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from beholder.language.document import Document, Word
-from beholder.language.lexicon import COLLECTIVE, HYPERNYMS
+from beholder.language.lexicon import BODY, COLLECTIVE, HYPERNYMS, WORN
 from beholder.language.links import (
     SPEECH,
     Coref,
@@ -283,7 +283,7 @@ class _Resolver:
             score -= 1.0 * (last.word.dep.startswith("nmod"))
             score -= 1.5 * thing.first.is_name
         else:
-            score += 3.0 * thing.first.plural
+            score += 3.0 * thing.first.plural - 3.0 * _is_on_body(thing.first)
         return score
 
     def _is_coargument(self, mention: MentionSpan, other: MentionSpan) -> bool:
@@ -305,7 +305,7 @@ class _Resolver:
             self.links.member_of[index] = phrase.selects if chosen is None else chosen
         else:
             plural = [t for t in self._recent() if t.first.plural and not _is_picture(t.first)]
-            near = [t for t in plural if _is_near(mention, t)]
+            near = [t for t in plural if _is_near(mention, t) and not _is_on_body(t.first)]
             group = max(near, key=lambda t: self._salience(mention, t), default=None)
             if mention.word.lower in ("both", "all", "each"):
                 whole = group
@@ -321,6 +321,11 @@ def _is_near(mention: MentionSpan, thing: _Thing) -> bool:
 def _weight(group: tuple[MentionSpan, ...]) -> tuple[bool, bool]:
     """Whether all members of a group live, and whether it is a subject."""
     return all(m.is_alive for m in group), _is_subject(group[0].word)
+
+
+def _is_on_body(mention: MentionSpan) -> bool:
+    """Whether it is a part of someone or worn: "others" are no other knees."""
+    return mention.word.lemma in BODY | WORN or is_kind(mention.word.lower, "clothing")
 
 
 def _is_picture(mention: MentionSpan) -> bool:

@@ -55,6 +55,9 @@ PARTITIVES = _words("partitives")
 GROUP_NOUNS = _words("group nouns")
 LINKING = _words("linking")
 """Verbs that join an adjective to their subject."""
+INCOMPLETE = _words("incomplete")
+WORN = _words("worn")
+BODY = _words("body")
 PLACING = _words("placing")
 """Verbs that bring their object to a place: "puts a cup on the table"."""
 DIRECTING = _words("directing")

@@ -62,7 +62,7 @@ def copular_place(document: Document, word: Word, phrases: Phrases) -> Iterator[
 
 
 def adjective(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
-    """As in "full of water", "next to a plate", "across from a sink"."""
+    """As in "full of water", "next to a plate", "across from a sink", "taller than a chair"."""
     polarity = not clauses.is_denied(document, word)
     named = clauses.subjects(document, word)
     if not named and word.dep in ("advmod", "xcomp"):
@@ -71,7 +71,9 @@ def adjective(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact
     for subject in named:
         for where in places_of(document, word, phrases):
             if where.words and where.words[0].index != word.index and where.target is not subject:
-                yield from located(document, phrases, subject, lead, where, "adjective", polarity)
+                than = where.words[0].lower == "than"  # "taller than", "less bright than"
+                own = (*document.before(word, "advmod"), word) if than else lead
+                yield from located(document, phrases, subject, own, where, "adjective", polarity)
 
 
 def _completed(document: Document, word: Word) -> bool:

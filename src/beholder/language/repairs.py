@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from beholder.language.document import Word
-from beholder.language.lexicon import ANIMALS, NUMBER_WORDS, RELATIVE_PRONOUNS, word_set
+from beholder.language.lexicon import ANIMALS, NUMBER_WORDS, RELATIVE_PRONOUNS, WORN, word_set
 from beholder.text.kinds import is_kind, parts_of_speech
 
 _FINITE = frozenset({"VBZ", "VBP", "VBD"})
@@ -21,6 +21,7 @@ _ONE = frozenset({"a", "an", "another", "each", "every", "one"})
 """What stands before one thing, so never before a noun in -s."""
 _ONE_MORE = frozenset({"another", "one", "second", "third", "fourth"})
 _SEVERAL = frozenset({"few", "many", "more", "most", "others", "several", "some"})
+_WEARING = frozenset({"wear", "wears", "wearing", "wore", "worn"})
 _UNCHANGED = ANIMALS | word_set("unseen.txt", "measures")
 """Nouns that are no verbs after a number though they have no -s: "two fish", "six foot"."""
 
@@ -32,8 +33,9 @@ def repaired(words: Sequence[Word], likely: Collection[int] = ()) -> list[Word]:
         words: All words of the text.
         likely: First characters of the nouns that the parser nearly took for verbs.
     """
-    words = subjects_read_as_objects(verbs_read_as_nouns(words, likely))
-    return clothes_of_verbs(numbers_of_clauses(words))
+    words = adjectives_read_as_nouns(verbs_read_as_nouns(words, likely))
+    words = subjects_read_as_objects(words)
+    return lists_of_clothes(clothes_of_verbs(numbers_of_clauses(words)))
 
 
 def verbs_read_as_nouns(words: Sequence[Word], likely: Collection[int] = ()) -> list[Word]:
@@ -165,6 +167,28 @@ def _hang(words: list[Word], verb: Word, subject: Word, before: Sequence[Word]) 
     return True
 
 
+def adjectives_read_as_nouns(words: Sequence[Word]) -> list[Word]:
+    """Give back an adjective before a comma that was tagged as a noun: "a light, upright panel"."""
+    found = list(words)
+    for article, word, comma in zip(words, words[1:], words[2:], strict=False):
+        if article.lower not in ("a", "an") or comma.text != "," or word.tag != "NN":
+            continue
+        joined = (w for w in words if w.head == word.index and w.dep in ("conj", "appos"))
+        second = (w for w in words if w.head == word.head and w.dep == word.dep and w > comma)
+        noun = next(joined, None) or next(second, word)
+        between = {w.head for w in words[comma.index + 1 : noun.index]}
+        led = article.head in (word.index, noun.index) and between == {noun.index}
+        if not led or noun.tag != "NN" or "a" not in parts_of_speech(word.lower):
+            continue
+        for child in words:
+            if child.head == word.index and child.index not in (word.index, noun.index):
+                found[child.index] = child._replace(head=noun.index)
+        top = noun.index if word.head == word.index else word.head
+        found[noun.index] = noun._replace(dep=word.dep, head=top)
+        found[word.index] = word._replace(pos="ADJ", tag="JJ", dep="amod", head=noun.index)
+    return found
+
+
 def subjects_read_as_objects(words: Sequence[Word]) -> list[Word]:
     """Give back the subject of a second clause that was joined to the object of the first.
 
@@ -218,3 +242,59 @@ def clothes_of_verbs(words: Sequence[Word]) -> list[Word]:
         if near and is_kind(worn.lower, "clothing") and is_kind(before.lower, "person"):
             found[worn.index] = worn._replace(dep="nmod", head=before.index)
     return found
+
+
+def lists_of_clothes(words: Sequence[Word]) -> list[Word]:
+    """Join clothes to the clothes before them: "a boy in a hat and boots and a girl in a coat".
+
+    In "A man in a hat, a shirt and boots sits down" neither shirt nor boots sit: what follows
+    something worn, with a comma or "and" between, is worn, too. A person is joined to a person.
+    """
+    found = list(words)
+    for word in words:
+        joined = word.dep in ("conj", "appos") or word.dep.startswith("nsubj")
+        if _is_clothing(word) and joined:
+            before = _listed_before(found, word)
+            first = None if before is None else _first_worn(found, before)
+            if first is not None:
+                found[word.index] = word._replace(dep="conj", head=first.index)
+        elif word.dep == "conj" and is_kind(word.lower, "person"):
+            first = _first_worn(found, found[word.head])
+            wearer = None if first is None else found[first.head]
+            if wearer is not None and wearer.dep.startswith("acl"):  # "a boy wearing a hat and"
+                wearer = found[wearer.head]
+            if wearer is not None and wearer.is_noun:
+                found[word.index] = word._replace(head=wearer.index)
+    return found
+
+
+def _is_clothing(word: Word) -> bool:
+    named = {word.lower, word.lower.removesuffix("s")}
+    return word.is_noun and (is_kind(word.lower, "clothing") or not WORN.isdisjoint(named))
+
+
+def _listed_before(words: Sequence[Word], word: Word) -> Word | None:
+    """The clothes that stand before others in a list, or None."""
+    place = word.index
+    joints = ("CCONJ", "PUNCT")
+    while place > 0 and (words[place - 1].head == word.index or words[place - 1].pos in joints):
+        place -= 1
+        if words[place].dep == "case":
+            return None
+    last = words[max(place - 1, 0)]
+    listed = any(w.lower in (",", "and", "or") for w in words[place : word.index])
+    return last if listed and last.sentence == word.sentence and _is_clothing(last) else None
+
+
+def _first_worn(words: Sequence[Word], word: Word) -> Word | None:
+    """The first of a list if someone has it on: "in a hat", "with boots", "wearing a coat"."""
+    for _ in range(_DEPTH):
+        if word.dep != "conj" or not _is_clothing(word):
+            break
+        word = words[word.head]
+    if not _is_clothing(word):
+        return None
+    start = max(0, word.index - _REACH)
+    cases = [w.lower for w in words[start : word.index] if w.dep == "case" and w.head == word.index]
+    held = word.dep == "obj" and words[word.head].lower in _WEARING
+    return word if held or cases in (["in"], ["with"]) else None

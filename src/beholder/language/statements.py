@@ -266,7 +266,8 @@ def _attribute(attribute: Attribute, graph: SceneGraph) -> Statement:
         words = words if entity.plural else _article(words) + words
     if attribute.kind == "state" and not (attribute.polarity or _is_participle(words)):
         words = attribute.value
-    participle = attribute.kind != "state" or _is_participle(words)
+    acts = attribute.kind == "state" or attribute.rule == "way"
+    participle = not acts or _is_participle(words)
     predicate = _predicate(words, entity, participle, attribute.polarity)
     share = _is_of_share(entity, attribute)
     text, at = f"{_subject(entity, share)} {predicate}.", (attribute.spans, attribute.sentence)

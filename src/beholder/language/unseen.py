@@ -194,9 +194,11 @@ def _is_quality(lemma: str) -> bool:
 
 
 def _is_no_noun(word: Word) -> bool:
-    """Whether a word was misread as a noun: it is only known as another part of speech."""
+    """Whether a word was misread as a noun: only known as another part of speech, or a way to."""
     if len(word.text) == 1:
         return word.text.isalpha()
+    if word.lower.startswith(("mid-", "to-")) or "-to-" in word.lower.removesuffix("-to-be"):
+        return True  # "mid-flight", "to-go", "left-to-right"
     known = parts_of_speech(word.lower) or parts_of_speech(word.lemma)
     return word.pos == "NOUN" and bool(known) and "n" not in known
 

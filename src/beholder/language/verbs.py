@@ -54,14 +54,16 @@ def located(
         # "Runs from left to right" says where it runs; "the sign on the left" where it is.
         running = where.text.startswith(_WAYS) and not any(w.lemma in EFFECT_VERBS for w in lead)
         words = (*lead, *where.words) if running else where.words
-        yield AttributeFact(subject.index, words, where.text, "position", "position", polarity)
+        how = "way" if running and lead and lead[0].pos == "VERB" else "position"
+        yield AttributeFact(subject.index, words, where.text, "position", how, polarity)
     elif not coloured and not phrases.is_picture(where.target):
         if where.lacks:  # who walks without shoes walks, and is with no shoes
             entity = phrases.entity(where.target.index)
             if entity is not None and phrases.by_word[entity].polarity:
                 return
             lead, polarity = (), False
-        kind: RelationKind = "verb" if lead else "preposition"
+        acts = lead and lead[0].pos != "ADJ"  # but "full of", "taller than"
+        kind: RelationKind = "verb" if acts else "preposition"
         ends, words = (subject.index, where.target.index), (*lead, *where.words)
         yield RelationFact(*ends, words, kind, rule, passive, polarity)
 
@@ -126,7 +128,9 @@ def verb_facts(document: Document, word: Word, phrases: Phrases) -> Iterator[Fac
         related = any(_holds_verb(fact, act) for fact in facts)
         told = not act.objects or not act.polarity  # "fills the view" says nothing visible
         if not related and told and not _means_another_verb(document, word):
-            yield _state(act, subject)
+            state = _state(act, subject)
+            if state.words != (word,) or word.lemma not in lex.INCOMPLETE:
+                yield state
     yield from _placed_objects(act)
 
 

@@ -38,11 +38,12 @@ Entailment: TypeAlias = Callable[[Sequence[tuple[str, str]]], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """What the model says of a statement, each 0..1, and the nearest sentence."""
+    """What the model says of a statement, each 0..1, the nearest sentence, and 1 / sentences."""
 
     entailed: float
     excluded: float
     premise: str
+    alone: float
 
     def span(self, text: str) -> tuple[Span, ...]:
         """Where a text has the sentence; empty if it has none."""
@@ -65,7 +66,8 @@ def ask(
         rows = [next(found) for _ in each] or [[0.0, 1.0, 0.0]]
         best = max(range(len(rows)), key=lambda i: rows[i][ENTAILMENT])
         premise = each[0][0] if each else ""
-        made.append(Chances(rows[best][ENTAILMENT], rows[best][CONTRADICTION], premise))
+        alone = 1.0 / max(1, len(target.sentence_texts))
+        made.append(Chances(rows[best][ENTAILMENT], rows[best][CONTRADICTION], premise, alone))
     return made
 
 
@@ -127,6 +129,7 @@ def features(found: Evidence, said: Chances, n: Numbers) -> tuple[float, ...]:
         float(found.elsewhere),
         found.ends,
         float(found.vague),
+        said.alone,
     )
 
 

@@ -115,7 +115,8 @@ def _by_rules(found: Evidence, n: Numbers) -> Finding:
 def _both(found: Evidence, said: Chances, n: Numbers) -> Finding:
     chance = likely(found, said, n)
     told = found.told if chance < _EVEN and says_otherwise(found, n) else ""
-    plain = found.kind == "attribute" and found.affirmed and not found.vague
+    named = found.kind in ("entity", "attribute")
+    plain = named and found.affirmed and not found.vague
     clear = chance >= _SURELY if chance >= _EVEN else plain and chance <= _SURELY_NOT
     made = min(max((chance - _EVEN) / _SLOPE + _EVEN, 0.0), 1.0)
     return Finding(made, 1.0 + 4.0 * made, bool(told) or clear, told, found.where)
