@@ -39,7 +39,7 @@ from beholder.kinds.agreement.suites.files import read_pairs
 from beholder.language.statements import GraphUnit, wording
 from beholder.records import Span
 from training.entailment.readings import readings
-from training.entailment.train import LABELS, SHARED, SIXTH, is_kept_back, written
+from training.entailment.train import EXCHANGED, LABELS, SHARED, SIXTH, is_kept_back, written
 from training.fact_weights import TABLE, write_table
 from training.studies.contradictions import read as read_reading
 from training.studies.minimal_pairs import TUNED
@@ -62,8 +62,6 @@ SIGNS = ((None, None), (0, None), (0, None), (None, 0), (None, 0), (None, None),
     (None, None),
 ) * 5
 """Bounds of the weights: what speaks for a unit never lowers its probability."""
-EXCHANGED = ("roles", "passive", "attribute_exchange")
-"""Kinds whose altered words do not say which unit is wrong."""
 PENALTY = 1e-3
 FOLDS = 5
 SETS = ("snli", "counterfactual", "one_word")

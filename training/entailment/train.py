@@ -3,7 +3,7 @@
     pip install torch==2.13.0
     python -m training.entailment.silver /tmp/silver.jsonl
     python -m training.entailment.train /tmp/silver.jsonl [--minutes 50]
-    python -m training.entailment.train /tmp/silver.jsonl --start FILE --readings
+    python -m training.entailment.train /tmp/silver.jsonl --start FILE --readings 2
 
 It starts from the layers of the built-in encoder, or from an earlier round (``--start``), and stays
 with its tokens and places. The weights that ship are of three rounds: 219,178 pairs without
@@ -19,8 +19,9 @@ FILE --readings``). Data:
 - ``exchanged.jsonl``: passages of two or more like things by four other such writers, and
   statements in which who does, has, wears or stands where is exchanged;
 - patterns: pairs of ``exchanges.py``, in which who does, has or wears what is exchanged;
-- in rounds with ``--readings``, units that blind readers marked (``readings.py``), each with the
-  sentence of the other text that is nearest to it;
+- in rounds with ``--readings``, units that blind readers marked (``readings.py``) and units of 200
+  minimal pairs (``minimal_pairs_2.jsonl``), each with the sentence of the other text that is
+  nearest to it;
 - premises beside themselves and beside others, and silver pairs of long descriptions, among them
   sentences with two things exchanged.
 
@@ -54,6 +55,7 @@ from beholder.judges.builtin.entailed import premises, undecided
 from beholder.judges.builtin.gather import gather
 from beholder.judges.builtin.numbers import numbers
 from beholder.judges.builtin.reading import analysed
+from beholder.kinds.agreement.suites.files import read_pairs
 from training.entailment import exchanges
 from training.entailment.readings import readings
 from training.packing import pack, pack_to
@@ -84,8 +86,13 @@ CONTRADICTED = 2.0
 """Weight of a contradicted unit."""
 GENTLE = {"head": 1.7e-4, "body": 1.7e-4}
 """Learning rates of a round with marked units."""
-EPOCHS, OTHERS = 2, 1.5
-"""How often such a round sees each marked unit, and pairs of other data for each of them."""
+OTHERS = 1.5
+"""Pairs of other data for each marked unit."""
+MINIMAL = Path(__file__).parents[1] / "readings/minimal_pairs_2.jsonl"
+EXCHANGED = ("roles", "passive", "attribute_exchange")
+"""Kinds of minimal pairs whose altered words do not say which unit is wrong."""
+REPEATED = 4
+"""How often the units of altered words are seen."""
 
 Row = tuple[list[int], list[int], int, float]
 
@@ -257,6 +264,32 @@ def marked() -> list[Row]:
     return rows
 
 
+def one_wrong_fact() -> list[Row]:
+    """Units of minimal pairs: as many that the paraphrase says as changed ones of altered texts."""
+    said: list[Row] = []
+    wrong: list[Row] = []
+    for pair in read_pairs(MINIMAL):
+        start = pair.altered.index(pair.changed)
+        changed = (start, start + len(pair.changed))
+        both = (pair.paraphrase, pair.reference)
+        for text, other in (both, both[::-1], (pair.altered, pair.reference)):
+            altered = text == pair.altered
+            if altered and pair.kind in EXCHANGED:
+                continue
+            source, target = analysed(text), analysed(other)
+            evidence = gather(source, target, numbers())
+            for place, statement in undecided(source, evidence, numbers()).items():
+                spans = source.units[place].spans
+                if altered and not any(a < changed[1] and b > changed[0] for a, b in spans):
+                    continue
+                label, weight = (OPEN["open"], CONTRADICTED) if altered else (OPEN["said"], 1.0)
+                rows = wrong if altered else said
+                own = _ids(statement)
+                rows += [(_ids(p), own, label, weight) for p in premises(statement, target)]
+    wrong *= REPEATED
+    return wrong + random.sample(said, min(len(said), len(wrong)))
+
+
 def losses(scores: Tensor, wanted: Tensor) -> Tensor:
     """Log loss of each row."""
     logs = functional.log_softmax(scores, 1)
@@ -335,7 +368,7 @@ def main() -> None:
     parser.add_argument("silver", type=Path)
     parser.add_argument("--minutes", type=float, default=50, help="of processor time")
     parser.add_argument("--start", type=Path, help="weights of an earlier round to go on from")
-    parser.add_argument("--readings", action="store_true", help="a last round with marked units")
+    parser.add_argument("--readings", type=int, default=0, help="times that marked units are seen")
     parser.add_argument("--output", type=Path, default=FILE)
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -345,7 +378,7 @@ def main() -> None:
     model = Model(args.start).train()
     rates = GENTLE if args.readings else RATES
     if args.readings:
-        own = EPOCHS * marked()
+        own = args.readings * marked() + one_wrong_fact()
         train = own + random.sample(train, min(int(OTHERS * len(own)), len(train)))
         for i, layer in enumerate(model.layers):
             layer.keep_scales(load_file(args.start), i)
