@@ -6,9 +6,10 @@
     python -m training.entailment.train /tmp/silver.jsonl --start FILE --readings 2
 
 It starts from the layers of the built-in encoder, or from an earlier round (``--start``), and stays
-with its tokens and places. The weights that ship are of three rounds: 219,178 pairs without
-exchanges, 93,216 of all (``--start FILE --minutes 40``), and 47,020 with marked units (``--start
-FILE --readings``). Data:
+with its tokens and places. The weights that ship are of four rounds: 219,178 pairs without
+exchanges; 93,216 of all (``--start FILE --minutes 40``); 39,392 of which 2 in 5 are marked units,
+without minimal pairs and a part of the marks that came later; and 18,752, with 4,000 marked units
+and the minimal pairs, at 0.6 of the rate. ``--readings 2`` does the last two in one. Data:
 
 - the pairs of ``SHARED_DATA/nli``, which people labelled (SNLI, counterfactual SNLI, one exchanged
   word, monotonicity);
