@@ -317,17 +317,15 @@ def test_them_are_the_people(text: str, people: set[str], words: str) -> None:
             "The tree is taller than the church.",
             graph="church | tree: no relation, no quality",
         ),
-        misread(
+        (
             "The blanket is more colorful than the rug.",
             ("blanket", "more colorful than", "rug"),
             "The blanket is more colorful than the rug.",
-            graph="blanket > colorful than > rug: 'The blanket is colorful than the rug.'",
         ),
-        misread(
+        (
             "The vase is less colorful than the rug.",
             ("vase", "less colorful than", "rug"),
             "The vase is less colorful than the rug.",
-            graph="vase > colorful than > rug: 'The vase is colorful than the rug.'",
         ),
     ],
 )

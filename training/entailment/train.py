@@ -7,9 +7,10 @@
 
 It starts from the layers of the built-in encoder, or from an earlier round (``--start``), and stays
 with its tokens and places. The weights that ship are of four rounds: 219,178 pairs without
-exchanges; 93,216 of all (``--start FILE --minutes 40``); 39,392 of which 2 in 5 are marked units,
-without minimal pairs and a part of the marks that came later; and 18,752, with 4,000 marked units
-and the minimal pairs, at 0.6 of the rate. ``--readings 2`` does the last two in one. Data:
+exchanges; 93,216 of all (``--start FILE --minutes 40``); 39,392, of which 2 in 5 are 7,880 units
+that readers had marked by then; and 18,752 at 0.6 of the rate, with the minimal pairs and 4,000
+drawn from 9,404 marked units. ``--readings 2`` is one round of all these in place of the last two;
+the weights that ship are not made by it. Data:
 
 - the pairs of ``SHARED_DATA/nli``, which people labelled (SNLI, counterfactual SNLI, one exchanged
   word, monotonicity);
@@ -372,6 +373,8 @@ def main() -> None:
     parser.add_argument("--readings", type=int, default=0, help="times that marked units are seen")
     parser.add_argument("--output", type=Path, default=FILE)
     args = parser.parse_args()
+    if args.readings and args.start is None:
+        parser.error("--readings needs --start FILE: it keeps the scales of an earlier round")
     torch.set_num_threads(1)
     torch.manual_seed(0)
     random.seed(0)

@@ -62,7 +62,7 @@ def located(
             if entity is not None and phrases.by_word[entity].polarity:
                 return
             lead, polarity = (), False
-        acts = lead and lead[0].pos != "ADJ"  # but "full of", "taller than"
+        acts = lead and lead[-1].pos != "ADJ"  # but "full of", "less bright than"
         kind: RelationKind = "verb" if acts else "preposition"
         ends, words = (subject.index, where.target.index), (*lead, *where.words)
         yield RelationFact(*ends, words, kind, rule, passive, polarity)
