@@ -5,7 +5,9 @@
 of IIW-400 and DOCCI (CC-BY-4.0) in ``SHARED_DATA/human_judgments``. The entailment model is trained
 on two pairs of three; the others are kept back, to fit the decision of rules and model. Marks are
 said, unsaid, contradicted and ill (no statement of its text); readers of the first file did not
-tell unsaid from contradicted, so that their mark for both is called open.
+tell unsaid from contradicted, so that their mark for both is called open. ``captions.jsonl`` has
+first sentences of ImageInWords descriptions (CC-BY-4.0), each beside that of another picture; the
+entailment model was trained on those of four readers of five, the third kept back left out.
 """
 
 from __future__ import annotations
@@ -54,6 +56,16 @@ def readings(kept_back: bool) -> Iterator[tuple[str, str, Labels]]:
                 for side, other in (SIDES, SIDES[::-1]):
                     of_text = partial(_mark, marks.get((pair, side), {}))
                     yield texts[pair][side], texts[pair][other], of_text
+
+
+def captions(kept_back: bool) -> Iterator[tuple[str, str, Labels]]:
+    """The same for captions of different pictures."""
+    for row in read("captions.jsonl"):
+        if row["kept"] == kept_back:
+            marks = {
+                (u["kind"], tuple((a, b) for a, b in u["spans"])): u["mark"] for u in row["units"]
+            }
+            yield row["text"], row["other"], partial(_mark, marks)
 
 
 def _long() -> dict[str, Texts]:

@@ -3,14 +3,11 @@
     pip install torch==2.13.0
     python -m training.entailment.silver /tmp/silver.jsonl
     python -m training.entailment.train /tmp/silver.jsonl [--minutes 50]
-    python -m training.entailment.train /tmp/silver.jsonl --start FILE --readings 2
 
 It starts from the layers of the built-in encoder, or from an earlier round (``--start``), and stays
-with its tokens and places. The weights that ship are of four rounds: 219,178 pairs without
-exchanges; 93,216 of all (``--start FILE --minutes 40``); 39,392, of which 2 in 5 are 7,880 units
-that readers had marked by then; and 18,752 at 0.6 of the rate, with the minimal pairs and 4,000
-drawn from 9,404 marked units. ``--readings 2`` is one round of all these in place of the last two;
-the weights that ship are not made by it. Data:
+with its tokens and places. The weights that ship began with two such rounds, of 219,178 pairs
+without exchanges and of 93,216 of all (``--start FILE --minutes 40``); ``distill.py`` says what
+followed. Data:
 
 - the pairs of ``SHARED_DATA/nli``, which people labelled (SNLI, counterfactual SNLI, one exchanged
   word, monotonicity);
@@ -21,9 +18,6 @@ the weights that ship are not made by it. Data:
 - ``exchanged.jsonl``: passages of two or more like things by four other such writers, and
   statements in which who does, has, wears or stands where is exchanged;
 - patterns: pairs of ``exchanges.py``, in which who does, has or wears what is exchanged;
-- in rounds with ``--readings``, units that blind readers marked (``readings.py``) and units of 200
-  minimal pairs (``minimal_pairs_2.jsonl``), each with the sentence of the other text that is
-  nearest to it;
 - premises beside themselves and beside others, and silver pairs of long descriptions, among them
   sentences with two things exchanged.
 
@@ -53,13 +47,7 @@ from torch.nn import functional
 from beholder.embed import minilm
 from beholder.embed.entailment import FILE
 from beholder.embed.minilm import GROUP, Packed
-from beholder.judges.builtin.entailed import premises, undecided
-from beholder.judges.builtin.gather import gather
-from beholder.judges.builtin.numbers import numbers
-from beholder.judges.builtin.reading import analysed
-from beholder.kinds.agreement.suites.files import read_pairs
 from training.entailment import exchanges
-from training.entailment.readings import readings
 from training.packing import pack, pack_to
 
 SHARED = Path(__file__).parents[3] / "shared/data/nli"
@@ -82,20 +70,8 @@ KEPT_BACK = 10
 BESIDE = 120
 """Letters of a sentence that stands beside a pattern, at most."""
 
-OPEN = {"said": 0, "unsaid": 1, "contradicted": 2, "open": 3}
-"""Labels of marks; 3 is neutral or contradicted."""
-CONTRADICTED = 2.0
-"""Weight of a contradicted unit."""
-GENTLE = {"head": 1.7e-4, "body": 1.7e-4}
-"""Learning rates of a round with marked units."""
-OTHERS = 1.5
-"""Pairs of other data for each marked unit."""
-MINIMAL = Path(__file__).parents[1] / "readings/minimal_pairs_2.jsonl"
 EXCHANGED = ("roles", "passive", "attribute_exchange")
 """Kinds of minimal pairs whose altered words do not say which unit is wrong."""
-REPEATED = 4
-"""How often the units of altered words are seen."""
-
 Row = tuple[list[int], list[int], int, float]
 
 
@@ -142,12 +118,12 @@ class Layer(nn.Module):
                 module.weight.copy_(torch.tensor(weight))
                 module.bias.copy_(torch.tensor(stored[f"{theirs}.bias"]))
 
-    def keep_scales(self, stored: dict[str, Any], i: int) -> None:
-        """Round the weights from now on, on the scales of an earlier round."""
-        for name, module in self.named_children():
+    def round(self) -> None:
+        """Round the weights from now on, on the scales that fit them best now."""
+        for module in self.children():
             if isinstance(module, Linear):
-                scales = stored[f"{i}.{name}.scales"].astype(np.float32)
-                module.scales = torch.tensor(scales)
+                scales = pack(module.weight.detach().cpu().numpy(), BITS).scales
+                module.scales = torch.tensor(scales.astype(np.float32), device=module.weight.device)
 
     def forward(self, x: Tensor, mask: Tensor, drop: float) -> Tensor:
         """States (n, tokens, D) to states."""
@@ -166,8 +142,8 @@ class Model(nn.Module):
     def __init__(self, start: Path | None = None) -> None:
         super().__init__()
         stored = load_file(minilm.FOLDER / "minilm.safetensors")
-        self.tokens = torch.tensor(unpacked(stored, "tokens"))
-        self.places = torch.tensor(stored["places"].astype(np.float32))
+        self.register_buffer("tokens", torch.tensor(unpacked(stored, "tokens")))
+        self.register_buffer("places", torch.tensor(stored["places"].astype(np.float32)))
         self.first = nn.LayerNorm(D, 1e-12).requires_grad_(False)
         self.first.weight.copy_(torch.tensor(stored["norm.weight"]))
         self.first.bias.copy_(torch.tensor(stored["norm.bias"]))
@@ -183,14 +159,16 @@ class Model(nn.Module):
 
     def forward(self, rows: Sequence[Row], drop: float = DROP) -> Tensor:
         """Scores (rows, 3) of the labels."""
-        own = torch.tensor([len(row[1]) for row in rows])
+        device = self.tokens.device
+        own = torch.tensor([len(row[1]) for row in rows], device=device)
         texts = [torch.tensor([*row[1], *row[0][1:]]) for row in rows]
-        padded = nn.utils.rnn.pad_sequence(texts, batch_first=True, padding_value=-1)
+        padded = nn.utils.rnn.pad_sequence(texts, batch_first=True, padding_value=-1).to(device)
         mask = (padded >= 0)[:, None, None, :]
-        inside = (torch.arange(padded.shape[1])[None] < own[:, None])[..., None]
+        inside = torch.arange(padded.shape[1], device=device)[None] < own[:, None]
+        inside = inside[..., None]
         x = self.first(self.tokens[padded.clamp(min=0)] + self.places[: padded.shape[1]])
         x = x + torch.where(inside, self.sides[1], self.sides[0])
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast(device.type, torch.bfloat16):
             for layer in self.layers:
                 x = layer(x, mask, drop)
         x = x.float()
@@ -252,59 +230,13 @@ def _made(silver: Path) -> Iterator[Row]:
         yield _row(premise, text, label, SAID["patterns"])
 
 
-def marked() -> list[Row]:
-    """Units that readers marked, beside the sentence of the other text that is nearest."""
-    rows: list[Row] = []
-    for text, other, label in readings(kept_back=False):
-        source, target = analysed(text), analysed(other)
-        evidence = gather(source, target, numbers())
-        for place, statement in undecided(source, evidence, numbers()).items():
-            wanted = OPEN.get(label(source.units[place]) or "ill")
-            if wanted is not None:
-                weight = CONTRADICTED if wanted == OPEN["contradicted"] else 1.0
-                rows.append((_ids(premises(statement, target)[0]), _ids(statement), wanted, weight))
-    return rows
-
-
-def one_wrong_fact() -> list[Row]:
-    """Units of minimal pairs: as many that the paraphrase says as changed ones of altered texts."""
-    said: list[Row] = []
-    wrong: list[Row] = []
-    for pair in read_pairs(MINIMAL):
-        start = pair.altered.index(pair.changed)
-        changed = (start, start + len(pair.changed))
-        both = (pair.paraphrase, pair.reference)
-        for text, other in (both, both[::-1], (pair.altered, pair.reference)):
-            altered = text == pair.altered
-            if altered and pair.kind in EXCHANGED:
-                continue
-            source, target = analysed(text), analysed(other)
-            evidence = gather(source, target, numbers())
-            for place, statement in undecided(source, evidence, numbers()).items():
-                spans = source.units[place].spans
-                if altered and not any(a < changed[1] and b > changed[0] for a, b in spans):
-                    continue
-                label, weight = (OPEN["open"], CONTRADICTED) if altered else (OPEN["said"], 1.0)
-                rows = wrong if altered else said
-                own = _ids(statement)
-                rows += [(_ids(p), own, label, weight) for p in premises(statement, target)]
-    wrong *= REPEATED
-    return wrong + random.sample(said, min(len(said), len(wrong)))
-
-
-def losses(scores: Tensor, wanted: Tensor) -> Tensor:
-    """Log loss of each row."""
-    logs = functional.log_softmax(scores, 1)
-    open_ = torch.cat([logs, logs[:, 1:].logsumexp(1, keepdim=True)], 1)
-    return -open_.gather(1, wanted[:, None])[:, 0]
-
-
 def _row(premise: str, hypothesis: str, label: str, weight: float) -> Row:
-    return _ids(premise), _ids(hypothesis), LABELS.index(label), weight
+    return token_ids(premise), token_ids(hypothesis), LABELS.index(label), weight
 
 
 @lru_cache(maxsize=1 << 17)
-def _ids(text: str) -> list[int]:
+def token_ids(text: str) -> list[int]:
+    """Tokens of a text, as many as are read."""
     return minilm.read_tokens(text).ids[:LONGEST]
 
 
@@ -324,7 +256,7 @@ def accuracy(model: Model, kept: dict[str, list[Row]]) -> dict[str, float]:
             for start in range(0, len(ordered), SIZE):
                 part = ordered[start : start + SIZE]
                 wanted = torch.tensor([row[2] for row in part])
-                right += int((model(part).argmax(1) == wanted).sum())
+                right += int((model(part).argmax(1).cpu() == wanted).sum())
             found[name] = round(right / len(rows), 4)
     model.train()
     return found
@@ -345,20 +277,20 @@ def save(model: Model, about: dict[str, Any], output: Path) -> None:
     stored: dict[str, np.ndarray] = {}
     for i, layer in enumerate(model.layers):
         for name, module in layer.named_children():
-            weight = module.weight.detach().numpy()
-            stored[f"{i}.{name}.bias"] = module.bias.detach().numpy()
+            weight = module.weight.detach().cpu().numpy()
+            stored[f"{i}.{name}.bias"] = module.bias.detach().cpu().numpy()
             if isinstance(module, nn.LayerNorm):
                 stored[f"{i}.{name}.weight"] = weight
             else:
                 scales = module.scales
                 packed = pack(weight, BITS)
                 if scales is not None:
-                    packed = pack_to(weight, scales.numpy(), BITS)
+                    packed = pack_to(weight, scales.cpu().numpy(), BITS)
                 stored[f"{i}.{name}.planes"] = packed.planes
                 stored[f"{i}.{name}.scales"] = packed.scales
-    stored["sides"] = model.sides.detach().numpy()
-    stored["head.weight"] = model.head.weight.detach().numpy()
-    stored["head.bias"] = model.head.bias.detach().numpy()
+    stored["sides"] = model.sides.detach().cpu().numpy()
+    stored["head.weight"] = model.head.weight.detach().cpu().numpy()
+    stored["head.bias"] = model.head.bias.detach().cpu().numpy()
     save_file({k: np.ascontiguousarray(v, dtype=None) for k, v in stored.items()}, output)
     output.chmod(0o644)
     output.with_suffix(".json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
@@ -370,40 +302,29 @@ def main() -> None:
     parser.add_argument("silver", type=Path)
     parser.add_argument("--minutes", type=float, default=50, help="of processor time")
     parser.add_argument("--start", type=Path, help="weights of an earlier round to go on from")
-    parser.add_argument("--readings", type=int, default=0, help="times that marked units are seen")
     parser.add_argument("--output", type=Path, default=FILE)
     args = parser.parse_args()
-    if args.readings and args.start is None:
-        parser.error("--readings needs --start FILE: it keeps the scales of an earlier round")
     torch.set_num_threads(1)
     torch.manual_seed(0)
     random.seed(0)
     train, kept = load(args.silver)
     model = Model(args.start).train()
-    rates = GENTLE if args.readings else RATES
-    if args.readings:
-        own = args.readings * marked() + one_wrong_fact()
-        train = own + random.sample(train, min(int(OTHERS * len(own)), len(train)))
-        for i, layer in enumerate(model.layers):
-            layer.keep_scales(load_file(args.start), i)
     head = [model.sides, *model.head.parameters()]
     body = list(model.layers.parameters())
-    groups = [{"params": head, "lr": rates["head"]}, {"params": body, "lr": rates["body"]}]
-    optimizer = torch.optim.AdamW(groups, weight_decay=0.0 if args.readings else DECAY)
+    groups = [{"params": head, "lr": RATES["head"]}, {"params": body, "lr": RATES["body"]}]
+    optimizer = torch.optim.AdamW(groups, weight_decay=DECAY)
     began, step, seen, share = time.process_time(), 0, 0, 0.0
     while share < 1:
         for part in batches(train):
-            if args.readings:
-                share = seen / len(train)
-            else:
-                share = (time.process_time() - began) / 60 / args.minutes
+            share = (time.process_time() - began) / 60 / args.minutes
             if share >= 1:
                 break
             rate = min(1, (step + 1) / WARM) * max(LEAST, 1 - share)
-            for group, full in zip(optimizer.param_groups, rates.values(), strict=True):
+            for group, full in zip(optimizer.param_groups, RATES.values(), strict=True):
                 group["lr"] = full * rate
             wanted, weights = (torch.tensor([row[i] for row in part]) for i in (2, 3))
-            loss = (losses(model(part), wanted) * weights).sum() / weights.sum()
+            loss = (functional.cross_entropy(model(part), wanted, reduction="none") * weights).sum()
+            loss /= weights.sum()
             loss.backward()
             nn.utils.clip_grad_norm_([*body, *head], 1.0)
             optimizer.step()

@@ -63,11 +63,10 @@ def ask(
     found = iter(model([pair for each in pairs for pair in each]).tolist())
     made = []
     for each in pairs:
-        rows = [next(found) for _ in each] or [[0.0, 1.0, 0.0]]
+        rows = [next(found) for _ in each]
         best = max(range(len(rows)), key=lambda i: rows[i][ENTAILMENT])
-        premise = each[0][0] if each else ""
-        alone = 1.0 / max(1, len(target.sentence_texts))
-        made.append(Chances(rows[best][ENTAILMENT], rows[best][CONTRADICTION], premise, alone))
+        alone = 1.0 / len(target.sentence_texts)
+        made.append(Chances(rows[best][ENTAILMENT], rows[best][CONTRADICTION], each[0][0], alone))
     return made
 
 
@@ -143,8 +142,8 @@ def premises(statement: str, target: AnalysedText) -> list[str]:
     """The sentence of a text that is nearest to a statement, and that with the next nearest.
 
     Returns:
-        One or two premises, none of an empty text; the second only of a short text, with both
-        sentences in the order of the text.
+        One or two premises; the second only of a short text, with both sentences in the order of
+        the text.
     """
     said = target.sentence_texts
     if len(said) < 2:

@@ -1,0 +1,270 @@
+"""Pairs for ``distill.py``: labelled ones, ones kept back, and ones that only the teacher labels.
+
+    python -m training.entailment.silver SILVER
+    python -m training.entailment.pool SILVER OUT
+
+Labelled are the data of ``train.py``, and units that readers marked (``readings.py``): beside the
+sentence of the other text that is nearest, for the teacher also beside the whole text, and those
+that are not said also beside another sentence; and units of 200 minimal pairs
+(``minimal_pairs_2.jsonl``). Not labelled are captions of SNLI beside hypotheses of captions like
+them, hypotheses of one caption beside each other, statements of captions beside captions like
+theirs, and statements of ImageInWords descriptions beside other sentences of the same and of
+similar descriptions. One pair a line: ``part``, ``source``, ``premise``, ``hypothesis``, ``label``
+(a place in ``OPEN``, -1 for none) and ``weight``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import json
+import lzma
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from beholder.embed.base import FloatArray
+from beholder.embed.static import StaticEmbedder
+from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.entailed import premises, undecided
+from beholder.judges.builtin.gather import gather
+from beholder.judges.builtin.numbers import numbers
+from beholder.judges.builtin.reading import analysed
+from beholder.kinds.agreement.suites.files import read_pairs
+from beholder.language import parse, scene_graph
+from beholder.language.statements import GraphUnit, graph_statements
+from training.entailment import exchanges, silver
+from training.entailment.readings import captions as of_captions
+from training.entailment.readings import readings
+from training.entailment.train import (
+    EXCHANGED,
+    LABELS,
+    PEOPLE,
+    SHARED,
+    SIXTH,
+    is_kept_back,
+    written,
+)
+
+OPEN = {"said": 0, "unsaid": 1, "contradicted": 2, "open": 3}
+"""Labels of marks; 3 is neutral or contradicted."""
+CONTRADICTED = 2.0
+"""Weight of a contradicted unit."""
+MINIMAL = Path(__file__).parents[1] / "readings/minimal_pairs_2.jsonl"
+REPEATED = 3
+"""How often the units of altered words are seen."""
+COPIES, PATTERNS = 3000, 16000
+SILVER = {"statement": 40000, "crossed": 8000}
+ALIKE = 8
+"""Captions that count as like one."""
+HYPOTHESES, MOST = 18000, 420000
+"""Hypotheses whose statements are taken; pairs that only the teacher labels."""
+OF_CAPTION, OF_DESCRIPTION = 5, 44
+"""Statements of a text at most."""
+LONGEST = 400
+"""Characters of a sentence at most."""
+
+
+class Pair(NamedTuple):
+    """A pair of texts; ``label`` is a place in ``OPEN``, or -1."""
+
+    premise: str
+    hypothesis: str
+    label: int
+    weight: float
+    source: str
+
+
+def labelled(made: Path, roll: random.Random) -> tuple[list[Pair], list[Pair]]:
+    """Pairs to train on and pairs kept back, without those that readers marked.
+
+    Args:
+        made: What ``silver.py`` wrote.
+        roll: Draws.
+    """
+    train: list[Pair] = []
+    kept: list[Pair] = []
+    for name, weight in PEOPLE.items():
+        text = gzip.decompress((SHARED / f"{name}.jsonl.gz").read_bytes()).decode()
+        for given in map(json.loads, text.splitlines()):
+            label = LABELS.index(given["label"])
+            pair = Pair(given["premise"], given["hypothesis"], label, weight, name)
+            (kept if is_kept_back(pair.premise) else train).append(pair)
+    own = sorted({pair.premise for pair in train})
+    train += [Pair(text, text, 0, 0.5, "same") for text in roll.sample(own, COPIES)]
+    train += [
+        Pair(text, roll.choice(own), 1, 0.3, "strangers") for text in roll.sample(own, COPIES)
+    ]
+    for name, place, given in written():
+        passage = given["passage"]
+        pairs = [
+            Pair(passage, text, LABELS.index(label), 1.5, name)
+            for label in LABELS
+            for text in given[label]
+        ]
+        if place % SIXTH:
+            train += [*pairs, Pair(passage, passage, 0, 0.5, "same")]
+        else:
+            kept += pairs
+    by_sort: dict[str, list[Pair]] = defaultdict(list)
+    for given in map(json.loads, made.read_text("utf-8").splitlines()):
+        if not is_kept_back(given["premise"]):
+            label = LABELS.index(given["label"])
+            both = given["premise"], given["hypothesis"]
+            by_sort[given["sort"]].append(Pair(*both, label, 0.3, "silver"))
+    for sort, pairs in by_sort.items():
+        train += roll.sample(pairs, min(SILVER[sort], len(pairs)))
+    beside = sorted({p.premise for p in by_sort["statement"] if len(p.premise) < 120})
+    for premise, text, one in exchanges.pairs(PATTERNS, random.Random(5), beside):
+        train.append(Pair(premise, text, LABELS.index(one), 0.4, "patterns"))
+    return train, kept
+
+
+def _asked(text: str, other: str) -> Iterator[tuple[GraphUnit, str, AnalysedText]]:
+    """The units of a text that words alone do not decide, each as a statement."""
+    source, target = analysed(text), analysed(other)
+    evidence = gather(source, target, numbers())
+    for place, statement in undecided(source, evidence, numbers()).items():
+        yield source.units[place], statement, target
+
+
+def marked(kept_back: bool, roll: random.Random) -> Iterator[Pair]:
+    """Units that readers marked; the whole text is their premise in ``marks_full``."""
+    for text, other, label in readings(kept_back=kept_back):
+        for unit, statement, target in _asked(text, other):
+            wanted = OPEN.get(label(unit) or "ill")
+            if wanted is None:
+                continue
+            weight = CONTRADICTED if wanted == OPEN["contradicted"] else 1.0
+            near, *both = premises(statement, target)
+            yield Pair(near, statement, wanted, weight, "marks")
+            yield Pair(other, statement, wanted, weight, "marks_full")
+            if not kept_back:
+                yield from (Pair(two, statement, wanted, weight, "marks_two") for two in both)
+                far = [said for said in target.sentence_texts if said != near]
+                if wanted and far and roll.random() < 0.4:
+                    yield Pair(roll.choice(far), statement, OPEN["open"], 0.5, "marks_far")
+    for text, other, label in of_captions(kept_back):
+        for unit, statement, _ in _asked(text, other):
+            wanted = OPEN.get(label(unit) or "ill")
+            if wanted is not None:
+                weight = CONTRADICTED if wanted == OPEN["contradicted"] else 1.0
+                yield Pair(other, statement, wanted, weight, "captions")
+
+
+def one_wrong_fact(roll: random.Random) -> list[Pair]:
+    """Units of minimal pairs: as many that the paraphrase says as changed ones of altered texts."""
+    said: list[Pair] = []
+    wrong: list[Pair] = []
+    for pair in read_pairs(MINIMAL):
+        start = pair.altered.index(pair.changed)
+        end = start + len(pair.changed)
+        both = (pair.paraphrase, pair.reference)
+        for text, other in (both, both[::-1]):
+            for _, statement, target in _asked(text, other):
+                near = premises(statement, target)
+                said += [Pair(p, statement, OPEN["said"], 1.0, "minimal") for p in near]
+        if pair.kind not in EXCHANGED:
+            for unit, statement, target in _asked(pair.altered, pair.reference):
+                if any(a < end and b > start for a, b in unit.spans):
+                    near = premises(statement, target)
+                    wrong += [Pair(p, statement, OPEN["open"], 2.0, "minimal") for p in near]
+    wrong *= REPEATED
+    return wrong + roll.sample(said, min(len(said), len(wrong)))
+
+
+def _vectors(texts: Sequence[str]) -> FloatArray:
+    made: FloatArray = asyncio.run(StaticEmbedder().embed(texts))
+    return made
+
+
+def _nearest(texts: FloatArray, others: FloatArray, n: int) -> list[list[int]]:
+    found: list[list[int]] = np.argsort(-(texts @ others.T), axis=1)[:, :n].tolist()
+    return found
+
+
+def captions(train: Iterable[Pair], roll: random.Random) -> Iterator[tuple[str, str]]:
+    """Pairs of captions, hypotheses, and statements of both."""
+    of: dict[str, list[str]] = defaultdict(list)
+    for pair in train:
+        if pair.source in ("snli", "counterfactual"):
+            of[pair.premise].append(pair.hypothesis)
+    own = sorted(of)
+    vectors = _vectors(own)
+    for text, near in zip(own, _nearest(vectors, vectors, ALIKE + 1), strict=True):
+        for i in roll.sample(near[1:], 6):
+            others = of[own[i]]
+            yield from ((text, other) for other in roll.sample(others, min(2, len(others))))
+        yield from ((one, roll.choice(of[text])) for one in of[text])
+        yield roll.choice(of[text]), text
+    said = sorted({hypothesis for texts in of.values() for hypothesis in texts})
+    texts = [*own, *roll.sample(said, min(HYPOTHESES, len(said)))]
+    for text, near in zip(texts, _nearest(_vectors(texts), vectors, 6), strict=True):
+        found = graph_statements(scene_graph(parse(text)))
+        for statement in roll.sample(found, min(OF_CAPTION, len(found))):
+            yield own[roll.choice(near)], statement.text
+
+
+def descriptions(roll: random.Random) -> Iterator[tuple[str, str]]:
+    """Statements of descriptions beside sentences that do not say them word for word."""
+    with lzma.open(SHARED.parent / "descriptions/iiw_descriptions.jsonl.xz", "rt") as file:
+        texts = [json.loads(line)["text"] for line in file]
+    vectors = _vectors(texts)
+    near = _nearest(vectors, vectors, 6)
+    read = []
+    for text in texts:
+        document = parse(text)
+        words = document.words
+        cut = [text[words[a].start : words[b - 1].end] for a, b in document.sentences if b > a]
+        read.append((cut, graph_statements(scene_graph(document))))
+    for place, (cut, said) in enumerate(read):
+        other = [s for s in read[roll.choice(near[place][1:])][0] if len(s) < LONGEST]
+        own = [s for s in cut if len(s) < LONGEST]
+        picked = [s for s in said if s.sentence < len(cut)]
+        picked = roll.sample(picked, min(OF_DESCRIPTION, len(picked)))
+        if not (picked and own and other):
+            continue
+        of_picked = _vectors([s.text for s in picked])
+        ranked = _nearest(of_picked, _vectors(own), 3)
+        best = _nearest(of_picked, _vectors(other), 1)
+        for statement, mine, theirs in zip(picked, ranked, best, strict=True):
+            source = cut[statement.sentence]
+            apart = [own[i] for i in mine if own[i] != source][:2]
+            if apart and roll.random() < 0.7:
+                yield roll.choice(apart), statement.text
+            yield other[theirs[0]], statement.text
+            changed = silver.exchanged(statement.text, roll) if roll.random() < 0.25 else None
+            if changed and len(source) < LONGEST:
+                yield source, changed
+
+
+def main() -> None:
+    """Write all pairs."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("silver", type=Path)
+    parser.add_argument("output", type=Path)
+    given = parser.parse_args()
+    roll = random.Random(4)
+    train, kept = labelled(given.silver, roll)
+    marks = list(marked(False, roll))
+    train += [*(p for p in marks if p.source != "marks_full"), *one_wrong_fact(roll)]
+    kept += marked(True, roll)
+    drawn = {*captions(train, roll), *descriptions(roll)}
+    fits = sorted((p, h) for p, h in drawn if p != h and not is_kept_back(p))
+    pool = [Pair(*p, -1, 1.0, "pool") for p in roll.sample(fits, min(MOST, len(fits)))]
+    full = [pair for pair in marks if pair.source == "marks_full"]
+    parts = {"train": train, "teacher": full, "pool": pool, "kept": kept}
+    with given.output.open("w", encoding="utf-8") as file:
+        for part, pairs in parts.items():
+            for pair in pairs:
+                file.write(json.dumps({"part": part, **pair._asdict()}) + "\n")
+    print({part: len(pairs) for part, pairs in parts.items()})
+
+
+if __name__ == "__main__":
+    main()
