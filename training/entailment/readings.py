@@ -6,8 +6,9 @@ of IIW-400 and DOCCI (CC-BY-4.0) in ``SHARED_DATA/human_judgments``. The entailm
 on two pairs of three; the others are kept back, to fit the decision of rules and model. Marks are
 said, unsaid, contradicted and ill (no statement of its text); readers of the first file did not
 tell unsaid from contradicted, so that their mark for both is called open. ``captions.jsonl`` has
-first sentences of ImageInWords descriptions (CC-BY-4.0), each beside that of another picture; the
-entailment model was trained on those of four readers of five, the third kept back left out.
+first sentences of ImageInWords descriptions (CC-BY-4.0), each beside that of another picture, by
+seven readers. The entailment model that ships was trained when four had finished, and its decision
+fitted when five had; a third of these pairs is kept back, too.
 """
 
 from __future__ import annotations
