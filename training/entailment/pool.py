@@ -9,8 +9,9 @@ that are not said also beside another sentence; and units of 200 minimal pairs
 (``minimal_pairs_2.jsonl``). Not labelled are captions of SNLI beside hypotheses of captions like
 them, hypotheses of one caption beside each other, statements of captions beside captions like
 theirs, and statements of ImageInWords descriptions beside other sentences of the same and of
-similar descriptions. One pair a line: ``part``, ``source``, ``premise``, ``hypothesis``, ``label``
-(a place in ``OPEN``, -1 for none) and ``weight``.
+similar descriptions. Hypotheses with an amount are only among labelled pairs (``amounts``): the
+teacher takes "four women" for three. One pair a line: ``part``, ``source``, ``premise``,
+``hypothesis``, ``label`` (a place in ``OPEN``, -1 for none) and ``weight``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import gzip
 import json
 import lzma
 import random
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -60,6 +62,20 @@ REPEATED = 3
 """How often the units of altered words are seen."""
 COPIES, PATTERNS = 3000, 16000
 SILVER = {"statement": 40000, "crossed": 8000}
+NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+GROUPS = {"pair": "two", "couple": "two", "trio": "three", "quartet": "four"}
+NAMES = (
+    "women", "men", "dogs", "boys", "girls", "birds", "cups", "boats", "chairs", "people",
+    "children", "horses", "cars", "trees", "players", "cats", "lamps", "bottles", "houses", "sheep",
+)  # fmt: skip
+ACTS = (
+    "sing", "stand in a row", "sit on a bench", "are on the table", "walk", "sleep",
+    "wait by the road", "are near the wall", "run", "play", "lie on the grass",
+)  # fmt: skip
+COUNTED, SHORT = 3500, 2600
+"""Captions with a number, and short sentences, of which pairs with amounts are made."""
+AMOUNT = re.compile(rf"\b(?:one|single|dozen|{'|'.join([*NUMBERS, *GROUPS])}|[0-9]+)\b", re.I)
+_NUMBER = re.compile(rf"\b(?:{'|'.join(NUMBERS)})\b", re.I)
 ALIKE = 8
 """Captions that count as like one."""
 HYPOTHESES, MOST = 18000, 420000
@@ -178,6 +194,41 @@ def one_wrong_fact(roll: random.Random) -> list[Pair]:
     return wrong + roll.sample(said, min(len(said), len(wrong)))
 
 
+def _other_number(text: str, roll: random.Random) -> str:
+    """A text with one of its numbers exchanged for another."""
+    match = roll.choice(list(_NUMBER.finditer(text)))
+    new = roll.choice([number for number in NUMBERS if number != match[0].lower()])
+    new = new.capitalize() if match[0][0].isupper() else new
+    return text[: match.start()] + new + text[match.end() :]
+
+
+def amounts(train: Iterable[Pair], roll: random.Random) -> Iterator[Pair]:
+    """Captions and short sentences beside their own amounts and beside others."""
+    said, excluded = (OPEN[name] for name in ("said", "contradicted"))
+    own = {p.premise for p in train if p.source in ("snli", "counterfactual")}
+    counted = sorted(text for text in own if _NUMBER.search(text))
+    for text in roll.sample(counted, min(COUNTED, len(counted))):
+        yield Pair(text, _other_number(text, roll), excluded, 1.0, "amounts")
+        for statement in graph_statements(scene_graph(parse(text))):
+            if _NUMBER.search(statement.text):
+                yield Pair(text, statement.text, said, 1.0, "amounts")
+                yield Pair(text, _other_number(statement.text, roll), excluded, 1.0, "amounts")
+    for _ in range(SHORT):
+        name, act = roll.choice(NAMES), roll.choice(ACTS)
+        number, other = roll.sample(NUMBERS, 2)
+        group, size = roll.choice(list(GROUPS.items()))
+        text = f"{number.capitalize()} {name} {act}."
+        as_group = f"A {group} of {name} {act}."
+        same = said if number == size else excluded
+        yield Pair(text, f"There are {number} {name}.", said, 1.0, "amounts")
+        yield Pair(text, f"There are {other} {name}.", excluded, 1.0, "amounts")
+        yield Pair(text, f"{other.capitalize()} {name} {act}.", excluded, 1.0, "amounts")
+        yield Pair(text, f"There are a {group} of {name}.", same, 1.0, "amounts")
+        yield Pair(text, f"There are {group} {name}.", same, 1.0, "amounts")
+        yield Pair(as_group, f"There are {number} {name}.", same, 1.0, "amounts")
+        yield Pair(as_group, f"There are {size} {name}.", said, 1.0, "amounts")
+
+
 def _vectors(texts: Sequence[str]) -> FloatArray:
     made: FloatArray = asyncio.run(StaticEmbedder().embed(texts))
     return made
@@ -253,9 +304,10 @@ def main() -> None:
     train, kept = labelled(given.silver, roll)
     marks = list(marked(False, roll))
     train += [*(p for p in marks if p.source != "marks_full"), *one_wrong_fact(roll)]
+    train += amounts(train, roll)
     kept += marked(True, roll)
     drawn = {*captions(train, roll), *descriptions(roll)}
-    fits = sorted((p, h) for p, h in drawn if p != h and not is_kept_back(p))
+    fits = sorted((p, h) for p, h in drawn if p != h and not (is_kept_back(p) or AMOUNT.search(h)))
     pool = [Pair(*p, -1, 1.0, "pool") for p in roll.sample(fits, min(MOST, len(fits)))]
     full = [pair for pair in marks if pair.source == "marks_full"]
     parts = {"train": train, "teacher": full, "pool": pool, "kept": kept}
