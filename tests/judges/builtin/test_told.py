@@ -59,7 +59,6 @@ CASES = [
 """Written by somebody who knew the rule's text alone."""
 MISSED = {
     "A wooden bench stands under a tree.": "what a thing is made of, in a clause of its own",
-    "A cat with black fur lies on the sofa.": "a text that gives one thing two colours",
 }
 
 
