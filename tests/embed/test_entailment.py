@@ -25,6 +25,21 @@ def test_plain_cases(statement: str, label: int) -> None:
     assert int(entail([(PREMISE, statement)])[0].argmax()) == label
 
 
+@pytest.mark.parametrize(
+    ("premise", "statement", "label"),
+    [
+        ("Six ducks swim in a pond.", "There are six ducks.", ENTAILMENT),
+        ("Six ducks swim in a pond.", "There are seven ducks.", CONTRADICTION),
+        ("A man carries four buckets.", "There are five buckets.", CONTRADICTION),
+        ("Eight candles burn on the cake.", "Nine candles burn on the cake.", CONTRADICTION),
+        ("A trio of nuns crosses a street.", "There are three nuns.", ENTAILMENT),
+        ("Three nuns cross a street.", "There are a pair of nuns.", CONTRADICTION),
+    ],
+)
+def test_another_number_is_excluded(premise: str, statement: str, label: int) -> None:
+    assert entail([(premise, statement)])[0].argmax() == label
+
+
 def test_an_answer_does_not_depend_on_the_batch() -> None:
     pairs = [(PREMISE, statement) for statement, _ in ANSWERS]
     pairs += [("A cat.", statement) for statement, _ in ANSWERS]

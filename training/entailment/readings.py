@@ -7,8 +7,8 @@ on two pairs of three; the others are kept back, to fit the decision of rules an
 said, unsaid, contradicted and ill (no statement of its text); readers of the first file did not
 tell unsaid from contradicted, so that their mark for both is called open. ``captions.jsonl`` has
 first sentences of ImageInWords descriptions (CC-BY-4.0), each beside that of another picture, by
-seven readers. The entailment model that ships was trained when four had finished, and its decision
-fitted when five had; a third of these pairs is kept back, too.
+seven readers. A third of these pairs is kept back, too. The entailment model that ships was trained
+when four readers had finished.
 """
 
 from __future__ import annotations

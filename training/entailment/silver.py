@@ -182,17 +182,21 @@ def false_of(graph: SceneGraph, said: Sequence[Statement], choice: random.Random
     return next((made for make in makers if (made := make())), None)
 
 
-def main() -> None:
-    """Write the pairs of all descriptions and captions."""
-    choice = random.Random(7)
+def descriptions() -> Iterator[tuple[list[str], Sequence[Statement]]]:
+    """Sentences and statements of each ImageInWords description."""
     with lzma.open(SHARED / "descriptions/iiw_descriptions.jsonl.xz", "rt") as file:
         texts = [json.loads(line)["text"] for line in file]
-    read = []
     for text in texts:
         document = parse(text)
         words = document.words
         cut = [text[words[a].start : words[b - 1].end] for a, b in document.sentences if b > a]
-        read.append((cut, graph_statements(scene_graph(document))))
+        yield cut, graph_statements(scene_graph(document))
+
+
+def main() -> None:
+    """Write the pairs of all descriptions and captions."""
+    choice = random.Random(7)
+    read = list(descriptions())
     with Path(sys.argv[1]).open("w") as out:
         captions(out, choice)
         for text in choice.sample([t for cut, _ in read for t in cut if plain(t)], CROSSED):

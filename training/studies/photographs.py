@@ -5,7 +5,9 @@
 The rows are those of a file in ``training/readings``. Mistakes, omissions and matches are drawn
 from all that are counted; contradictions are all. Where another reader marked units again, the
 shares of these marks and the agreement of both readers follow; where units of an earlier judge on
-the same texts were drawn, too, theirs. Rules and figures:
+the same texts were drawn, too, theirs. Where the file says where units stand, the last line has how
+well the present judge separates the well-formed ones that the other text says from the others.
+Rules and figures:
 ``docs/reading.md``.
 """
 
@@ -14,10 +16,14 @@ from __future__ import annotations
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
+from scipy.stats import binomtest, mannwhitneyu
 
+from beholder.judges.builtin.findings import find
+from beholder.judges.builtin.numbers import PRESENT
+from beholder.judges.builtin.reading import analysed
 from beholder.stats import cohen_kappa
 from training.studies.contradictions import read
 
@@ -38,11 +44,39 @@ def texts_of_pairs(names: Sequence[str] = NAMES) -> dict[str, dict[str, str]]:
     }
 
 
+def separated(rows: Sequence[dict[str, Any]]) -> str:
+    """How the present judge grades the marked units: area under the curve, and shares right."""
+    grades: list[float] = []
+    said: list[bool] = []
+    for row in rows:
+        graded = {}
+        for side, other in (SIDES, SIDES[::-1]):
+            source, target = analysed(row[side]), analysed(row[other])
+            for unit, finding in zip(source.units, find(source, target, entail=True), strict=True):
+                graded[(side, unit.kind, str([list(span) for span in unit.spans]))] = finding.grade
+        marks = {
+            (unit["side"], unit["kind"], str(unit["spans"])): (unit["mark"] == "right")
+            == (unit["verdict"] == "match")
+            for unit in row["units"]
+            if unit["mark"] != "ill" and unit["verdict"] != "contradicted"
+        }
+        grades += [graded[key] for key in marks]
+        said += marks.values()
+    grade, yes = np.array(grades), np.array(said)
+    area = mannwhitneyu(grade[yes], grade[~yes]).statistic / (yes.sum() * (~yes).sum())
+    present = grade >= PRESENT
+    return (
+        f"present judge, n {len(yes)}: AUC {area:.3f}, right {(present == yes).mean():.2f}, of not"
+        f" said {(~yes[~present]).mean():.2f}, of said {yes[present].mean():.2f}"
+    )
+
+
 def main() -> None:
     """Print the shares by what is claimed, whether it is shown, and kind of unit."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     both: list[tuple[str, str]] = []
-    for row in read(f"{sys.argv[1]}.jsonl"):
+    rows = read(f"{sys.argv[1]}.jsonl")
+    for row in rows:
         for unit in row["units"]:
             claim = CLAIMS[unit["verdict"]]
             names = [claim, f"{claim}, {unit['kind']}"] if unit["sampled"] else []
@@ -66,6 +100,8 @@ def main() -> None:
         same = sum(first == second for first, second in both) / len(both)
         kappa = cohen_kappa(*map(np.array, zip(*both, strict=True))).value
         print(f"two readers, n {len(both)}: same mark {same:.2f}, kappa {kappa:.2f}")
+    if "spans" in rows[0]["units"][0]:
+        print(separated(rows))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,166 @@
+"""The built-in entailment model in torch: the layers of the built-in encoder, three classes.
+
+``distill.py`` trains it; ``save`` writes it in few bits, as ``beholder.embed.entailment`` reads it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from safetensors.numpy import load_file, save_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from beholder.embed import minilm
+from beholder.embed.minilm import GROUP, Packed
+from training.packing import pack, pack_to
+
+DROP, LONGEST = 0.1, 110
+"""Share of numbers that are dropped in training; tokens of a text that are read."""
+BITS = 5
+D, HEADS = 384, 12
+
+Row: TypeAlias = tuple[list[int], list[int]]
+"""Tokens of premise and hypothesis."""
+
+
+class _Rounded(torch.autograd.Function):
+    """Weights as few bits will have them; the gradient is that of the weights themselves."""
+
+    @staticmethod
+    def forward(_: Any, weight: Tensor, scales: Tensor) -> Tensor:
+        groups = weight.view(*scales.shape, GROUP)
+        steps = torch.round(groups / torch.where(scales == 0, 1.0, scales)[..., None])
+        half = 2 ** (BITS - 1)
+        return (torch.clamp(steps, -half, half - 1) * scales[..., None]).view_as(weight)
+
+    @staticmethod
+    def backward(_: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return gradient, None
+
+
+class Linear(nn.Linear):
+    """A linear layer whose weights are rounded while it is trained, once it has scales."""
+
+    scales: Tensor | None = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Rows (..., in) to (..., out)."""
+        if self.scales is None:
+            return super().forward(x)
+        return functional.linear(x, _Rounded.apply(self.weight, self.scales), self.bias)
+
+
+class Layer(nn.Module):
+    """One layer of BERT, with the weights of the built-in encoder to start with."""
+
+    def __init__(self, stored: dict[str, Any], i: int) -> None:
+        super().__init__()
+        self.qkv, self.attended = Linear(D, 3 * D), Linear(D, D)
+        self.up, self.down = Linear(D, 4 * D), Linear(4 * D, D)
+        self.attended_norm, self.norm = nn.LayerNorm(D, 1e-12), nn.LayerNorm(D, 1e-12)
+        with torch.no_grad():
+            for name, module in self.named_children():
+                theirs = f"{i}.{name}"
+                packed = f"{theirs}.planes" in stored
+                weight = unpacked(stored, theirs) if packed else stored[f"{theirs}.weight"]
+                module.weight.copy_(torch.tensor(weight))
+                module.bias.copy_(torch.tensor(stored[f"{theirs}.bias"]))
+
+    def round(self) -> None:
+        """Round the weights from now on, on the scales that fit them best now."""
+        for module in self.children():
+            if isinstance(module, Linear):
+                scales = pack(module.weight.detach().cpu().numpy(), BITS).scales
+                module.scales = torch.tensor(scales.astype(np.float32), device=module.weight.device)
+
+    def forward(self, x: Tensor, mask: Tensor, drop: float) -> Tensor:
+        """States (n, tokens, D) to states."""
+        n, long, _ = x.shape
+        q, k, v = self.qkv(x).view(n, long, 3, HEADS, D // HEADS).permute(2, 0, 3, 1, 4)
+        mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        mixed = self.attended(mixed.transpose(1, 2).reshape(n, long, D))
+        x = self.attended_norm(x + functional.dropout(mixed, drop, self.training))
+        made = self.down(functional.gelu(self.up(x)))
+        return self.norm(x + functional.dropout(made, drop, self.training))
+
+
+class Model(nn.Module):
+    """Both sentences at once: ``[CLS] hypothesis [SEP] premise [SEP]``."""
+
+    def __init__(self, start: Path | None = None) -> None:
+        super().__init__()
+        stored = load_file(minilm.FOLDER / "minilm.safetensors")
+        self.register_buffer("tokens", torch.tensor(unpacked(stored, "tokens")))
+        self.register_buffer("places", torch.tensor(stored["places"].astype(np.float32)))
+        self.first = nn.LayerNorm(D, 1e-12).requires_grad_(False)
+        self.first.weight.copy_(torch.tensor(stored["norm.weight"]))
+        self.first.bias.copy_(torch.tensor(stored["norm.bias"]))
+        self.sides = nn.Parameter(torch.zeros(2, D))
+        self.head = nn.Linear(3 * D, 3)
+        if start is not None:
+            stored = load_file(start)
+            with torch.no_grad():
+                self.sides.copy_(torch.tensor(stored["sides"]))
+                self.head.weight.copy_(torch.tensor(stored["head.weight"]))
+                self.head.bias.copy_(torch.tensor(stored["head.bias"]))
+        self.layers = nn.ModuleList(Layer(stored, i) for i in range(minilm.N_LAYERS))
+
+    def forward(self, rows: Sequence[Row], drop: float = DROP) -> Tensor:
+        """Scores (rows, 3) of the labels."""
+        device = self.tokens.device
+        own = torch.tensor([len(row[1]) for row in rows], device=device)
+        texts = [torch.tensor([*row[1], *row[0][1:]]) for row in rows]
+        padded = nn.utils.rnn.pad_sequence(texts, batch_first=True, padding_value=-1).to(device)
+        mask = (padded >= 0)[:, None, None, :]
+        inside = torch.arange(padded.shape[1], device=device)[None] < own[:, None]
+        inside = inside[..., None]
+        x = self.first(self.tokens[padded.clamp(min=0)] + self.places[: padded.shape[1]])
+        x = x + torch.where(inside, self.sides[1], self.sides[0])
+        with torch.autocast(device.type, torch.bfloat16):
+            for layer in self.layers:
+                x = layer(x, mask, drop)
+        x = x.float()
+        mean = (x * inside).sum(1) / own[:, None]
+        most = x.masked_fill(~inside, -1e4).amax(1)
+        pooled = torch.cat([x[:, 0], mean, most], 1)
+        logits: Tensor = self.head(functional.dropout(pooled, drop, self.training))
+        return logits
+
+
+def unpacked(stored: dict[str, Any], name: str) -> Any:
+    """A packed matrix as numbers."""
+    return Packed(stored[f"{name}.planes"], stored[f"{name}.scales"]).rows(slice(None))
+
+
+@lru_cache(maxsize=1 << 17)
+def token_ids(text: str) -> list[int]:
+    """Tokens of a text, as many as are read."""
+    return minilm.read_tokens(text).ids[:LONGEST]
+
+
+def save(model: Model, about: dict[str, Any], output: Path) -> None:
+    """Write the layers in few bits, and what was measured."""
+    stored: dict[str, np.ndarray] = {}
+    for i, layer in enumerate(model.layers):
+        for name, module in layer.named_children():
+            weight = module.weight.detach().cpu().numpy()
+            stored[f"{i}.{name}.bias"] = module.bias.detach().cpu().numpy()
+            if isinstance(module, nn.LayerNorm):
+                stored[f"{i}.{name}.weight"] = weight
+            else:
+                packed = pack_to(weight, module.scales.cpu().numpy(), BITS)
+                stored[f"{i}.{name}.planes"] = packed.planes
+                stored[f"{i}.{name}.scales"] = packed.scales
+    stored["sides"] = model.sides.detach().cpu().numpy()
+    stored["head.weight"] = model.head.weight.detach().cpu().numpy()
+    stored["head.bias"] = model.head.bias.detach().cpu().numpy()
+    save_file({k: np.ascontiguousarray(v, dtype=None) for k, v in stored.items()}, output)
+    output.chmod(0o644)
+    output.with_suffix(".json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
