@@ -79,12 +79,11 @@ OTHERS = (
 
 START = {
     "same": 0.85, "certain": 0.9, "known": 0.5, "narrower": 0.7, "contradicted": 0.3,
-    "elsewhere": 0.7, "unpaired": 0.4, "ends": 0.6, "related": 0.8, "other_verb": 0.45,
-    "attached": 0.9,
+    "unpaired": 0.4, "ends": 0.6, "related": 0.8, "other_verb": 0.45,
 }  # fmt: skip
 """What was set by hand."""
 LEFT = (
-    "points", "quoted", "anywhere", "entity_anywhere", "relation_anywhere", "passing", "sure_named",
+    "points", "anywhere", "entity_anywhere", "relation_anywhere", "passing", "sure_named",
     "sure_said", "sure_related",
 )  # fmt: skip
 """What is not fitted: the scale itself, what is shown, and what like words elsewhere are worth.

@@ -219,7 +219,8 @@ def test_own_instructions_are_shown_and_harm_nothing(
         page.goto(f"{address}/?token={study.annotators()['anna']}")
         page.get_by_role("heading", level=3, name="My study").wait_for()
         assert page.get_by_role("row").count() == 2
-        assert page.get_by_role("img", name="A red boat").evaluate("i => i.naturalWidth") == 400
+        boat = page.get_by_role("img", name="A red boat")
+        assert boat.evaluate("i => i.decode().then(() => i.naturalWidth)") == 400
         page.get_by_text("<script>window.harmed = 1</script>").wait_for()
         for link in page.get_by_text("press").all():
             link.click()

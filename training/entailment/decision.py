@@ -57,11 +57,11 @@ UNSAID = 4.0
 """Weight of a unit that is not said in minimal pairs, where 1 in 16 is not."""
 KINDS = {"entity": 0, "attribute": 1, "amount": 1, "relation": 2}
 NAMES = ("entity", "attribute", "relation")
-OTHERS = [5, 6, 7, 8, 9, 10, 11]
-PARTS = {"rules": [0, 1, 4, *OTHERS], "model": [0, 2, 3, *OTHERS], "both": list(range(12))}
+OTHERS = [5, 6, 7, 8, 9, 10]
+PARTS = {"rules": [0, 1, 4, *OTHERS], "model": [0, 2, 3, *OTHERS], "both": list(range(11))}
 SIGNS = ((None, None), (0, None), (0, None), (None, 0), (None, 0), (None, None), (0, None)) + (
     (None, None),
-) * 5
+) * 4
 """Bounds of the weights: what speaks for a unit never lowers its probability."""
 PENALTY = 1e-3
 FOLDS = 5
@@ -80,7 +80,7 @@ class Units:
         unsaid: Weight of a unit that is not said.
 
     Attributes:
-        x: (units, 12) features.
+        x: (units, 11) features.
         kind: (units,) place in ``NAMES``.
         said: (units,) whether the other text says the unit.
     """
@@ -142,7 +142,7 @@ class Pairs:
     """Units of hypotheses with their features, by pair.
 
     Attributes:
-        x: (units, 12) features.
+        x: (units, 11) features.
         kind: (units,) place in ``NAMES``.
         pair: (units,) the pair of each unit.
         said: (pairs,) whether the premise entails the hypothesis.
@@ -191,7 +191,7 @@ class Pairs:
         return np.minimum(total, -1e-9)
 
     def fitted(self, parts: Sequence[int], taken: npt.NDArray[np.bool_]) -> Floats:
-        """(3, 12) weights on some pairs; those of other parts are 0."""
+        """(3, 11) weights on some pairs; those of other parts are 0."""
 
         def loss(flat: Floats) -> float:
             weights = spread(flat)

@@ -43,7 +43,8 @@ class Grade:
         contradiction: What the target says instead, if the judge reports it; or empty.
         where: Characters of the unit's counterpart in the target, if the judge reports them.
         sure: False if the judge reports that it is not sure that the unit is there, or not.
-        excused: Whether the judge leaves the unit out: it relates a thing that is wrong itself.
+        excused: Whether the judge leaves the unit out: it is said of a thing that is wrong itself,
+            or probably misread.
         further: Characters of wrong words beside the unit's own, if the judge reports them.
     """
 

@@ -36,27 +36,6 @@ def test_where_words_and_things_stand() -> None:
     assert text.places == {"a": [0, 4], "red": [1, 5], "cup": [2], "and": [3], "plate": [6]}
     names = [entity.name for entity in text.graph.entities]
     assert {place: names[i] for place, i in text.named_at.items()} == {2: "cup", 6: "plate"}
-    assert [sorted(u.text for u in text.said_of[place]) for place in (1, 5)] == [["red"], ["red"]]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("The red cup and plate.", True),
-        ("The cup, plate and lid.", True),
-        ("The red cup and blue plate.", True),  # only words that are said of them stand between
-        ("The red cup and the plate.", False),
-        ("The red cup on plates.", False),
-        ("The red cup. Plates shine.", False),
-    ],
-)
-def test_things_of_one_list(text: str, expected: bool) -> None:
-    assert bool(analysed(text).listed) is expected
-
-
-def test_a_list_is_whole_whichever_of_its_things_is_asked() -> None:
-    text = analysed("The cup, plate and lid.")
-    assert [sorted(text.listed[i]) for i in range(3)] == [[1, 2], [0, 2], [0, 1]]
 
 
 def test_what_a_thing_does_is_a_state() -> None:

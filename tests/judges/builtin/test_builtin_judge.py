@@ -15,7 +15,6 @@ from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.lexis import named_further, says
-from beholder.judges.builtin.nearby import Quotes
 from beholder.judges.builtin.predicates import normal
 from beholder.judges.operations import Decompose, MatchStatements, Presence, Question, Rank, Verify
 
@@ -168,15 +167,6 @@ def test_a_word_says_what_is_the_same_or_more_general(
     asked: str, said: str, expected: bool
 ) -> None:
     assert says(asked, said) is expected
-
-
-def test_quotes_are_the_runs_that_both_texts_share() -> None:
-    ours, theirs = "a red cup on the table", "the red cup on the old table"
-    quotes = Quotes(ours.split(), theirs.split())
-    assert quotes.run(1, 2) == 4  # red cup on the
-    assert quotes.run(5, 6) == 1  # table
-    assert quotes.run(4, 6) == 0  # "the table" is not there
-    assert quotes.run(0, 1) == 0
 
 
 REFERENCE = (

@@ -21,14 +21,11 @@ N = Numbers(
     narrower=0.7,
     passing=0.5,
     contradicted=0.2,
-    elsewhere=0.5,
     unpaired=0.4,
     silent=0.45,
     ends=0.6,
     related=0.8,
     other_verb=0.45,
-    quoted=1.0,
-    attached=0.9,
     sure_named=0.4,
     sure_said=0.6,
     sure_related=0.75,
@@ -77,33 +74,19 @@ def relation(**given: object) -> Evidence:
         (attribute(coverage=0.8, counterpart=False), 0.2),
         (attribute(coverage=0.0, stated=0.9), 0.9),
         (attribute(coverage=0.0, stated=0.8), 0.6),
-        # said of the counterpart: never below the order of words
+        # said of the counterpart
         (attribute(stated=0.8, on_counterpart=0.8), 0.6),
-        (attribute(stated=0.8, on_counterpart=0.8, order=0.7), 0.7),
         (attribute(stated=1.0, on_counterpart=1.0, denied=True), 0.2),
-        # what excludes it, unless it stands beside a thing of that name, or the thing is another
+        # what excludes it, unless the thing is another
         (attribute(coverage=0.4, stated=0.6, excluded=True), 0.2),
-        (attribute(coverage=0.4, stated=0.6, excluded=True, order=0.9), 0.9),
-        (attribute(coverage=0.4, stated=0.6, excluded=True, order=0.8), 0.2),
         (attribute(coverage=0.4, stated=0.6, excluded=True, named=0.4), 0.55),
         # "not red"
         (attribute(affirmed=False, on_counterpart=0.4), 0.9),
         (attribute(affirmed=False, on_counterpart=0.4, excluded=True), 0.9),
-        # said of another thing
-        (attribute(coverage=0.4, stated=0.6, elsewhere=True), 0.275),
-        (attribute(coverage=0.4, stated=0.6, elsewhere=True, named=0.4), 0.55),
-        (attribute(coverage=0.4, stated=0.6, elsewhere=True, on_alike=0.7), 0.7),
-        (attribute(coverage=0.4, stated=0.6, elsewhere=True, order=0.6), 0.6),
-        # said of a part or the whole
-        (attribute(stated=0.2, on_kin=0.8), 0.5),
-        (attribute(stated=0.2, on_kin=0.7), 0.15),
-        (attribute(stated=0.2, on_kin=0.8, excluded=True), 0.15),
         # a quarter of the coverage, the rest of the likest relation
         (relation(coverage=0.8, stated=0.4), 0.5),
         (relation(coverage=0.0, stated=0.9), 0.9),
         (relation(coverage=0.0, stated=0.8), 0.6),
-        (relation(stated=0.4, order=0.75), 0.75),
-        (relation(affirmed=False, stated=0.4, order=0.75), 0.3),
         (relation(coverage=1.0, stated=0.6, denied=True), 0.2),
         (relation(coverage=1.0, stated=0.4, denied=True), 0.55),
         (relation(coverage=1.0, stated=0.4, turned=0.6), 0.2),
@@ -112,19 +95,13 @@ def relation(**given: object) -> Evidence:
         (relation(coverage=0.8, stated=0.4, between=0.8), 0.2),
         (relation(coverage=0.8, stated=0.48, between=0.8), 0.56),
         (relation(coverage=0.8, stated=0.4, between=0.7), 0.5),
-        (relation(coverage=0.8, stated=0.4, between=0.8, order=0.3), 0.5),
         # bare places of things that are both named, about which the target is silent
         (relation(stated=0.4, bare=True, ends=0.8), 0.5),
         (relation(stated=0.4, bare=True, ends=0.7), 0.3),
         (relation(stated=0.4, bare=False, ends=0.8), 0.3),
         (relation(stated=0.4, bare=True, ends=0.8, between=0.8), 0.0),
         (relation(stated=0.4, bare=True, ends=0.8, affirmed=False), 0.3),
-        # what belongs to a wrong thing, what is quoted, what is another one's
-        (attribute(stated=0.4, spared=True), 0.5),
-        (attribute(stated=0.4, spared=True, excluded=True), 0.2),
-        (relation(stated=0.4, between=0.9, spared=True), 0.0),  # it is excused, not right
-        (attribute(stated=0.0, excluded=True, quoted=True), 1.0),
-        (relation(stated=1.0, quoted=True, exchanged=True), 0.2),
+        # what is another one's
         (attribute(stated=0.0, exchanged=True), 0.0),
     ],
 )
@@ -151,7 +128,6 @@ def test_values_by_hand(found: Evidence, expected: float) -> None:
         (attribute(excluded=True, named=0.7), False),
         (attribute(excluded=True, on_alike=0.8), False),
         (attribute(excluded=True, affirmed=False), False),
-        (attribute(excluded=True, order=0.9), False),
         (attribute(excluded=True, on_counterpart=0.8), False),
         (attribute(denied=True, on_counterpart=0.8), True),
         (attribute(denied=True, on_counterpart=0.7), False),
@@ -160,9 +136,7 @@ def test_values_by_hand(found: Evidence, expected: float) -> None:
         (relation(stated=0.5, turned=0.6), True),
         (relation(stated=0.6, turned=0.6), False),
         (relation(stated=0.5, turned=0.5), False),
-        (relation(stated=0.5, turned=0.6, quoted=True), False),
         (relation(stated=0.9, exchanged=True), True),
-        (relation(quoted=True, exchanged=True), True),
     ],
 )
 def test_contradictions(found: Evidence, expected: bool) -> None:
@@ -175,7 +149,6 @@ def test_contradictions(found: Evidence, expected: bool) -> None:
         # what the target contradicts: only of a thing that is the only one of its name
         (attribute(excluded=True), False),
         (attribute(excluded=True, lone=True), True),
-        (attribute(excluded=True, lone=True, order=0.5), False),  # its words stand near the thing
         (attribute(exchanged=True), True),
         (attribute(denied=True, on_counterpart=0.8), False),
         (attribute(denied=True, on_counterpart=0.8, lone=True), True),
@@ -209,17 +182,11 @@ def test_what_is_surely_absent(found: Evidence, expected: bool) -> None:
         (entity(affirmed=False, named=0.9, denied=True), True),
         (relation(stated=0.74, coverage=1.0), False),
         (relation(stated=0.75), True),
-        (relation(order=0.75), True),
-        (relation(order=0.74), False),
-        (relation(quoted=True), True),
         (relation(stated=0.4, bare=True, ends=0.8), False),
         (attribute(coverage=1.0, stated=0.79, on_counterpart=0.79), False),
         (attribute(stated=0.8, on_counterpart=0.8), True),
         (attribute(on_alike=0.8), True),
         (attribute(on_alike=0.79), False),
-        (attribute(order=0.9), True),
-        (attribute(order=0.89), False),
-        (attribute(on_kin=1.0), False),
     ],
 )
 def test_what_is_surely_there(found: Evidence, expected: bool) -> None:
@@ -229,14 +196,14 @@ def test_what_is_surely_there(found: Evidence, expected: bool) -> None:
 
 STEPS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
 SUPPORT = {
-    "attribute": ("coverage", "stated", "on_counterpart", "on_alike", "on_kin", "order"),
-    "relation": ("coverage", "stated", "order"),
+    "attribute": ("coverage", "stated", "on_counterpart", "on_alike"),
+    "relation": ("coverage", "stated"),
     "entity": ("coverage",),
 }
 
 
 @pytest.mark.parametrize("kind", SUPPORT)
-@pytest.mark.parametrize("against", ["", "excluded", "elsewhere", "exchanged", "crowded"])
+@pytest.mark.parametrize("against", ["", "excluded", "exchanged", "crowded"])
 def test_more_support_never_lowers_the_value(kind: str, against: str) -> None:
     flags = {against: True} if against else {}
     start = replace(Evidence(kind, named=0.9), **flags)  # type: ignore[arg-type]
@@ -269,7 +236,6 @@ def test_every_number_has_a_meaning_and_says_how_it_was_set() -> None:
         (Evidence("relation", turned=0.6, stated=0.5), True),
         (Evidence("relation", turned=0.6, stated=0.6), False),  # it says it both ways
         (Evidence("relation", turned=0.5), False),
-        (Evidence("relation", turned=0.6, quoted=True), False),
         (Evidence("relation", stated=0.9, denied=True), False),  # contradicted, not exchanged
         (Evidence("attribute", exchanged=True), True),
     ],

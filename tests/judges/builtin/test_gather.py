@@ -16,11 +16,9 @@ from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.gather import gather as gather_all
-from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import numbers
 from beholder.judges.builtin.reading import analysed
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
-from beholder.language.statements import GraphUnit
 from beholder.records import Span
 
 
@@ -73,9 +71,7 @@ def gathered(
             patch.setattr(MODULE, name, answer)
         found = gather(source, target, NUMBERS)
     # How the words cover each other has a test of its own.
-    return tuple(
-        one if one.kind == "amount" else replace(one, coverage=0.25, quoted=False) for one in found
-    )
+    return tuple(one if one.kind == "amount" else replace(one, coverage=0.25) for one in found)
 
 
 def mugs(polarity: bool = True) -> AnalysedText:
@@ -195,7 +191,7 @@ def herd(first: str | None, second: str | None, plural: bool = True) -> Analysed
 def test_how_many(target: AnalysedText, other: float, best: int, stated: float, told: str) -> None:
     given = pairs([[0.6, other]], [best])
     found = gathered(DOGS, target, given)[1]
-    assert replace(found, quoted=False) == Evidence(
+    assert found == Evidence(
         "amount",
         named=other if best else 0.6,
         stated=stated,
@@ -217,13 +213,6 @@ def test_an_amount_among_several_of_a_name_is_sure_where_both_are_counted(
 def test_how_many_of_nothing() -> None:
     found = gathered(DOGS, herd("two", "two"), pairs([[0.0, 0.0]], [-1]))[1]
     assert found == Evidence("amount", counterpart=False)
-
-
-class Placed(Nearby):
-    """Gives one value for the order of words."""
-
-    def attribute(self, unit: GraphUnit) -> float:
-        return 0.75
 
 
 RED = AnalysedText(
@@ -264,7 +253,6 @@ def attribute(
         said_in=lambda *_: np.array([similarity]),
         cosines=lambda a, b: np.zeros((len(a), len(b))),
         lower_excluded=lambda *_: [(0, column) for column in excluded or ()],
-        Nearby=Placed,
         value=lambda *_: 0.0 if wrong else 1.0,
     )[1]
 
@@ -283,7 +271,6 @@ def test_an_attribute_that_is_said() -> None:
         stated=0.86,
         on_counterpart=0.86,
         on_alike=0.86,
-        order=0.75,
         lone=True,
         where=((0, 4),),
     )
@@ -311,7 +298,6 @@ def test_what_is_denied(
     row = [0.1, likeness, 0.2, 0.2] if best else [likeness, 0.1, 0.2, 0.2]
     found = attribute(row, best, polarity)
     assert (found.denied, found.told) == (denied, told)
-    assert found.order == (0.75 if polarity else 0.0)
 
 
 @pytest.mark.parametrize(
@@ -336,31 +322,17 @@ def test_what_is_said_of_another_excludes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("likeness", "strength", "elsewhere", "stated"),
-    [
-        (0.85, 0.8, True, 0.68),
-        (0.84, 0.8, False, 0.672),
-        (0.85, 1.0, False, 0.85),  # that thing is meant as well
-        (1.0, 0.84, True, 0.84),
-        (1.0, 0.85, False, 0.85),
-    ],
+    ("likeness", "strength", "stated"),
+    [(0.85, 0.8, 0.68), (0.85, 1.0, 0.85), (1.0, 0.84, 0.84)],
 )
 def test_what_is_said_of_another_thing_only(
-    likeness: float, strength: float, elsewhere: bool, stated: float
+    likeness: float, strength: float, stated: float
 ) -> None:
     found = attribute([0.1, likeness, 0.2, 0.1], strength=(1.0, strength))
-    assert found.elsewhere is elsewhere
     assert found.stated == pytest.approx(stated)
     assert found.on_alike == 0.2
     assert attribute([0.1, likeness, 0.2, 0.1], alike=(True, True)).on_alike == likeness
     assert attribute([0.1, likeness, 0.2, 0.1], alike=(False, False)).on_alike == 0.0
-
-
-@pytest.mark.parametrize(
-    ("likeness", "wrong", "spared"), [(0.85, True, True), (0.84, True, False), (0.9, False, False)]
-)
-def test_what_a_wrong_thing_has_by_right(likeness: float, wrong: bool, spared: bool) -> None:
-    assert attribute([likeness, 0.1, 0.2, 0.1], wrong=wrong).spared is spared
 
 
 def parts(text: str) -> AnalysedText:
@@ -368,31 +340,6 @@ def parts(text: str) -> AnalysedText:
     things = (thing(0, "lid", "lid", 0), thing(1, "box", "box", 7))
     of = Relation(0, 1, "of", "of", ((4, 6),), 0, "preposition")
     return AnalysedText(SceneGraph(text, things, (), (of,)))
-
-
-@pytest.mark.parametrize(
-    ("similarity", "expected"),
-    [
-        ([[0.85, 0.0], [0.0, 0.85]], [1]),
-        ([[0.85, 0.0], [0.0, 0.84]], [1]),  # by the target alone
-        ([[0.84, 0.0], [0.0, 0.85]], [1]),  # by the source alone
-        ([[0.84, 0.0], [0.0, 0.84]], []),
-    ],
-)
-def test_what_belongs_to_what_by_either_text(
-    similarity: list[list[float]], expected: list[int]
-) -> None:
-    text = parts("lid of box")
-    read = AnalysedText(
-        replace(
-            text.graph,
-            attributes=(Attribute(0, "red", "red", ((0, 3),), 0),),
-        )
-    )
-    said = np.array([[0.1 * place for place in range(len(read.properties))]])
-    found = gathered(read, read, pairs(similarity, [0, 1]), said_in=lambda *_: said)[2]
-    of_box = [said[0, k] for k, p in enumerate(read.properties) if p.entity in expected]
-    assert found.on_kin == pytest.approx(max(of_box, default=0.0))
 
 
 @pytest.mark.parametrize(
@@ -409,8 +356,6 @@ def test_evidence_on_a_relation(
         between=0.2,
         turned=0.3,
         bare=True,
-        order=0.4,
-        spared=True,
         denied=True,
         told="told",
         where=((4, 6),),
@@ -423,13 +368,10 @@ def test_evidence_on_a_relation(
         coverage=0.25,
         named=named,
         stated=0.1,
-        order=0.4,
         between=0.2,
         turned=0.3,
         ends=ends,
         bare=True,
-        spared=True,
-        elsewhere=False,
         denied=True,
         told="told",
         where=((4, 6),),
@@ -520,63 +462,6 @@ def test_agreement_leaves_amounts_out_and_keeps_what_excludes() -> None:
 def test_words_of_units_are_in_the_form_they_stand_in() -> None:
     words, owners = DOGS.unit_words
     assert (words, owners.tolist()) == (("dogs", "three"), [0, 1])
-
-
-class Quoting(Nearby):
-    """Takes each unit for quoted, and keeps whether the target seemed to say otherwise."""
-
-    def __init__(self, source: AnalysedText, target: AnalysedText, alike: Any) -> None:
-        super().__init__(source, target, alike)
-        self.against: dict[str, bool] = {}
-
-    def quoted(self, unit: GraphUnit, contradicted: bool) -> bool:
-        self.against[unit.text] = contradicted
-        return True
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "against"),
-    [
-        ("A red cup.", "A red cup.", {"red": False}),
-        ("A red cup.", "A blue cup.", {"red": True}),
-        ("A red cup.", "The cup is not red.", {"red": True}),
-        ("A red cup.", "A cup. A red plate.", {"red": False}),  # of another: no contradiction
-        ("A woman pets a dog.", "A man pets a dog. A woman waits.", {"pets": True}),
-        ("A woman pets a dog.", "A woman pets a dog.", {"pets": False}),
-        ("Three dogs.", "Two dogs.", {"three": True}),
-        ("Three dogs.", "Three dogs.", {"three": False}),
-    ],
-)
-def test_quotes_are_looked_for_in_view_of_what_is_said_against_them(
-    source: str, target: str, against: dict[str, bool]
-) -> None:
-    first, second = analysed(source), analysed(target)
-    made: list[Quoting] = []
-
-    def nearby_of(*given: Any) -> Quoting:
-        made.append(Quoting(*given))
-        return made[0]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(MODULE, "Nearby", nearby_of)
-        found = gather(first, second, NUMBERS)
-    (nearby,) = made
-    assert nearby.against == against  # things are not looked for
-    assert [known.quoted for known in found] == [unit.kind != "entity" for unit in first.units]
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "spared"),
-    [
-        ("A red dog.", "A red car.", True),  # the dog is the mistake, not its colour
-        ("A red dog.", "A red dog.", False),
-        ("A red dog.", "A blue car.", False),
-    ],
-)
-def test_what_is_right_of_a_wrong_thing_is_spared(source: str, target: str, spared: bool) -> None:
-    first = analysed(source)
-    _, found = gather(first, analysed(target), NUMBERS)
-    assert found.spared is spared
 
 
 @pytest.mark.parametrize(("value", "whole"), [("striped", True), ("wooden striped", False)])

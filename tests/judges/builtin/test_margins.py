@@ -98,8 +98,7 @@ def _moved(evidence: Evidence, by: float) -> Evidence:
     numbers: dict[str, Any] = {
         field.name: float(np.clip(getattr(evidence, field.name) + by, 0.0, 1.0))
         for field in fields(evidence)
-        # An order of 0 says that the words do not stand together: no measure of how near they do.
-        if field.type == "float" and not (field.name == "order" and evidence.order == 0.0)
+        if field.type == "float"
     }
     return replace(evidence, **numbers)
 

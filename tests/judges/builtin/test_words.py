@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from beholder.judges.builtin import lexis
@@ -16,7 +15,6 @@ from beholder.judges.builtin.lexis import (
     tie,
     word_likeness,
 )
-from beholder.judges.builtin.nearby import Quotes
 from beholder.language.graph import Entity, Mention
 from beholder.language.numerals import number
 
@@ -175,32 +173,3 @@ def test_words_of_a_class_are_not_like_those_that_exclude_them(
     into = word_likeness(["side"], ["left"])[0, 0]
     out = word_likeness(["left"], ["side"])[0, 0]  # a word of a class, and none of it said
     assert 0.0 < out == pytest.approx(0.7 * into)
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "expected"),
-    [
-        (0, 1, 3),  # "a red cup"
-        (1, 3, 3),
-        (0, 3, 3),
-        (3, 4, 2),  # "on the"
-        (2, 4, 0),  # "cup on" is not there
-        (5, 6, 1),  # "table"
-        (6, 7, 0),
-    ],
-)
-def test_shared_runs(first: int, last: int, expected: int) -> None:
-    source = ["a", "red", "cup", "on", "the", "table", "now"]
-    target = ["table", "a", "red", "cup", "is", "on", "the", "floor"]
-    assert Quotes(source, target).run(first, last) == expected
-
-
-def test_runs_of_words_that_come_twice_are_the_longest() -> None:
-    quotes = Quotes(
-        ["the", "dog", "sees", "the", "big", "dog"], ["the", "dog", "and", "the", "big", "dog"]
-    )
-    assert quotes.run(0, 1) == 2
-    assert quotes.run(3, 4) == 3
-    assert quotes.run(0, 2) == 2
-    assert Quotes(["a"], []).run(0, 1) == 0
-    assert np.all([quotes.run(2, 3) == 0])

@@ -30,7 +30,6 @@ from beholder.text import words as word_spans
 
 Ints = npt.NDArray[np.intp]
 _FLOOR = 1e-9
-_JOINING = frozenset(("and", "or"))
 _PLACED = re.compile(r"(?:across|along|at|in|near|on|over|to|with) ")
 _PLACES = frozenset(("depth", "place", "side", "vertical"))
 _PARTS = frozenset(("depth", "side", "vertical"))
@@ -145,35 +144,6 @@ class AnalysedText:
         return {b - 1: i for i, found in enumerate(self.mentions) for _, b in found}
 
     @cached_property
-    def listed(self) -> dict[int, set[int]]:
-        """Entities that one list without articles names, by entity: "chrome grill and rims"."""
-        found: dict[int, set[int]] = defaultdict(set)
-        ends = sorted((b, a, i) for i, spans in enumerate(self.mentions) for a, b in spans)
-        for (end, _, first), (_, start, second) in pairwise(ends):
-            between = [w for w in self.words[end:start] if w not in _JOINING]
-            bare = all(place in self.said_of for place in range(start - len(between), start))
-            if first == second or start < end or not bare or "the" in between:
-                continue
-            joint = self.graph.text[self.spans[end - 1][1] : self.spans[start][0]].lstrip()
-            if joint.startswith((",", "and ", "or ", "& ")):
-                found[first].add(second)
-                found[second] |= found[first] - {second} | {first}
-                for other in found[second]:
-                    found[other].add(second)
-        return found
-
-    @cached_property
-    def said_of(self) -> dict[int, list[GraphUnit]]:
-        """The attributes that a word belongs to, by word."""
-        found: dict[int, list[GraphUnit]] = defaultdict(list)
-        for unit in self.units:
-            if unit.kind == "attribute":
-                for span in unit.spans:
-                    for place in range(*self.at(span)):
-                        found[place].append(unit)
-        return found
-
-    @cached_property
     def word_vectors(self) -> FloatArray:
         """(words, D)."""
         return vectors(self.words)
@@ -238,6 +208,10 @@ class AnalysedText:
             if u.kind == "relation" and u.verb
         ]
         for _, unit, said in self.relations:
+            if said.place == "of" and not said.verb and unit.object is not None:
+                part, whole = (unit.subject, unit.object)[:: -1 if said.place_turned else 1]
+                name = self.graph.entities[whole].name
+                found.append(Property(part, name, name, unit.spans, unit.polarity, derived=True))
             if said.place == "in front of" and unit.polarity and unit.object is not None:
                 first, last = ("background", "foreground")[:: -1 if not said.place_turned else 1]
                 found += [
@@ -312,16 +286,6 @@ class AnalysedText:
             for place, unit in enumerate(self.units)
             if unit.kind == "relation"
         )
-
-    @cached_property
-    def kin(self) -> dict[int, set[int]]:
-        """What each entity is a part of, or has as a part."""
-        found: dict[int, set[int]] = defaultdict(set)
-        for _, unit, said in self.relations:
-            if said.place == "of" and not said.verb and unit.object is not None:
-                found[unit.subject].add(unit.object)
-                found[unit.object].add(unit.subject)
-        return found
 
     @cached_property
     def relation_ends(self) -> tuple[list[int], Ints, Ints]:

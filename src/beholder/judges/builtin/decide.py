@@ -9,19 +9,14 @@ from beholder.judges.builtin.numbers import Numbers
 def value(found: Evidence, n: Numbers) -> float:
     """How far the target says a unit, 0 (nothing like it) .. 1 (says so).
 
-    What speaks for it (``coverage``, ``stated``, ``on_counterpart``, ``on_alike``, ``on_kin``,
-    ``order``, ``ends``, ``quoted``, ``spared``) never lowers the value; what speaks
-    against it never raises it.
+    What speaks for it (``coverage``, ``stated``, ``on_counterpart``, ``on_alike``, ``ends``) never
+    lowers the value; what speaks against it never raises it.
     """
     if found.kind == "amount":
         return found.stated * found.named
     if found.kind == "entity":
         return _entity(found, n)
     made = _attribute(found, n) if found.kind == "attribute" else _relation(found, n)
-    if found.spared and found.kind == "attribute" and not contradicted(found, n):
-        made = max(made, n.present)
-    if found.quoted:
-        made = n.quoted
     return min(made, n.contradicted) if found.exchanged else made
 
 
@@ -29,8 +24,6 @@ def contradicted(found: Evidence, n: Numbers) -> bool:
     """Whether the target says otherwise; that it is silent is no contradiction."""
     if found.exchanged:
         return True
-    if found.quoted:
-        return False
     if found.kind == "entity":
         if not found.affirmed:  # "no people" against people
             return found.named >= n.same and not found.denied
@@ -43,7 +36,7 @@ def contradicted(found: Evidence, n: Numbers) -> bool:
         return found.denied and found.named >= n.known
     if found.named < n.same or found.on_alike >= n.same:
         return False  # another thing, or another of that name
-    return found.excluded and found.affirmed and found.order < n.attached
+    return found.excluded and found.affirmed
 
 
 def says_otherwise(found: Evidence, n: Numbers) -> bool:
@@ -53,7 +46,7 @@ def says_otherwise(found: Evidence, n: Numbers) -> bool:
     parts of a picture only seems to contradict.
     """
     sure_which = found.lone or found.exchanged or found.kind == "relation"
-    return sure_which and not found.order and contradicted(found, n)
+    return sure_which and contradicted(found, n)
 
 
 def roles_exchanged(found: Evidence, n: Numbers) -> bool:
@@ -78,13 +71,13 @@ def sure(found: Evidence, n: Numbers) -> bool:
 
 
 def _surely_there(found: Evidence, n: Numbers) -> bool:
-    if found.kind == "amount" or found.quoted or not found.affirmed:
+    if found.kind == "amount" or not found.affirmed:
         return True
     if found.kind == "entity":
         return found.named >= n.same
     if found.kind == "relation":
-        return max(found.stated, found.order) >= n.sure_related
-    return max(found.on_counterpart, found.on_alike) >= n.same or found.order >= n.attached
+        return found.stated >= n.sure_related
+    return max(found.on_counterpart, found.on_alike) >= n.same
 
 
 def _surely_absent(found: Evidence, made: float, n: Numbers) -> bool:
@@ -121,13 +114,9 @@ def _attribute(found: Evidence, n: Numbers) -> float:
     if contradicted(found, n):
         return min(made, n.contradicted)
     on_own = found.named >= n.known and found.on_counterpart >= n.same
-    if not on_own and found.order < n.attached:
-        if not found.affirmed:  # "not red" holds if nothing says red
-            return 1.0 - n.anywhere * found.on_counterpart
-        if found.elsewhere and found.named >= n.known:
-            made *= n.elsewhere
-    made = max(made, found.order, found.on_alike)
-    return max(made, n.present) if found.on_kin >= n.same else made
+    if not on_own and not found.affirmed:  # "not red" holds if nothing says red
+        return 1.0 - n.anywhere * found.on_counterpart
+    return max(made, found.on_alike)
 
 
 def _relation(found: Evidence, n: Numbers) -> float:
@@ -137,11 +126,9 @@ def _relation(found: Evidence, n: Numbers) -> float:
         made = max(made, found.stated)
     if contradicted(found, n):
         return min(made, n.contradicted)
-    if found.affirmed:
-        made = max(made, found.order)
-        if found.bare and found.ends >= n.same and found.between < n.related:
-            made = max(made, n.present)  # texts seldom say where all things are to each other
-    if found.between >= n.related and found.stated < n.other_verb and not found.order:
+    if found.affirmed and found.bare and found.ends >= n.same and found.between < n.related:
+        return max(made, n.present)  # texts seldom say where all things are to each other
+    if found.between >= n.related and found.stated < n.other_verb:
         return min(made, near)
     return made
 

@@ -84,20 +84,18 @@ def undecided(source: AnalysedText, evidence: Sequence[Evidence], n: Numbers) ->
         and not (found.crowded or found.denied)
         and (value(found, n) < VERBATIM or unit.share)
         and not exchanged(found, n)
-        and not (found.repeated >= REPEATED and _of_another(found, n))
+        and not (found.repeated >= REPEATED and _of_others(found, n))
     }
 
 
-def _of_another(found: Evidence, n: Numbers) -> bool:
-    """Whether a text has the words of a unit, but says them of other things than the unit does.
+def _of_others(found: Evidence, n: Numbers) -> bool:
+    """Whether a text has the words of a relation, but says them of other things.
 
     In nearly the same words this is a wrong fact, and the model hardly sees whose words they are;
     in other words it is often the same thing under another name.
     """
-    if found.kind == "attribute":
-        return found.elsewhere and found.named >= n.known and not found.order
     said = found.kind == "relation" and found.coverage >= VERBATIM and found.ends >= n.same
-    return said and found.stated < n.other_verb and not found.order
+    return said and found.stated < n.other_verb
 
 
 def exchanged(found: Evidence, n: Numbers) -> bool:
@@ -125,7 +123,6 @@ def features(found: Evidence, said: Chances, n: Numbers) -> tuple[float, ...]:
         found.repeated**_STEEP,
         found.shared,
         found.coverage,
-        float(found.elsewhere),
         found.ends,
         float(found.vague),
         said.alone,

@@ -27,16 +27,10 @@ class Evidence:
             meant; of an amount how well the two fit.
         on_counterpart: Attribute: best similarity to what is said of the counterpart.
         on_alike: Attribute: the same over all things of that name.
-        on_kin: Attribute: best similarity to what is said of what the counterpart is a part of, or
-            of its parts.
-        order: Value by the order of the target's words alone, 0 if they do not stand together.
         between: Relation: strength of both ends of the likest relation, whatever it says.
         ends: Relation: the lower of the similarities of its ends' names to their counterparts'.
         bare: Relation: whether it says no more than where a thing is, or what it belongs to.
         turned: Relation: how well the target says it with its ends exchanged.
-        quoted: Whether it is in the target word by word.
-        spared: Whether it belongs to a thing that is wrong itself, and is right of what is in
-            its place.
         narrower: Entity: whether its name says more than the counterpart's.
         vague: Entity: whether its name may stand for whatever else is named at its place, or is
             mostly that of nothing to be touched. Attribute: whether it says only that a thing is
@@ -44,7 +38,6 @@ class Evidence:
         crowded: Entity: whether its like have taken all counterparts.
         denied: Whether the target says it with the other polarity.
         excluded: Whether the target says of the counterpart what excludes the unit.
-        elsewhere: Whether the target says it, and of another thing only.
         repeated: Share of the words of the unit's sentence that the target has, 0..1.
         shared: Mean value of the things that the unit's text names: how far both texts speak of the
             same things, 0..1.
@@ -64,20 +57,15 @@ class Evidence:
     stated: float = 0.0
     on_counterpart: float = 0.0
     on_alike: float = 0.0
-    on_kin: float = 0.0
-    order: float = 0.0
     between: float = 0.0
     turned: float = 0.0
     ends: float = 0.0
     bare: bool = False
-    quoted: bool = False
-    spared: bool = False
     narrower: bool = False
     vague: bool = False
     crowded: bool = False
     denied: bool = False
     excluded: bool = False
-    elsewhere: bool = False
     repeated: float = 0.0
     shared: float = 0.0
     lone: bool = False

@@ -38,9 +38,10 @@ class Finding:
         contradiction: What the target says in its place, or empty where it is silent.
         where: Characters of the counterpart in the target.
         exchanged: Whether the target says it with who and whom exchanged.
-        excused: Whether it is left out: it relates a thing that is wrong itself, and is right of
-            what is in its place; or it is probably misread. Nearly the same words are read the same
-            way in both texts, so there nothing is left out as misread.
+        excused: Whether it is left out: it relates a thing that is not in the target, or is said
+            of one in words that the target has, which is no further mistake; or it is probably
+            misread. Nearly the same words are read the same way in both texts, so there nothing is
+            left out as misread.
         further: Characters of wrong words of the source that are in no unit, but nearest to this.
     """
 
@@ -96,10 +97,10 @@ def find(
         if unit.kind == "entity" and finding.grade < PRESENT
     }
     for place, (unit, found) in enumerate(zip(source.units, evidence, strict=True)):
-        wrong = not absent.isdisjoint((unit.subject, unit.object))
-        spared = found.spared and found.kind == "relation" and not contradicted(found, n)
+        told = unit.kind == "relation" or found.coverage >= VERBATIM
+        owned = unit.kind != "entity" and not absent.isdisjoint((unit.subject, unit.object))
         misread = unit.doubt >= MISREAD and found.repeated < REPEATED
-        if misread or (spared and wrong):
+        if misread or (owned and told and not contradicted(found, n)):
             made[place] = replace(made[place], excused=True)
     return tuple(made)
 

@@ -29,7 +29,6 @@ from beholder.judges.builtin.entities import counterparts
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.exchanges import exchanged
 from beholder.judges.builtin.lexis import content, named_further, part_numbers, said_in
-from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import Numbers, number
 from beholder.judges.builtin.relations import related
 from beholder.language.statements import GraphUnit
@@ -62,7 +61,6 @@ class _Gathering:
         self._agreement = _property_agreement(source, target)
         agreed = _by_entity(source, target, self._agreement.best)
         self._pairs = counterparts(source, target, agreed)
-        self._nearby = Nearby(source, target, self._pairs.alike)
 
     def all(self) -> tuple[Evidence, ...]:
         """The evidence on each unit."""
@@ -73,27 +71,10 @@ class _Gathering:
                 found[place] = self._entity(place, unit)
             elif unit.quantity:
                 found[place] = self._amount(unit)
-        least = self._numbers.present
-        wrong = {
-            unit.subject
-            for place, unit in enumerate(units)
-            if unit.kind == "entity"
-            and unit.polarity
-            and value(found[place], self._numbers) < least
-        }
         for row, place in enumerate(self._agreement.places):
-            found[place] = self._attribute(row, units[place], place, wrong)
-        for place, seen in related(
-            self._source, self._target, self._pairs, self._nearby, wrong
-        ).items():
+            found[place] = self._attribute(row, units[place], place)
+        for place, seen in related(self._source, self._target, self._pairs).items():
             found[place] = self._relation(units[place], place, seen)
-        for place, unit in enumerate(units):
-            if unit.kind != "entity":
-                known = found[place]
-                of_another = known.kind == "relation" and known.elsewhere
-                against = bool(known.told) or known.excluded or known.denied or of_another
-                if self._nearby.quoted(unit, against):
-                    found[place] = replace(known, quoted=True)
         repeated = _repeated(self._source, self._target)
         for place, owner in exchanged(
             self._source,
@@ -187,7 +168,7 @@ class _Gathering:
         wider = float(self._pairs.similarity[index, other]) < self._numbers.same
         return wider and asked is not None and said is not None and said > asked
 
-    def _attribute(self, row: int, unit: GraphUnit, place: int, wrong: set[int]) -> Evidence:
+    def _attribute(self, row: int, unit: GraphUnit, place: int) -> Evidence:
         pairs, agreement, target, n = self._pairs, self._agreement, self._target, self._numbers
         index, other = unit.subject, int(pairs.best[unit.subject])
         coverage = float(self._coverage[place])
@@ -227,12 +208,8 @@ class _Gathering:
             stated=stated,
             on_counterpart=on_own,
             on_alike=float(similarity[pairs.alike[index, owners]].max(initial=0.0)),
-            on_kin=float(similarity[np.isin(owners, self._kin(index, other))].max(initial=0.0)),
-            order=self._nearby.attribute(unit) if unit.polarity else 0.0,
-            spared=index in wrong and on_own >= n.same,
             denied=denied or share,
             excluded=bool(against),
-            elsewhere=bool(similarity.max() >= n.same > stated),
             vague=self._source.says_little(unit),
             lone=self._lone(index, other),
             told=told,
@@ -283,15 +260,6 @@ class _Gathering:
         """How surely the target names an entity."""
         other = int(self._pairs.best[index])
         return 0.0 if other < 0 else float(self._pairs.similarity[index, other])
-
-    def _kin(self, index: int, other: int) -> list[int]:
-        """What in the target an entity is a part of, or has as a part, by either text."""
-        pairs, same = self._pairs, self._numbers.same
-        best = {k: int(pairs.best[k]) for k in self._source.kin.get(index, ())}
-        found = {other for k, other in best.items() if pairs.similarity[k, other] >= same}
-        if pairs.similarity[index, other] >= same:
-            found |= self._target.kin.get(other, set())
-        return sorted(found)
 
     def _relation(self, unit: GraphUnit, place: int, seen: Evidence) -> Evidence:
         other = int(self._pairs.best[unit.subject])

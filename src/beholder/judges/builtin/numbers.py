@@ -47,14 +47,11 @@ class Numbers:
     narrower: float
     passing: float
     contradicted: float
-    elsewhere: float
     unpaired: float
     silent: float
     ends: float
     related: float
     other_verb: float
-    quoted: float
-    attached: float
     sure_named: float
     sure_said: float
     sure_related: float

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,15 +10,12 @@ from beholder.embed.base import FloatArray
 from beholder.judges.builtin.analysed import AnalysedText, verb_similarity
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.evidence import Evidence
-from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
 from beholder.language.statements import GraphUnit
 
-_SAME = number("decide.related")
 _ENDS = number("decide.ends")
 _SHOWN = number("relations.shown")
-_OTHER_VERB = number("decide.other_verb")
 
 
 class _Near(NamedTuple):
@@ -34,41 +29,19 @@ def related(
     source: AnalysedText,
     target: AnalysedText,
     pairs: Counterparts,
-    nearby: Nearby,
-    wrong: Collection[int],
 ) -> dict[int, Evidence]:
-    """What the target says of each relation of the source, by the place of its unit.
-
-    A relation of a wrong thing is no further mistake if the thing at its other end has it, too.
-    """
-    spared = pairs
-    if wrong:
-        strength = pairs.strength.copy()
-        strength[list(wrong)] = 1.0
-        spared = replace(pairs, strength=strength)
+    """What the target says of each relation of the source, by the place of its unit."""
     verbs = verb_similarity(source, target)
     found: dict[int, Evidence] = {}
     for row, (place, unit, predicate) in enumerate(source.relations):
         best, reverse, ends = _look(unit, predicate, verbs[row], target, pairs)
-        order, excused, denied, told, at = 0.0, False, False, "", best.at
-        elsewhere = best.value < _ENDS and nearby.of_another(unit, predicate)
+        denied, told, at = False, "", best.at
         if reverse.value >= _ENDS > best.value:
             at = reverse.at
             told = _told(target, at)
         elif best.value >= _ENDS:
             denied = target.relations[at][1].polarity != unit.polarity
             told = _told(target, at) if denied else ""
-        else:
-            if unit.polarity and not elsewhere:
-                order = nearby.relation(unit, predicate, ends.value >= _SAME)
-            excused = (
-                not order
-                and (unit.subject in wrong) != (unit.object in wrong)
-                and _look(unit, predicate, verbs[row], target, spared)[0].value >= _SAME
-            )
-            if not order and not excused and ends.value >= _SAME and best.value < _OTHER_VERB:
-                at = ends.at
-                told = _told(target, at)
         shown = at >= 0 and (told or best.value >= _SHOWN)
         found[place] = Evidence(
             "relation",
@@ -76,9 +49,6 @@ def related(
             between=ends.value,
             turned=reverse.value,
             bare=not predicate.verb and not predicate.verb_turned,
-            order=order,
-            spared=excused,
-            elsewhere=elsewhere,
             denied=denied,
             told=told,
             where=target.relations[at][1].spans if shown else (),
