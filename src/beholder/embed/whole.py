@@ -62,13 +62,14 @@ class WholeLinear:
         for start in range(0, len(rows), _TILE):  # a tile stays in the processor's cache
             tile, out = rows[start : start + _TILE] * self._inputs, found[start : start + _TILE]
             low = np.minimum(tile.min(axis=1, keepdims=True), np.float32(0))
-            step = np.maximum(tile.max(axis=1, keepdims=True), np.float32(0)) - low
-            step = np.maximum(step / np.float32(ACTIVATION), _LEAST)
+            high = np.maximum(tile.max(axis=1, keepdims=True), np.float32(0))
+            step = np.maximum((high - low) / np.float32(ACTIVATION), _LEAST)
             zero = np.rint(low / step)
             tile /= step
             np.rint(tile, out=tile)
             tile -= zero
-            np.minimum(tile, np.float32(ACTIVATION), out=tile)
+            if (np.rint(high / step) - zero).max() > ACTIVATION:  # seldom, and it takes long
+                np.minimum(tile, np.float32(ACTIVATION), out=tile)
             out[:] = self._multiply(tile.astype(np.uint8))
             out += zero * self._sums
             out *= step
