@@ -94,14 +94,14 @@ def with_numpy(codes: npt.NDArray[np.int8]) -> Product:
     return multiply
 
 
-def product_with_floats(matrix: npt.NDArray[np.float64]) -> Callable[[FloatArray], FloatArray]:
+def product_with_floats(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """Multiplies float64 rows (n, in) by a matrix (in, out), both on a grid: see ``exact``.
 
     The library makes no difference to the bits; onnxruntime has kernels for more processors.
     """
     if not _is_installed():
         return lambda rows: rows @ matrix
-    multiply: Callable[[FloatArray], FloatArray] = with_onnxruntime(matrix)
+    multiply: Callable[[FloatArray], FloatArray] = with_onnxruntime(matrix.astype(np.float64))
     return multiply
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from pathlib import Path
@@ -107,25 +107,28 @@ def piece_ids(tokenizer: Tokenizer, word: str) -> list[int]:
     return found or tokenizer.encode("[UNK]", add_special_tokens=False).ids
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Affine:
-    multiply: Callable[[FloatArray], FloatArray]  # whole numbers of steps of the grid
-    bias: FloatArray  # (out,), float64
+    """A matrix and a shift, whose products are exact.
+
+    Attributes:
+        weight: (in, out), contiguous, float64.
+        bias: (out,), float64.
+    """
+
+    __slots__ = ("_multiply", "bias", "weight")
+
+    def __init__(self, weight: FloatArray, bias: FloatArray) -> None:
+        self.weight, self.bias = weight, bias
+        self._multiply = product_with_floats(weight)
 
     def __call__(self, rows: FloatArray) -> FloatArray:
-        return self.of_steps(_in_steps(rows))
+        return self.of_grid(on_grid(rows, _PLACES))
 
-    def of_steps(self, rows: FloatArray) -> FloatArray:
-        """Of rows that are whole numbers of steps."""
-        found = self.multiply(rows)
+    def of_grid(self, rows: FloatArray) -> FloatArray:
+        """Of rows that are on the grid."""
+        found = self._multiply(rows)
         found += self.bias
         return found
-
-
-def _in_steps(rows: FloatArray) -> FloatArray:
-    """Rows as whole numbers of steps of the grid: a power of 2 more or less rounds nothing."""
-    found = np.multiply(rows, 2.0**_PLACES, dtype=np.float64)
-    return np.rint(found, out=found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,9 +143,9 @@ class _Block:
     def __call__(self, x: FloatArray) -> FloatArray:
         n = len(x)
         triples = np.zeros((n, 3, WIDTH))
-        triples[:, 1] = own = _in_steps(self.near_norm(x))
+        triples[:, 1] = own = on_grid(self.near_norm(x), _PLACES)
         triples[1:, 0], triples[:-1, 2] = own[:-1], own[1:]
-        pairs = self.near.of_steps(triples.reshape(n, -1))
+        pairs = self.near.of_grid(triples.reshape(n, -1))
         x = x + np.maximum(pairs[:, :WIDTH], pairs[:, WIDTH:])
         qkv = on_grid(self.qkv(self.wide_norm(x)), _PLACES)
         queries, keys, values = qkv.reshape(n, 3, N_HEADS, -1).transpose(1, 2, 0, 3)
@@ -181,8 +184,7 @@ class Network:
         def linear(*names: str) -> _Affine:
             weight = np.concatenate([matrix(name) for name in names])
             bias = np.concatenate([stored[f"{name}.bias"] for name in names])
-            steps = np.ascontiguousarray(weight.T, np.float64) * 2.0**-_PLACES
-            return _Affine(product_with_floats(steps), bias.astype(np.float64))
+            return _Affine(np.ascontiguousarray(weight.T, np.float64), bias.astype(np.float64))
 
         def norm(name: str) -> Norm:
             return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)

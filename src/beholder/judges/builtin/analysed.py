@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
 
@@ -352,7 +352,6 @@ class AnalysedText:
         ]
 
 
-@lru_cache(maxsize=4)
 def verb_similarity(source: AnalysedText, target: AnalysedText) -> FloatArray:
     """(relations, relations), 0..1: by base forms, or by the forms in the texts where nearer.
 
