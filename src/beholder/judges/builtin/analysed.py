@@ -262,14 +262,6 @@ class AnalysedText:
         return np.array([found.entity for found in self.properties], np.intp)
 
     @cached_property
-    def properties_of(self) -> list[list[int]]:
-        """The places of the properties of each entity."""
-        found: list[list[int]] = [[] for _ in self.graph.entities]
-        for place, said in enumerate(self.properties):
-            found[said.entity].append(place)
-        return found
-
-    @cached_property
     def property_values(self) -> list[tuple[int, Values]]:
         """The properties that are in a class, by their place."""
         said = ["" if found.derived else found.value.lower() for found in self.properties]

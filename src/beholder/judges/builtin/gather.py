@@ -198,8 +198,8 @@ class _Gathering:
             )
         similarity, owners = agreement.similarity[row], target.property_owners
         stated = float(np.max(pairs.strength[index] * agreement.best[row]))
-        own = target.properties_of[other]
-        best = own[int(similarity[own].argmax())]  # its name, at least, is said of a thing
+        own = np.flatnonzero(owners == other)
+        best = int(own[np.argmax(similarity[own])])  # its name, at least, is said of a thing
         on_own = float(similarity[best])
         against = [
             j
@@ -227,7 +227,7 @@ class _Gathering:
             stated=stated,
             on_counterpart=on_own,
             on_alike=float(similarity[pairs.alike[index, owners]].max(initial=0.0)),
-            on_kin=float(similarity[self._of_kin(index, other)].max(initial=0.0)),
+            on_kin=float(similarity[np.isin(owners, self._kin(index, other))].max(initial=0.0)),
             order=self._nearby.attribute(unit) if unit.polarity else 0.0,
             spared=index in wrong and on_own >= n.same,
             denied=denied or share,
@@ -284,15 +284,14 @@ class _Gathering:
         other = int(self._pairs.best[index])
         return 0.0 if other < 0 else float(self._pairs.similarity[index, other])
 
-    def _of_kin(self, index: int, other: int) -> list[int]:
-        """The properties of what in the target an entity is a part of, or has, by either text."""
+    def _kin(self, index: int, other: int) -> list[int]:
+        """What in the target an entity is a part of, or has as a part, by either text."""
         pairs, same = self._pairs, self._numbers.same
         best = {k: int(pairs.best[k]) for k in self._source.kin.get(index, ())}
         found = {other for k, other in best.items() if pairs.similarity[k, other] >= same}
         if pairs.similarity[index, other] >= same:
             found |= self._target.kin.get(other, set())
-        of = self._target.properties_of
-        return [place for entity in found for place in of[entity]]
+        return sorted(found)
 
     def _relation(self, unit: GraphUnit, place: int, seen: Evidence) -> Evidence:
         other = int(self._pairs.best[unit.subject])
