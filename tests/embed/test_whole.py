@@ -48,6 +48,23 @@ def test_sums_of_the_greatest_numbers_do_not_saturate(engine: Engine, sign: int)
     np.testing.assert_array_equal(engine(codes)(rows), exact(rows, codes))
 
 
+def test_floats_on_a_grid_have_the_same_products_in_any_library() -> None:
+    random = np.random.default_rng(4)
+    matrix = random.integers(-(2**20), 2**20, (576, 384)) * 2.0**-40
+    rows = random.integers(-(2**19), 2**19, (173, 576)).astype(np.float64)
+    expected = rows @ matrix
+    np.testing.assert_array_equal(whole.product_with_floats(matrix)(rows), expected)
+    reordered = random.permutation(576)
+    np.testing.assert_array_equal(rows[:, reordered] @ matrix[reordered], expected)
+
+
+def test_the_greatest_number_of_a_row_does_not_wrap() -> None:
+    # 1.5 steps below zero and 253.5 above round to 2 and 254: one more than fits.
+    linear = WholeLinear(np.eye(2, dtype=np.float32), np.zeros(2, np.float32))
+    found = linear(np.array([[-1.5, 253.5]], np.float32))
+    np.testing.assert_allclose(found, [[-2.0, 253.0]])
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(1, 130), st.integers(0, 1000))
 def test_a_row_is_the_same_in_every_batch(n: int, seed: int) -> None:

@@ -20,13 +20,14 @@ _FINE = 24
 _STEPS = 1e6
 """Steps of a cosine from 0 to 1: a vector on the fine grid has length one up to half a step."""
 
+_TAYLOR = [1.0 / math.factorial(degree) for degree in range(8)]
+
 
 def on_grid(numbers: FloatArray, places: int) -> npt.NDArray[np.float64]:
     """Numbers rounded to multiples of 2 to the power of minus ``places``, float64."""
-    step = 2.0**-places
-    found: npt.NDArray[np.float64] = np.asarray(numbers, dtype=np.float64) / step
+    found: npt.NDArray[np.float64] = np.multiply(numbers, 2.0**places, dtype=np.float64)
     np.rint(found, out=found)
-    found *= step
+    found *= 2.0**-places
     return found
 
 
@@ -38,15 +39,17 @@ def exp(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     Taylor of degree 7, at most log(2) / 2 from 0. Numbers below -60 count as -60.
     """
     numbers = np.maximum(numbers, -60.0)
-    powers = np.rint(numbers * (1.0 / math.log(2.0)))
-    rest = numbers - powers * math.log(2.0)
-    found = rest / 7.0
+    powers = numbers * (1.0 / math.log(2.0))
+    np.rint(powers, out=powers)
+    numbers -= powers * math.log(2.0)
+    found = numbers * _TAYLOR[7]
     for degree in range(6, 0, -1):
-        found += 1.0
-        found *= rest
-        found /= degree
+        found += _TAYLOR[degree]
+        found *= numbers
     found += 1.0
-    return np.ldexp(found, powers.astype(np.int32))
+    # A float64 with these bits is 2 to the power of the number; ldexp takes several times as long.
+    found *= ((powers.astype(np.int64) + 1023) << 52).view(np.float64)
+    return found
 
 
 def products(a: FloatArray, b: FloatArray) -> npt.NDArray[np.float64]:

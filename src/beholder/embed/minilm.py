@@ -87,6 +87,8 @@ _OVERLAP = 64
 _HEADS = 12
 _TILE = 64
 """Rows of an activation that fit the processor's cache."""
+_SCORES = 1 << 15
+"""Scores of attention that fit the processor's cache."""
 _STEPS = 1024
 """Steps of a table from 0 to 1."""
 _HIGH = 8
@@ -268,22 +270,27 @@ def _attend(qkv: FloatArray, n_asked: int) -> FloatArray:
     """Attention of the first tokens of a text to all of it: (T, 3 D) to (n, D)."""
     n, width = len(qkv), qkv.shape[1] // 3
     heads = on_grid(qkv, _PLACES).reshape(n, 3, _HEADS, width // _HEADS).transpose(1, 2, 0, 3)
-    scores = heads[0, :, :n_asked] @ heads[1].transpose(0, 2, 1)
-    scores *= (width // _HEADS) ** -0.5
-    scores -= scores.max(axis=2, keepdims=True)
-    shares = _table(math.exp, -_DEEP, 0)[_places(scores, -_DEEP, 0)]
-    shares /= shares.sum(axis=2, keepdims=True)
-    mixed = (on_grid(shares, _SHARES) @ heads[2]).transpose(1, 0, 2).reshape(n_asked, width)
-    attended: FloatArray = mixed.astype(np.float32)
-    return attended
+    mixed = np.empty((n_asked, _HEADS, width // _HEADS), dtype=np.float32)
+    together = max(1, _SCORES // (n * n_asked))
+    for first in range(0, _HEADS, together):
+        part = slice(first, first + together)
+        queries, keys, values = heads[:, part]
+        scores = queries[:, :n_asked] @ keys.transpose(0, 2, 1)
+        scores *= (width // _HEADS) ** -0.5
+        scores -= scores.max(axis=2, keepdims=True)
+        shares = _on_curve(math.exp, -_DEEP, 0, scores)
+        shares /= shares.sum(axis=2, keepdims=True)
+        mixed[:, part] = (on_grid(shares, _SHARES) @ values).transpose(1, 0, 2)
+    return mixed.reshape(n_asked, width)
 
 
 def gelu(x: FloatArray) -> FloatArray:
     """Product of a number and its normal distribution function, which is within 0.0002."""
-    table, found = _table(_normal, -_HIGH, _HIGH), np.empty_like(x)
+    found = np.empty_like(x)
     for start in range(0, len(x), _TILE):  # a tile stays in the processor's cache
         rows = x[start : start + _TILE]
-        np.multiply(rows, table[_places(rows, -_HIGH, _HIGH)], out=found[start : start + _TILE])
+        shares = _on_curve(_normal, -_HIGH, _HIGH, rows)
+        np.multiply(rows, shares, out=found[start : start + _TILE])
     return found
 
 
@@ -298,13 +305,15 @@ def _table(curve: Callable[[float], float], low: int, high: int) -> FloatArray:
     return np.array([curve(step / _STEPS) for step in steps], dtype=np.float32)
 
 
-def _places(x: npt.NDArray[np.floating[Any]], low: int, high: int) -> npt.NDArray[np.int32]:
-    """Where a table has the values at some numbers."""
-    found = x * x.dtype.type(_STEPS)
-    np.rint(found, out=found)
-    np.clip(found, low * _STEPS, high * _STEPS, out=found)
-    found -= low * _STEPS
-    return found.astype(np.int32)
+def _on_curve(
+    curve: Callable[[float], float], low: int, high: int, x: npt.NDArray[np.floating[Any]]
+) -> FloatArray:
+    """What the table of a curve has at some numbers; beyond its ends, what it has there."""
+    places = x * x.dtype.type(_STEPS)
+    np.rint(places, out=places)
+    places -= low * _STEPS
+    found: FloatArray = _table(curve, low, high).take(places.astype(np.intp), mode="clip")
+    return found
 
 
 def _load() -> _EncoderModel:

@@ -62,13 +62,14 @@ class WholeLinear:
         for start in range(0, len(rows), _TILE):  # a tile stays in the processor's cache
             tile, out = rows[start : start + _TILE] * self._inputs, found[start : start + _TILE]
             low = np.minimum(tile.min(axis=1, keepdims=True), np.float32(0))
-            step = np.maximum(tile.max(axis=1, keepdims=True), np.float32(0)) - low
-            step = np.maximum(step / np.float32(ACTIVATION), _LEAST)
+            high = np.maximum(tile.max(axis=1, keepdims=True), np.float32(0))
+            step = np.maximum((high - low) / np.float32(ACTIVATION), _LEAST)
             zero = np.rint(low / step)
             tile /= step
             np.rint(tile, out=tile)
             tile -= zero
-            np.minimum(tile, np.float32(ACTIVATION), out=tile)
+            if (np.rint(high / step) - zero).max() > ACTIVATION:  # seldom, and it takes long
+                np.minimum(tile, np.float32(ACTIVATION), out=tile)
             out[:] = self._multiply(tile.astype(np.uint8))
             out += zero * self._sums
             out *= step
@@ -93,23 +94,33 @@ def with_numpy(codes: npt.NDArray[np.int8]) -> Product:
     return multiply
 
 
-def with_onnxruntime(codes: npt.NDArray[np.int8]) -> Product:
-    """See ``product_with``. It stays in its thread, so that workers can be forked."""
+def product_with_floats(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Multiplies float64 rows (n, in) by a matrix (in, out), both on a grid: see ``exact``.
+
+    The library makes no difference to the bits; onnxruntime has kernels for more processors.
+    """
+    if not _is_installed():
+        return lambda rows: rows @ matrix
+    multiply: Callable[[FloatArray], FloatArray] = with_onnxruntime(matrix.astype(np.float64))
+    return multiply
+
+
+def with_onnxruntime(matrix: npt.NDArray[np.int8] | npt.NDArray[np.float64]) -> Any:
+    """See ``product_with`` and ``product_with_floats``.
+
+    It stays in its thread, so that workers can be forked.
+    """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     session: Any = onnxruntime.InferenceSession(
-        _graph(codes), options, providers=["CPUExecutionProvider"]
+        _graph(matrix), options, providers=["CPUExecutionProvider"]
     )
     session._model_bytes = b""  # kept to begin again with other providers, of which there are none
 
-    def multiply(rows: Bytes) -> npt.NDArray[np.int32]:
-        found: npt.NDArray[np.int32] = session.run(None, {"rows": rows})[0]
-        return found
-
-    return multiply
+    return lambda rows: session.run(None, {"rows": rows})[0]
 
 
 @cache
@@ -117,23 +128,26 @@ def _is_installed() -> bool:
     return importlib.util.find_spec("onnxruntime") is not None
 
 
-def _graph(codes: npt.NDArray[np.int8]) -> bytes:
-    """An ONNX model with one node, ``MatMulInteger``, in the wire form of protocol buffers.
+def _graph(matrix: npt.NDArray[np.int8] | npt.NDArray[np.float64]) -> bytes:
+    """An ONNX model with one node, a product, in the wire form of protocol buffers.
 
     The numbers of the fields are those of onnx.proto (ONNX IR version 8).
     """
-    n_in, n_out = codes.shape
-    uint8, int8, int32 = 2, 3, 6
-    matrix = _number(1, n_in) + _number(1, n_out) + _number(2, int8)
-    matrix += _part(8, b"codes") + _part(9, np.ascontiguousarray(codes).tobytes())
-    node = _part(1, b"rows") + _part(1, b"codes") + _part(2, b"out") + _part(4, b"MatMulInteger")
+    n_in, n_out = matrix.shape
+    uint8, int8, int32, float64 = 2, 3, 6, 11
+    kind, asked, made, operator = uint8, int8, int32, b"MatMulInteger"
+    if matrix.dtype == np.float64:
+        kind, asked, made, operator = float64, float64, float64, b"MatMul"
+    stored = _number(1, n_in) + _number(1, n_out) + _number(2, asked)
+    stored += _part(8, b"matrix") + _part(9, np.ascontiguousarray(matrix).tobytes())
+    node = _part(1, b"rows") + _part(1, b"matrix") + _part(2, b"out") + _part(4, operator)
 
     def value(name: bytes, kind: int, width: int) -> bytes:
         sizes = _part(1, _part(2, b"n")) + _part(1, _number(1, width))
         return _part(1, name) + _part(2, _part(1, _number(1, kind) + _part(2, sizes)))
 
-    graph = _part(1, node) + _part(2, b"product") + _part(5, matrix)
-    graph += _part(11, value(b"rows", uint8, n_in)) + _part(12, value(b"out", int32, n_out))
+    graph = _part(1, node) + _part(2, b"product") + _part(5, stored)
+    graph += _part(11, value(b"rows", kind, n_in)) + _part(12, value(b"out", made, n_out))
     return _number(1, _IR) + _part(7, graph) + _part(8, _part(1, b"") + _number(2, _OPSET))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -17,6 +18,7 @@ _LONG = 2
 _FAR = 15
 """Distance in words beyond which all count alike."""
 _DIGITS = 3
+_NONE = (0.0, 0.0, 0.0)
 _WEIGHTS = json.loads(Path(__file__).with_name("certainty.json").read_text(encoding="utf-8"))
 MISREAD: float = _WEIGHTS["misread"]
 """Doubt from which a part counts as misread."""
@@ -36,9 +38,9 @@ def features(words: Sequence[Word], ends: Sequence[Word] = ()) -> tuple[float, .
     known = [word for word in words if word.margins]
     if not known:
         return ()
-    own = [min(_squashed(word.margins[i]) for word in known) for i in range(3)]
-    nouns = [word for word in ends if word.margins]
-    theirs = [min((_squashed(word.margins[i]) for word in nouns), default=0.0) for i in range(3)]
+    own = map(min, zip(*(_squashed(word.margins) for word in known), strict=True))
+    nouns = [_squashed(word.margins) for word in ends if word.margins]
+    theirs = map(min, zip(*nouns or (_NONE,), strict=True))
     first = known[0].index
     far = max((abs(word.index - first) for word in ends), default=0)
     return (1.0, *own, *theirs, min(far, _FAR) / _FAR, float(len(words) > _LONG))
@@ -52,8 +54,9 @@ def doubt(part: Part, found: Sequence[float]) -> float:
     return round(1.0 / (1.0 + math.exp(-total)), _DIGITS)
 
 
-def _squashed(margin: float) -> float:
-    """A margin within -2 and 4: beyond some units, more hardly says more."""
-    if margin < 0:
-        return max(margin, -2.0)
-    return 4.0 * margin / (4.0 + margin) if margin < math.inf else 4.0
+@lru_cache(maxsize=1 << 14)
+def _squashed(margins: tuple[float, ...]) -> tuple[float, ...]:
+    """Margins within -2 and 4: beyond some units, more hardly says more."""
+    return tuple(
+        max(m, -2.0) if m < 0 else 4.0 * m / (4.0 + m) if m < math.inf else 4.0 for m in margins
+    )

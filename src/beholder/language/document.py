@@ -104,6 +104,8 @@ class Document:
         Args:
             runs: First and one-past-last word of each run, with the ``pos`` and ``tag`` it gets.
         """
+        if not runs:
+            return self
         depths = tree_depths(self.words)
         place: list[int] = []
         words: list[Word] = []
@@ -145,6 +147,8 @@ class Document:
         gives only itself.
         """
         below = self._children[word.index]
+        if not below:
+            return []
         if not deps:
             return [child for child, _ in below]
         return [child for child, kind in below if kind in deps or child.dep in deps]

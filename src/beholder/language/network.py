@@ -16,7 +16,7 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +29,7 @@ from beholder.embed import minilm
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import exp, on_grid
 from beholder.embed.minilm import Norm, Packed
+from beholder.embed.whole import product_with_floats
 
 WIDTH = 192
 N_BLOCKS = 3
@@ -106,13 +107,26 @@ def piece_ids(tokenizer: Tokenizer, word: str) -> list[int]:
     return found or tokenizer.encode("[UNK]", add_special_tokens=False).ids
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Affine:
-    weight: FloatArray  # (in, out), contiguous, float64
-    bias: FloatArray  # (out,), float64
+    """A matrix and a shift, whose products are exact.
+
+    Attributes:
+        weight: (in, out), contiguous, float64.
+        bias: (out,), float64.
+    """
+
+    __slots__ = ("_multiply", "bias", "weight")
+
+    def __init__(self, weight: FloatArray, bias: FloatArray) -> None:
+        self.weight, self.bias = weight, bias
+        self._multiply = product_with_floats(weight)
 
     def __call__(self, rows: FloatArray) -> FloatArray:
-        found: FloatArray = on_grid(rows, _PLACES) @ self.weight
+        return self.of_grid(on_grid(rows, _PLACES))
+
+    def of_grid(self, rows: FloatArray) -> FloatArray:
+        """Of rows that are on the grid."""
+        found = self._multiply(rows)
         found += self.bias
         return found
 
@@ -128,9 +142,10 @@ class _Block:
 
     def __call__(self, x: FloatArray) -> FloatArray:
         n = len(x)
-        padded = np.zeros((n + 2, WIDTH))
-        padded[1:-1] = self.near_norm(x)
-        pairs = self.near(np.concatenate((padded[:-2], padded[1:-1], padded[2:]), axis=1))
+        triples = np.zeros((n, 3, WIDTH))
+        triples[:, 1] = own = on_grid(self.near_norm(x), _PLACES)
+        triples[1:, 0], triples[:-1, 2] = own[:-1], own[1:]
+        pairs = self.near.of_grid(triples.reshape(n, -1))
         x = x + np.maximum(pairs[:, :WIDTH], pairs[:, WIDTH:])
         qkv = on_grid(self.qkv(self.wide_norm(x)), _PLACES)
         queries, keys, values = qkv.reshape(n, 3, N_HEADS, -1).transpose(1, 2, 0, 3)
@@ -142,9 +157,12 @@ class _Block:
             skipped = _NEAR - (start - low)
             scores += self.distances[:, : stop - start, skipped : skipped + high - low]
             scores -= scores.max(axis=2, keepdims=True)
-            shares = exp(scores)
-            shares /= shares.sum(axis=2, keepdims=True)
-            np.matmul(on_grid(shares, _SHARES), values[:, low:high], out=mixed[:, start:stop])
+            for head, row in enumerate(scores):  # as much as the processor's cache holds
+                shares = exp(row)
+                shares /= shares.sum(axis=1, keepdims=True)
+                np.matmul(
+                    on_grid(shares, _SHARES), values[head, low:high], out=mixed[head, start:stop]
+                )
         return x + self.attended(mixed.transpose(1, 0, 2).reshape(n, WIDTH))
 
 
@@ -172,11 +190,12 @@ class Network:
             return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)
 
         self.tags, self.parts, self.relations = labels["tags"], labels["parts"], labels["relations"]
-        self._nouns = [self.tags.index(tag) for tag in ("NN", "NNS")]
-        self._verbs = [self.tags.index(tag) for tag in ("VBZ", "VBP")]
-        # Added to the scores of a tag and a part: a word is no plural noun and verb at once.
-        self._together = np.full((len(self.tags), len(self.parts)), -np.inf, dtype=np.float32)
-        self._together[tuple(zip(*labels["pairs"], strict=True))] = 0
+        # Tags and parts that go together: a word is no plural noun and verb at once.
+        self._pairs = np.array(sorted(labels["pairs"]), dtype=np.int64)
+        self._nouns, self._verbs = (
+            np.flatnonzero(np.isin(self._pairs[:, 0], [self.tags.index(tag) for tag in some]))
+            for some in (("NN", "NNS"), ("VBZ", "VBP"))
+        )
         self._tokenizer, self._pieces = minilm.pieces()
         self._known: LRUCache[str, FloatArray] = LRUCache(_KNOWN_WORDS)
         self._embed = linear("embed")
@@ -204,36 +223,40 @@ class Network:
         if not words:
             nothing = np.zeros(0, dtype=np.int64)
             return Tagged([], [], nothing, [], nothing, np.zeros((0, 3)))
-        x = np.stack([self._vector(word) for word in words])
+        x = self._vectors(words)
         for block in self._blocks:
             x = block(x)
         x = self._last(x)
-        n_tags, n_parts = len(self.tags), len(self.parts)
         told = self._tag(x)
-        pairs = told[:, :n_tags, None] + told[:, None, n_tags : n_tags + n_parts] + self._together
-        likely = pairs.max(axis=2)
+        tags, parts = self._pairs.T
+        likely = told[:, tags] + told[:, len(self.tags) + parts]
         verbs = likely[:, self._verbs].max(axis=1) >= likely[:, self._nouns].max(axis=1) - _NEARLY
-        pairs = pairs.reshape(len(words), -1)
         margins = np.empty((len(words), 3))
-        best = pairs.argmax(axis=1)
-        margins[:, 0] = _margins(pairs, best)
-        tags, parts = np.divmod(best, n_parts)
+        best = likely.argmax(axis=1)
+        margins[:, 0] = _margins(likely, best)
         bounds = sentence_bounds(told[:, -2])
         heads, margins[:, 1] = self._heads(x, told[:, -1], bounds)
         relations, margins[:, 2] = self._relations(x, heads)
-        named = [self.tags[i] for i in tags], [self.parts[i] for i in parts]
-        near = np.flatnonzero(verbs & np.isin(tags, self._nouns))
+        named = [self.tags[i] for i in tags[best]], [self.parts[i] for i in parts[best]]
+        near = np.flatnonzero(verbs & np.isin(best, self._nouns))
         return Tagged(*named, heads, [self.relations[i] for i in relations], near, margins)
 
-    def _vector(self, word: str) -> FloatArray:
-        """What the first block gets of a word."""
-        found: FloatArray | None = self._known.get(word)
-        if found is None:
-            pieces = np.array(piece_ids(self._tokenizer, word), dtype=np.int64)
-            found = self._embed(self._pieces.rows(pieces).mean(axis=0))
-            found = self._norm(found + self._suffixes[suffix(word)] + self._shapes[shape(word)])
-            self._known[word] = found = found.astype(np.float32)
-        return found
+    def _vectors(self, words: Sequence[str]) -> FloatArray:
+        """What the first block gets of words."""
+        kept = ((word, self._known.get(word)) for word in dict.fromkeys(words))
+        known = {word: vector for word, vector in kept if vector is not None}
+        if new := [word for word in dict.fromkeys(words) if word not in known]:
+            pieces = [piece_ids(self._tokenizer, word) for word in new]
+            rows = self._pieces.rows(np.array([*chain(*pieces)], dtype=np.int64))
+            ends = np.cumsum([*map(len, pieces)])[:-1]
+            made = self._embed(np.stack([part.mean(axis=0) for part in np.split(rows, ends)]))
+            made += self._suffixes[[suffix(word) for word in new]]
+            made += self._shapes[[shape(word) for word in new]]
+            # Copies, so that one that is kept does not keep all others.
+            vectors = map(np.copy, self._norm(made).astype(np.float32))
+            known.update(zip(new, vectors, strict=True))
+            self._known.update((word, known[word]) for word in new)
+        return np.stack([known[word] for word in words])
 
     def _heads(
         self, x: FloatArray, roots: FloatArray, bounds: Sequence[int]

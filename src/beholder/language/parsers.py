@@ -110,8 +110,8 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Read]], name: st
         for row in repaired(join_hyphens(read.words), read.likely):
             start, end = paragraph.original(row.start, row.end)
             base, sentence = lemma(row.text, row.pos, row.tag), first_sentence + row.sentence
-            row = row._replace(index=offset + row.index, lemma=base, head=offset + row.head)
-            words.append(row._replace(start=start, end=end, sentence=sentence))
+            said = (offset + row.index, row.text, base, row.pos, row.tag, row.dep)
+            words.append(Word(*said, offset + row.head, start, end, sentence, row.margins))
         for _, inside in groupby(words[offset:], lambda word: word.sentence):
             places = [word.index for word in inside]
             sentences.append((places[0], places[-1] + 1))

@@ -253,7 +253,7 @@ def lists_of_clothes(words: Sequence[Word]) -> list[Word]:
     found = list(words)
     for word in words:
         joined = word.dep in ("conj", "appos") or word.dep.startswith("nsubj")
-        if _is_clothing(word) and joined:
+        if joined and _is_clothing(word):
             before = _listed_before(found, word)
             first = None if before is None else _first_worn(found, before)
             if first is not None:

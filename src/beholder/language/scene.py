@@ -255,10 +255,12 @@ def _is_proper(word: Word) -> bool:
 
 def _quoted_as_objects(document: Document) -> Document:
     """The document with quotations that were read as clauses as the objects of their verbs."""
+    quoted = [word for word in document if " " in word.text and word.dep in _CLAUSES]
+    if not quoted:
+        return document
     words = list(document)
-    for word in document:
-        if " " in word.text and word.dep in _CLAUSES:
-            words[word.index] = word._replace(dep="obj")
+    for word in quoted:
+        words[word.index] = word._replace(dep="obj")
     return Document(document.text, words, document.sentences, document.parser)
 
 

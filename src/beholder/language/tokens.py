@@ -65,7 +65,8 @@ def _runs(text: str) -> Iterator[tuple[int, str]]:
     """Runs of blanks and of other characters; the space after a run is in none."""
     for run in re.finditer(r"\s+|\S+", text):
         start = run.start() + (run[0][0] == " " and run.start() > 0)
-        for signs in _SIGNS_IN_A_ROW.finditer(text, start, run.end()):
+        long = run.end() - start > _RUN
+        for signs in _SIGNS_IN_A_ROW.finditer(text, start, run.end()) if long else ():
             if not _ONE_TOKEN.fullmatch(signs[0]):
                 for end in range(signs.start() + _RUN, signs.end(), _RUN):
                     yield start, text[start:end]

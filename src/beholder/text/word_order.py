@@ -109,6 +109,8 @@ def in_order(candidate: str, references: Sequence[str]) -> float:
     if len(own) < _FEW_WORDS:
         return 1.0
     loose = max(_loose(own, _lower(reference)) for reference in references)
+    if loose <= _OURS:
+        return 1.0
     follows = order(candidate) + _SLACK / len(own)
     unlike_english = (_ENGLISH - follows) / (_ENGLISH - _NO_ENGLISH)
     out_of_place = (loose - _OURS) / (_BORROWED - _OURS)

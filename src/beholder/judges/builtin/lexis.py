@@ -10,7 +10,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
-from beholder.judges.builtin.classes import EXCLUDED, exclude, values
+from beholder.judges.builtin.classes import EXCLUDED, Values, exclude, values
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.vectors import vectors
 from beholder.language.lexicon import word_set
@@ -90,14 +90,21 @@ def saying(asked: str, words: Iterable[str]) -> list[str]:
     forms, own, meant = relatives(asked), values(asked), meanings(asked)
     found = []
     for said in words:
-        if not forms.isdisjoint(bases(said)):
+        base_forms, classes, kinds = _sides(said)
+        if not forms.isdisjoint(base_forms):
             found.append(said)
         elif own:  # words of a class mean what it says: "left" is no side, "black" no darkness
-            if not own.isdisjoint(values(said)):
+            if not own.isdisjoint(classes):
                 found.append(said)
-        elif not meant.isdisjoint(covered(said)) and _means(asked, said):
+        elif not meant.isdisjoint(kinds) and _means(asked, said):
             found.append(said)
     return found
+
+
+@lru_cache(maxsize=1 << 15)
+def _sides(word: str) -> tuple[frozenset[str], Values, frozenset[int]]:
+    """The base forms of a word, its places in the classes, and all that it is a kind of."""
+    return bases(word), values(word), covered(word)
 
 
 def _means(asked: str, said: str) -> bool:
@@ -112,7 +119,8 @@ def _noun_tie(asked: str, said: str) -> Tie:
     """
     known = _by_senses(asked, said, "n")
     if known == "other" or (known in ("more", "less") and _next(asked, said)):
-        near = float(cosines(vectors([asked]), vectors([said]))[0, 0])
+        both = vectors((asked, said))
+        near = float(cosines(both[:1], both[1:])[0, 0])
         return "same" if near >= _SYNONYM else known
     return known
 

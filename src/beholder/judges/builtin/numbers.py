@@ -6,11 +6,13 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
 import numpy as np
+
+from beholder.embed.base import FloatArray
 
 PRESENT = 3.0
 """Grade from which a unit counts as there."""
@@ -34,7 +36,7 @@ def whole(name: str) -> int:
     return int(table()[name]["value"])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Numbers:
     """What turns evidence into values and grades; see the table, names beginning ``decide``."""
 
@@ -59,12 +61,17 @@ class Numbers:
 
     def grade(self, value: float) -> float:
         """The grade, 1..5, of a value 0..1: a line that never falls."""
-        return float(np.interp(value, [x for x, _ in self.points], [y for _, y in self.points]))
+        return float(np.interp(value, *self._line))
 
-    @property
+    @cached_property
     def present(self) -> float:
         """The least value whose grade says that a unit is there."""
-        return float(np.interp(PRESENT, [y for _, y in self.points], [x for x, _ in self.points]))
+        return float(np.interp(PRESENT, *self._line[::-1]))
+
+    @cached_property
+    def _line(self) -> FloatArray:
+        """Values and their grades, (2, points)."""
+        return np.array(self.points, np.float64).T.copy()
 
 
 @cache

@@ -120,8 +120,8 @@ def fixed_recall(
                 continue
             parts.append(unit)
             about = {"weight": weighing.of(unit.kind, unit.value)}
-            made = _unit(unit, "reference", question.subject, grade, plan.threshold, about)
-            own.append(replace(made, reference_index=index))
+            said = (question.subject, grade, plan.threshold, about, index)
+            own.append(_unit(unit, "reference", *said))
         if own:
             values.append(_mean(own))
         units += _folded(own, parts)
@@ -158,6 +158,7 @@ def _unit(
     grade: Grade,
     threshold: float,
     about: Mapping[str, Any],
+    reference: int | None = None,
 ) -> Unit:
     present = grade.value >= threshold
     detail: dict[str, Any] = {"grade": round(grade.value, 3), **about}
@@ -175,7 +176,7 @@ def _unit(
     if verdict == "unstated" and contradicted:
         verdict = "contradicted"
     spans = part.spans + grade.further
-    return Unit(part.kind, part.text, side, spans, score, verdict, None, detail)
+    return Unit(part.kind, part.text, side, spans, score, verdict, reference, detail)
 
 
 def rates(candidate: Sequence[Unit], reference: Sequence[Unit]) -> dict[str, float]:
