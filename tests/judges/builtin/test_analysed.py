@@ -33,7 +33,6 @@ def test_sentences_end_at_marks_only() -> None:
 
 def test_where_words_and_things_stand() -> None:
     text = analysed("A red cup and a red plate.")
-    assert text.places == {"a": [0, 4], "red": [1, 5], "cup": [2], "and": [3], "plate": [6]}
     names = [entity.name for entity in text.graph.entities]
     assert {place: names[i] for place, i in text.named_at.items()} == {2: "cup", 6: "plate"}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -129,14 +128,6 @@ class AnalysedText:
         """Per entity, the words of its mentions."""
         places = ((self.at(m.span) for m in e.mentions) for e in self.graph.entities)
         return [tuple((a, b) for a, b in found if a < b) for found in places]
-
-    @cached_property
-    def places(self) -> dict[str, list[int]]:
-        """Where each word stands."""
-        found: dict[str, list[int]] = defaultdict(list)
-        for place, word in enumerate(self.words):
-            found[word].append(place)
-        return found
 
     @cached_property
     def named_at(self) -> dict[int, int]:

@@ -133,7 +133,7 @@ def probabilities(statements: Sequence[str], text: str, *, entail: bool = True) 
     same words: it is no more likely than ``facts.exchanged``.
     """
     source = Source(analysed(text))
-    there = source.text.places.keys()
+    there = set(source.text.words)
     claims = analysed_claims.of([respelt(statement, there) for statement in statements])
     return _likely(renumbered(claims, [source.text]), source, entail)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
-from beholder.judges.builtin.classes import EXCLUDED, Values, exclude, values
+from beholder.judges.builtin.classes import EXCLUDED, exclude, values
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.vectors import vectors
 from beholder.language.lexicon import word_set
@@ -82,29 +82,11 @@ def _whole(noun: str) -> str:
 
 def says(asked: str, said: str) -> bool:
     """Whether a word says at least what is asked, as whatever part of speech."""
-    return bool(saying(asked, (said,)))
-
-
-def saying(asked: str, words: Iterable[str]) -> list[str]:
-    """Those of some words that say at least what is asked, as whatever part of speech."""
-    forms, own, meant = relatives(asked), values(asked), meanings(asked)
-    found = []
-    for said in words:
-        base_forms, classes, kinds = _sides(said)
-        if not forms.isdisjoint(base_forms):
-            found.append(said)
-        elif own:  # words of a class mean what it says: "left" is no side, "black" no darkness
-            if not own.isdisjoint(classes):
-                found.append(said)
-        elif not meant.isdisjoint(kinds) and _means(asked, said):
-            found.append(said)
-    return found
-
-
-@lru_cache(maxsize=1 << 15)
-def _sides(word: str) -> tuple[frozenset[str], Values, frozenset[int]]:
-    """The base forms of a word, its places in the classes, and all that it is a kind of."""
-    return bases(word), values(word), covered(word)
+    if not relatives(asked).isdisjoint(bases(said)):
+        return True
+    if own := values(asked):  # words of a class mean what it says: "left" is no side
+        return not own.isdisjoint(values(said))
+    return not meanings(asked).isdisjoint(covered(said)) and _means(asked, said)
 
 
 def _means(asked: str, said: str) -> bool:
