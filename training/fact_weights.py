@@ -61,7 +61,7 @@ def evidence(texts: Sequence[str], statements: Sequence[Sequence[Statement]]) ->
     rows = []
     for text, own in zip(texts, statements, strict=True):
         source = claims.Source(analysed(text))
-        there = source.text.places.keys()
+        there = set(source.text.words)
         made = analysed_claims.of([claims.respelt(statement.text, there) for statement in own])
         made = list(claims.renumbered(made, [source.text]))
         rows.append(claims.evidence(made, source, entail=True)[0])
