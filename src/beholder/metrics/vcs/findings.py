@@ -57,7 +57,9 @@ def chunk_verdicts(detail: Mapping[str, Any], setting: Setting) -> dict[Side, li
     similarity = np.asarray(detail["similarity"])
     precision = np.asarray(detail["matches"]["precision"])
     recall = np.asarray(detail["matches"]["recall"])
-    precision_windows, recall_windows = mapping_windows(*similarity.shape, setting.rules == "fixed")
+    precision_windows, recall_windows = mapping_windows(
+        *similarity.shape, exact=setting.rules == "fixed"
+    )
     return {
         "candidate": _verdicts(similarity.T, precision_windows, precision, recall, setting),
         "reference": _verdicts(similarity, recall_windows, recall, precision, setting),
@@ -97,7 +99,7 @@ def direction_steps(
         setting: Parameters of the score.
     """
     similarity = np.asarray(detail["similarity"])
-    precision, recall = mapping_windows(*similarity.shape, setting.rules == "fixed")
+    precision, recall = mapping_windows(*similarity.shape, exact=setting.rules == "fixed")
     matches = {name: np.asarray(detail["matches"][name]) for name in ("precision", "recall")}
     return (
         _steps("precision", similarity.T, precision, matches["precision"], setting),

@@ -14,9 +14,11 @@ order. Two readings exist: the published one, and the one with its defects corre
 from __future__ import annotations
 
 import math
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from operator import add, sub
+from operator import add
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -57,12 +59,11 @@ class Windows:
 
     def distances(self, matches: IntArray) -> IntArray:
         """How many positions each match lies outside its window; 0 inside."""
-        distance: IntArray = np.maximum(self.starts - matches, matches - self.ends + 1)
-        return np.maximum(distance, 0, out=distance)
+        return _distances(matches, self.starts, self.ends)
 
 
 @lru_cache(maxsize=512)
-def mapping_windows(n_reference: int, n_candidate: int, exact: bool) -> tuple[Windows, Windows]:
+def mapping_windows(n_reference: int, n_candidate: int, *, exact: bool) -> tuple[Windows, Windows]:
     """Windows of both directions.
 
     Args:
@@ -76,32 +77,30 @@ def mapping_windows(n_reference: int, n_candidate: int, exact: bool) -> tuple[Wi
         (ranges of the candidate, one per reference chunk).
     """
     longer, shorter = max(n_reference, n_candidate), min(n_reference, n_candidate)
-    index = np.arange(shorter, dtype=np.int64)
-    if exact:
-        starts = index * longer // shorter
-    else:
-        starts = np.floor(index * (longer / shorter)).astype(np.int64)
+    positions = np.arange(longer, dtype=np.int64)
+    index = positions[:shorter]
+    starts = index * longer // shorter if exact else (index * (longer / shorter)).astype(np.int64)
     ends = np.minimum(starts + -(-longer // shorter), longer)
-    direct = _windows(starts, ends, longer)
+    direct = _windows(starts, ends, index, longer)
     # A chunk of the longer side expects the shorter-side chunks whose windows contain it. Starts
     # and ends both grow, so these are neighbours and two searches find them.
-    positions = np.arange(longer, dtype=np.int64)
-    first, last = (np.searchsorted(a, positions, side="right") for a in (ends, starts))
-    reverse = _windows(first, last, shorter)
+    first, last = (a.searchsorted(positions, side="right") for a in (ends, starts))
+    reverse = _windows(first, last, positions, shorter)
     return (direct, reverse) if n_reference >= n_candidate else (reverse, direct)
 
 
-def _windows(starts: IntArray, ends: IntArray, n_target: int) -> Windows:
+def _windows(starts: IntArray, ends: IntArray, index: IntArray, n_target: int) -> Windows:
     ratio = n_target / len(starts)
     unit = 1 if ratio <= 1 else math.ceil(ratio) - (0 < ratio % 1 <= 0.5)
-    worst = int(np.maximum(starts, n_target - ends).sum())
-    ranges = np.stack([starts, ends], axis=1)
-    index = np.arange(len(starts))
+    worst = int(np.add.reduce(np.maximum(starts, n_target - ends)))
+    ranges = np.empty((len(starts), 2), dtype=np.int64)
+    ranges[:, 0], ranges[:, 1] = starts, ends
     for array in (starts, ends, ranges, index):  # shared by all pairs of texts of these lengths
         array.setflags(write=False)
     return Windows(starts, ends, ranges, index, n_target, unit, worst)
 
 
+_TINY = 1e-30  # the best similarity of a band that is open is larger
 _BLOCK = 1 << 15  # cells looked at together: stays in cache, and bounds memory
 
 
@@ -120,7 +119,7 @@ def similarity_band(best: FloatArray, cutoff: float, control: float) -> FloatArr
     # of the band depend on the rounding.
     margin = (1 - cutoff) - (1 - best)
     np.maximum(margin, 0, out=margin)
-    margin /= np.where(margin > 0, best, 1)
+    margin /= np.maximum(best, _TINY)  # no division by 0
     margin /= control
     band: FloatArray = best - margin
     return band
@@ -145,29 +144,68 @@ def best_match(similarity: FloatArray, windows: Windows, cutoff: float, control:
         cutoff: See ``similarity_band``.
         control: See ``similarity_band``.
     """
+    starts, ends = windows.starts, windows.ends
+    return _best_match(similarity, starts, ends, cutoff, control, similarity.dtype)
+
+
+def best_matches(
+    similarity: FloatArray, precision: Windows, recall: Windows, cutoff: float, control: float
+) -> tuple[IntArray, IntArray]:
+    """``best_match`` of both directions.
+
+    Args:
+        similarity: (R, G), finite.
+        precision: Windows of the candidate chunks.
+        recall: Windows of the reference chunks.
+        cutoff: See ``similarity_band``.
+        control: See ``similarity_band``.
+    """
+    n_reference, n_candidate = similarity.shape
+    shape = n_candidate + n_reference, max(n_reference, n_candidate)
+    if shape[0] * shape[1] > _BLOCK:
+        forward = best_match(similarity.T, precision, cutoff, control)
+        return forward, best_match(similarity, recall, cutoff, control)
+    # So few cells are searched faster than numpy is called: both directions are one matrix.
+    both = np.empty(shape)  # numpy finds the largest of float64 faster than of float32
+    both.fill(-np.inf)
+    both[:n_candidate, :n_reference] = similarity.T
+    both[n_candidate:, :n_candidate] = similarity
+    starts = np.concatenate((precision.starts, recall.starts))
+    ends = np.concatenate((precision.ends, recall.ends))
+    matches = _best_match(both, starts, ends, cutoff, control, similarity.dtype)
+    return matches[:n_candidate], matches[n_candidate:]
+
+
+def _best_match(
+    similarity: FloatArray,
+    starts: IntArray,
+    ends: IntArray,
+    cutoff: float,
+    control: float,
+    dtype: np.dtype[Any],
+) -> IntArray:
     matches: IntArray = similarity.argmax(axis=1)
-    candidate = candidates(similarity, cutoff, control)
-    if np.count_nonzero(candidate) > len(matches):
-        open_rows = (np.add.reduce(candidate, axis=1) > 1).nonzero()[0]
-        block = max(1, _BLOCK // similarity.shape[1])
-        for top in range(0, len(open_rows), block):
-            rows = open_rows[top : top + block]
-            starts, ends = windows.starts[rows, None], windows.ends[rows, None]
-            matches[rows] = _nearest(similarity[rows], candidate[rows], starts, ends)
+    # The first of the most similar chunks is the match already if it lies inside its window.
+    outside = _distances(matches, starts, ends).nonzero()[0]
+    width = similarity.shape[1]
+    positions = np.arange(width)
+    block = max(1, _BLOCK // width)
+    for top in range(0, len(outside), block):
+        rows = outside[top : top + block]
+        found = similarity[rows]
+        best = similarity[rows, matches.take(rows)].astype(dtype)
+        band = similarity_band(best, cutoff, control)
+        distance = _distances(positions, starts[rows, None], ends[rows, None])
+        np.putmask(distance, found < band[:, None], width)
+        least = np.minimum.reduce(distance, axis=1, keepdims=True)
+        np.putmask(found, distance > least, -np.inf)
+        matches[rows] = found.argmax(axis=1)
     return matches
 
 
-def _nearest(
-    similarity: FloatArray, candidate: np.ndarray, starts: IntArray, ends: IntArray
-) -> IntArray:
-    n_target = similarity.shape[1]
-    positions = np.arange(n_target)
-    distance = np.maximum(starts - positions, positions - (ends - 1))
-    np.maximum(distance, 0, out=distance)
-    distance = np.where(candidate, distance, n_target)
-    nearest = distance == np.minimum.reduce(distance, axis=1, keepdims=True)
-    best: IntArray = np.where(nearest, similarity, -np.inf).argmax(axis=1)
-    return best
+def _distances(matches: IntArray, starts: IntArray, ends: IntArray) -> IntArray:
+    distance: IntArray = np.maximum(starts - matches, matches - (ends - 1))
+    return np.maximum(distance, 0, out=distance)
 
 
 _NO_PATH: IntArray = np.empty(0, dtype=np.int64)
@@ -182,76 +220,94 @@ class IdealBand:
     two is searched when it is first asked for.
 
     Attributes:
-        starts: First target position of each window, (n_source,).
-        ends: One past the last target position, (n_source,).
+        windows: The windows of the direction.
     """
 
-    starts: IntArray
-    ends: IntArray
+    windows: Windows
 
     @cached_property
     def floor(self) -> float:
         """Length of the shortest path; 0 for one source chunk."""
-        return min(self._shortest[-1])
+        return min(deque(self._sums(1), maxlen=1)[0])
 
     @cached_property
     def ceil(self) -> float:
         """Length of the longest path; 0 for one source chunk."""
-        return abs(min(self._longest[-1]))
+        return abs(min(deque(self._sums(-1), maxlen=1)[0]))
 
-    @property
+    @cached_property
     def floor_path(self) -> IntArray:
         """Target positions of the shortest path; empty for one source chunk."""
-        return self._path(self._shortest, 1)
+        return self._path(1)
 
-    @property
+    @cached_property
     def ceil_path(self) -> IntArray:
         """Target positions of the longest path; empty for one source chunk."""
-        return self._path(self._longest, -1)
-
-    @cached_property
-    def _shortest(self) -> list[list[float]]:
-        return self._sums(1)
-
-    @cached_property
-    def _longest(self) -> list[list[float]]:
-        return self._sums(-1)
+        return self._path(-1)
 
     # Sums are built from left to right in float64 and the first of equal ones wins, as in the
     # published code: which of several shortest paths is taken depends on it.
 
-    def _sums(self, sign: int) -> list[list[float]]:
+    def _sums(self, sign: int) -> Iterator[Sequence[float]]:
         """Least sum of signed costs at each row of each window, over the paths that end there."""
-        starts, ends = self.starts.tolist(), self.ends.tolist()
-        column = [0.0] * (ends[0] - starts[0])
-        columns = [column]
-        farthest = max(map(sub, ends[1:], starts), default=0)
-        listed = _costs(farthest, -max(map(sub, ends, starts)), sign)
-        costs = listed if len(listed) < _TALL else np.array(listed)
-        known: dict[tuple[int, int, int], list[Any]] = {}
-        for before, start, end in zip(starts, starts[1:], ends[1:], strict=False):
-            ahead, rows, height = shape = start - before, end - start, len(column)
-            if shape not in known:
-                tops = range(farthest - ahead, farthest - ahead - rows, -1)
-                known[shape] = [costs[top : top + height] for top in tops]
-            if costs is listed:
-                column = [min(map(add, column, cut)) for cut in known[shape]]
-            else:
-                so_far = np.array(column)
-                column = [float((so_far + cut).min()) for cut in known[shape]]
-            columns.append(column)
-        return columns
+        windows = self.windows
+        sums = _two_row_sums if windows.n_target <= 2 * windows.n_source else _row_sums
+        return sums(windows.starts.tolist(), windows.ends.tolist(), sign)
 
-    def _path(self, columns: list[list[float]], sign: int) -> IntArray:
+    def _path(self, sign: int) -> IntArray:
+        columns = list(self._sums(sign))
         if len(columns) < 2:
             return _NO_PATH
+        starts = self.windows.starts
         offsets = [columns[-1].index(min(columns[-1]))]
         for place in range(len(columns) - 1, 0, -1):
-            ahead = int(self.starts[place] - self.starts[place - 1]) + offsets[-1]
+            ahead = int(starts[place] - starts[place - 1]) + offsets[-1]
             before = columns[place - 1]
             sums = list(map(add, before, _costs(ahead, ahead - len(before), sign)))
             offsets.append(sums.index(min(sums)))
-        return np.array(offsets[::-1], dtype=np.int64) + self.starts
+        return np.array(offsets[::-1], dtype=np.int64) + starts
+
+
+def _row_sums(starts: list[int], ends: list[int], sign: int) -> Iterator[list[float]]:
+    column = [0.0] * (ends[0] - starts[0])
+    yield column
+    for before, start, end in zip(starts, starts[1:], ends[1:], strict=False):
+        into = _costs_into(start - before, end - start, len(column), sign)
+        if isinstance(into[0], list):
+            column = [min(map(add, column, costs)) for costs in into]
+        else:
+            so_far = np.array(column)
+            column = [float((so_far + costs).min()) for costs in into]
+        yield column
+
+
+@lru_cache(maxsize=64)
+def _costs_into(ahead: int, rows: int, height: int, sign: int) -> list[Any]:
+    """For each row of a window, the costs of the steps from the rows of the window before.
+
+    Args:
+        ahead: How far the window starts after the one before.
+        rows: Rows of the window.
+        height: Rows of the window before.
+        sign: Of the costs.
+    """
+    listed = _costs(ahead + rows - 1, ahead - height, sign)
+    costs = listed if len(listed) < _TALL else np.array(listed)
+    return [costs[top : top + height] for top in range(rows - 1, -1, -1)]
+
+
+def _two_row_sums(starts: list[int], ends: list[int], sign: int) -> Iterator[tuple[float, float]]:
+    """The same for windows of one or two rows, where a row that is not there has the sum inf."""
+    kinds = _TWO_ROW_COSTS[sign]
+    low, high = 0.0, 0.0 if ends[0] - starts[0] == 2 else math.inf
+    yield low, high
+    for before, start, end in zip(starts, starts[1:], ends[1:], strict=False):
+        up, level, down, gone = kinds[start - before][end - start - 1]
+        to_low, from_high = low + level, high + down
+        to_high, stay_high = low + up, high + level
+        low = to_low if to_low < from_high else from_high
+        high = (to_high if to_high < stay_high else stay_high) + gone
+        yield low, high
 
 
 def _costs(first: int, stop: int, sign: int) -> list[float]:
@@ -259,11 +315,20 @@ def _costs(first: int, stop: int, sign: int) -> list[float]:
     return [sign * math.sqrt(1 + step * step) for step in range(first, stop, -1)]
 
 
+_TWO_ROW_COSTS = {
+    sign: [[(*_costs(up, up - 3, sign), gone) for gone in (math.inf, 0.0)] for up in (1, 2, 3)]
+    for sign in (1, -1)
+}
+"""By how far a window starts after the one before and by its rows less 1: costs of the steps from
+the first row to the second, from each row to the same and from the second to the first, and what
+is added to the sum of the second row."""
+
+
 @lru_cache(maxsize=512)
 def ideal_bands(n_reference: int, n_candidate: int) -> tuple[IdealBand, IdealBand]:
     """Ideal bands of the precision and the recall direction, on windows in float form."""
     precision, recall = mapping_windows(n_reference, n_candidate, exact=False)
-    return IdealBand(precision.starts, precision.ends), IdealBand(recall.starts, recall.ends)
+    return IdealBand(precision), IdealBand(recall)
 
 
 Positions: TypeAlias = npt.NDArray[np.float64] | IntArray
@@ -281,13 +346,14 @@ def distance_score(penalties: npt.NDArray[np.number], windows: Windows, if_none:
     """
     if windows.max_penalty == 0:
         return if_none
-    return 1.0 - float(penalties.sum()) / windows.max_penalty
+    return 1.0 - float(np.add.reduce(penalties)) / windows.max_penalty
 
 
 def published_penalties(matches: IntArray, windows: Windows, lct: float) -> IntArray:
     """Distance of each match: none up to the tolerance, the whole distance beyond it."""
     distance = windows.distances(matches)
-    distance[distance <= lct * windows.unit] = 0
+    if lct:
+        distance *= distance > lct * windows.unit
     return distance
 
 
@@ -313,9 +379,10 @@ def published_steps(
     """Counted length of each step between neighbouring matches, (n_source - 1,)."""
     steps = matches[1:] - matches[:-1]
     limit, extra = _step_limits(windows)
-    length = np.sqrt(1.0 + steps**2)
+    length: npt.NDArray[np.float64] = np.sqrt(1.0 + steps * steps)
     if lct == 0:
-        return np.where((steps >= 0) & (steps <= limit), length, 0.0)
+        length *= (steps >= 0) & (steps <= limit)
+        return length
     size = np.abs(steps)
     capped = np.sqrt(1.0 + (band.floor_path[1:] - band.floor_path[:-1]) ** 2)
     return np.where(size <= limit, length, np.where(size <= limit + lct * extra, capped, 0.0))
@@ -361,16 +428,18 @@ def corrected_line(pulled: Positions, windows: Windows, lct: float) -> float:
     """
     if windows.n_source < 2:
         return 1.0
-    return float(corrected_steps(pulled, windows, lct).mean())
+    counted = corrected_steps(pulled, windows, lct)
+    return float(np.add.reduce(counted)) / len(counted)
 
 
 def corrected_steps(pulled: Positions, windows: Windows, lct: float) -> npt.NDArray[np.float64]:
     """What each step between neighbouring matches counts, 0..1, (n_source - 1,)."""
     steps = pulled[1:] - pulled[:-1]
-    shortest = np.maximum(windows.starts[1:] - windows.ends[:-1] + 1, -lct * windows.unit)
-    longest = windows.ends[1:] - 1 - windows.starts[:-1]
+    lasts = windows.ends - 1
+    shortest = np.maximum(windows.starts[1:] - lasts[:-1], -lct * windows.unit)
+    longest = lasts[1:] - windows.starts[:-1]
     nearest = np.minimum(np.maximum(steps, shortest), longest)
     made, fit = 1.0 + steps * steps, 1.0 + nearest * nearest
     credit: npt.NDArray[np.float64] = np.sqrt(np.minimum(made, fit) / np.maximum(made, fit))
-    credit[(steps < 0) & (steps < shortest)] = 0.0
+    credit *= steps >= np.minimum(shortest, 0)
     return credit

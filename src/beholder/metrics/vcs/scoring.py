@@ -159,16 +159,17 @@ def align(similarity: FloatArray, setting: Setting) -> ChunkAlignment:
             f"the similarity of reference chunk {row} and candidate chunk {column} is "
             f"{similarity[row, column]}: check the embeddings for NaN and infinite values"
         )
-    precision, recall = order.mapping_windows(n_reference, n_candidate, setting.rules == "fixed")
-    forward = _direction(similarity.T, precision, setting)
-    return ChunkAlignment(similarity, forward, _direction(similarity, recall, setting))
-
-
-def _direction(similarity: FloatArray, windows: order.Windows, setting: Setting) -> Direction:
-    matches = order.best_match(
-        similarity, windows, setting.context_cutoff, setting.context_window_control
+    precision, recall = order.mapping_windows(
+        n_reference, n_candidate, exact=setting.rules == "fixed"
     )
-    return Direction(windows, matches, similarity[windows.index, matches])
+    forward, backward = order.best_matches(
+        similarity, precision, recall, setting.context_cutoff, setting.context_window_control
+    )
+    return ChunkAlignment(
+        similarity,
+        Direction(precision, forward, similarity[forward, precision.index]),
+        Direction(recall, backward, similarity[recall.index, backward]),
+    )
 
 
 def cosine(a: FloatArray, b: FloatArray) -> float:
@@ -178,8 +179,8 @@ def cosine(a: FloatArray, b: FloatArray) -> float:
         ItemError: It is not finite.
     """
     a, b = a.astype(np.float64), b.astype(np.float64)
-    norm_a, norm_b = math.sqrt((a * a).sum()), math.sqrt((b * b).sum())
-    gas = float((a * b).sum()) / (max(norm_a, 1e-8) * max(norm_b, 1e-8))
+    norm_a, norm_b = math.sqrt(np.add.reduce(a * a)), math.sqrt(np.add.reduce(b * b))
+    gas = float(np.add.reduce(a * b)) / (max(norm_a, 1e-8) * max(norm_b, 1e-8))
     if not math.isfinite(gas):
         raise ItemError(
             f"the cosine of the whole texts is {gas}: "
@@ -293,7 +294,7 @@ def _coverage(n_reference: int, n_candidate: int) -> _Pair:
     """Share of the timeline that the direct windows cover, and the least share possible."""
     precision, recall = order.mapping_windows(n_reference, n_candidate, exact=False)
     direct = precision if n_reference >= n_candidate else recall
-    area = int((direct.ends - direct.starts).sum())
+    area = int(np.add.reduce(direct.ends - direct.starts))
     return area / (n_reference * n_candidate), 1 / max(n_reference, n_candidate)
 
 
