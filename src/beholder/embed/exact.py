@@ -58,10 +58,17 @@ def products(a: FloatArray, b: FloatArray) -> npt.NDArray[np.float64]:
     Exact for float32 rows on a grid of 2**-24, to which they are rounded, if the lengths of two
     rows multiply to less than 32. Rows of float64 keep all their digits and get the usual product.
     """
-    if np.result_type(a, b) == np.float32:
-        a, b = on_grid(a, _FINE), on_grid(b, _FINE)
-    found: npt.NDArray[np.float64] = a @ b.T
+    if np.result_type(a, b) != np.float32:
+        return a @ b.T
+    found: npt.NDArray[np.float64] = _fine_steps(a) @ _fine_steps(b).T
+    found *= 2.0 ** (-2 * _FINE)
     return found
+
+
+def _fine_steps(numbers: FloatArray) -> npt.NDArray[np.float64]:
+    steps = numbers.astype(np.float64)
+    steps *= 2.0**_FINE
+    return np.rint(steps, out=steps)
 
 
 def cosines(a: FloatArray, b: FloatArray) -> npt.NDArray[np.float64]:

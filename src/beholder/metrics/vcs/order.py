@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from operator import add
@@ -228,12 +228,17 @@ class IdealBand:
     @cached_property
     def floor(self) -> float:
         """Length of the shortest path; 0 for one source chunk."""
-        return min(deque(self._sums(1), maxlen=1)[0])
+        return self._least(1)
 
     @cached_property
     def ceil(self) -> float:
         """Length of the longest path; 0 for one source chunk."""
-        return abs(min(deque(self._sums(-1), maxlen=1)[0]))
+        return abs(self._least(-1))
+
+    def _least(self, sign: int) -> float:
+        if self.windows.n_target <= 2 * self.windows.n_source:
+            return _two_row_least(self.windows, sign)
+        return min(deque(self._sums(sign), maxlen=1)[0])
 
     @cached_property
     def floor_path(self) -> IntArray:
@@ -248,11 +253,19 @@ class IdealBand:
     # Sums are built from left to right in float64 and the first of equal ones wins, as in the
     # published code: which of several shortest paths is taken depends on it.
 
-    def _sums(self, sign: int) -> Iterator[Sequence[float]]:
+    def _sums(self, sign: int) -> Iterator[list[float]]:
         """Least sum of signed costs at each row of each window, over the paths that end there."""
-        windows = self.windows
-        sums = _two_row_sums if windows.n_target <= 2 * windows.n_source else _row_sums
-        return sums(windows.starts.tolist(), windows.ends.tolist(), sign)
+        starts, ends = self.windows.starts.tolist(), self.windows.ends.tolist()
+        column = [0.0] * (ends[0] - starts[0])
+        yield column
+        for before, start, end in zip(starts, starts[1:], ends[1:], strict=False):
+            into = _costs_into(start - before, end - start, len(column), sign)
+            if isinstance(into[0], list):
+                column = [min(map(add, column, costs)) for costs in into]
+            else:
+                so_far = np.array(column)
+                column = [float((so_far + costs).min()) for costs in into]
+            yield column
 
     def _path(self, sign: int) -> IntArray:
         columns = list(self._sums(sign))
@@ -266,19 +279,6 @@ class IdealBand:
             sums = list(map(add, before, _costs(ahead, ahead - len(before), sign)))
             offsets.append(sums.index(min(sums)))
         return np.array(offsets[::-1], dtype=np.int64) + starts
-
-
-def _row_sums(starts: list[int], ends: list[int], sign: int) -> Iterator[list[float]]:
-    column = [0.0] * (ends[0] - starts[0])
-    yield column
-    for before, start, end in zip(starts, starts[1:], ends[1:], strict=False):
-        into = _costs_into(start - before, end - start, len(column), sign)
-        if isinstance(into[0], list):
-            column = [min(map(add, column, costs)) for costs in into]
-        else:
-            so_far = np.array(column)
-            column = [float((so_far + costs).min()) for costs in into]
-        yield column
 
 
 @lru_cache(maxsize=64)
@@ -296,18 +296,20 @@ def _costs_into(ahead: int, rows: int, height: int, sign: int) -> list[Any]:
     return [costs[top : top + height] for top in range(rows - 1, -1, -1)]
 
 
-def _two_row_sums(starts: list[int], ends: list[int], sign: int) -> Iterator[tuple[float, float]]:
-    """The same for windows of one or two rows, where a row that is not there has the sum inf."""
-    kinds = _TWO_ROW_COSTS[sign]
-    low, high = 0.0, 0.0 if ends[0] - starts[0] == 2 else math.inf
-    yield low, high
-    for before, start, end in zip(starts, starts[1:], ends[1:], strict=False):
-        up, level, down, gone = kinds[start - before][end - start - 1]
-        to_low, from_high = low + level, high + down
-        to_high, stay_high = low + up, high + level
-        low = to_low if to_low < from_high else from_high
-        high = (to_high if to_high < stay_high else stay_high) + gone
-        yield low, high
+def _two_row_least(windows: Windows, sign: int) -> float:
+    """The least sum of signed costs for windows of one or two rows."""
+    starts, rows = windows.starts, windows.ends - windows.starts
+    steps = (2 * (starts[1:] - starts[:-1]) + rows[1:] - 1).tolist()
+    low, high = 0.0, 0.0 if rows[0] == 2 else math.inf  # inf where there is no second row
+    for up, level, down, second in map(_TWO_ROW_STEPS[sign].__getitem__, steps):
+        stay, fall = low + level, high + down
+        if second:
+            rise, keep = low + up, high + level
+            high = rise if rise < keep else keep
+        else:
+            high = math.inf
+        low = stay if stay < fall else fall
+    return min(low, high)
 
 
 def _costs(first: int, stop: int, sign: int) -> list[float]:
@@ -315,13 +317,13 @@ def _costs(first: int, stop: int, sign: int) -> list[float]:
     return [sign * math.sqrt(1 + step * step) for step in range(first, stop, -1)]
 
 
-_TWO_ROW_COSTS = {
-    sign: [[(*_costs(up, up - 3, sign), gone) for gone in (math.inf, 0.0)] for up in (1, 2, 3)]
+_TWO_ROW_STEPS = {
+    sign: [(*_costs(up, up - 3, sign), second) for up in (1, 2, 3) for second in (False, True)]
     for sign in (1, -1)
 }
-"""By how far a window starts after the one before and by its rows less 1: costs of the steps from
-the first row to the second, from each row to the same and from the second to the first, and what
-is added to the sum of the second row."""
+"""By twice how far a window starts after the one before plus its rows less 1: costs of the steps
+from the first row to the second, from each row to the same and from the second to the first, and
+whether the window has a second row."""
 
 
 @lru_cache(maxsize=512)
