@@ -53,6 +53,30 @@ def test_mar_is_har_with_roles_swapped() -> None:
     assert [value.name for value in DCScore().values] == list(har)
 
 
+@pytest.mark.parametrize(("language", "kept"), [("", 0.2), ("en-GB", 0.2), ("German", 1.0)])
+def test_a_references_words_out_of_order_keep_a_fifth(language: str, kept: float) -> None:
+    long = (
+        "A woman in a grey coat stands at the corner of a busy street and waits for the bus. Behind"
+        " her, a shop window shows three lamps. A boy with a dog on a leash walks past."
+    )
+    shuffled = " ".join(np.random.default_rng(1).permutation(long.split()))
+    # Sentences of words out of order are in no reference: the model calls the first right.
+    model = FactModel(
+        spoil=lambda operation, _, rows: (
+            [{"id": rows[0]["id"], "supported": True}, *rows[1:]]
+            if operation == "verdicts"
+            else rows
+        )
+    )
+    item = Item("x", shuffled, (long,), group={"language": language})
+    dcscore = DCScore(judge="scripted:x")
+    values = dcscore.score_item(item, asyncio.run(dcscore.gather(item, model.tools()))).values
+    assert 0 < values["hallucination_rate"] < 1
+    assert values["precision"] == pytest.approx(kept * (1 - values["hallucination_rate"]))
+    # That fact is new beside the three of the reference: recall is 1 of 4.
+    assert values["recall"] == pytest.approx(kept / 4)
+
+
 def test_both_directions_cost_one_and_five_calls_per_system() -> None:
     model = FactModel()
     tools = model.tools()

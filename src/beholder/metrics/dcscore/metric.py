@@ -17,7 +17,8 @@ from beholder.metrics.dcscore.scoring import VALUES, reference_id, score_trials,
 from beholder.metrics.dcscore.units import DCScoreEvidence, Direction, Pairing, fact_units
 from beholder.records import Item, ItemScore
 from beholder.text import without_marks
-from beholder.text.languages import language_named
+from beholder.text.languages import ENGLISH, language_named
+from beholder.text.word_order import in_order
 
 _PUBLISHED_TEMPERATURES = {"match": 1.0, "verify": 0.3}
 
@@ -49,6 +50,9 @@ class DCScore(Metric[DCScoreEvidence]):
 
     A value that is not defined for an item (no relevant fact: no relevant half) is left out and
     reported in ``detail["flags"]``; ``on_empty="zero"`` makes it 0.
+
+    An English candidate that has a reference's words out of order keeps down to a fifth of all
+    values but the two rates, as in PoSh: single facts survive in a heap of words.
 
     Several references: a candidate's fact is right if any of them (or the picture) supports it;
     matches and recall are per reference, and the best f1 or the mean counts. In both directions
@@ -222,6 +226,7 @@ class DCScore(Metric[DCScoreEvidence]):
         values: dict[str, float] = {}
         chosen: dict[Direction, Pairing] = {}
         told: dict[str, Any] = {}
+        kept = self._in_order(item)
         for direction in self.directions:
             found = [
                 (pairing, self._trials(evidence, pairing))
@@ -244,7 +249,8 @@ class DCScore(Metric[DCScoreEvidence]):
                 )
                 defined = [value for value in column if not math.isnan(value)]
                 if defined:
-                    values[prefix + name] = sum(defined) / len(defined)
+                    share = 1.0 if name.endswith("_rate") else kept
+                    values[prefix + name] = share * (sum(defined) / len(defined))
                 elif self.on_empty == "zero":
                     values[prefix + name] = 0.0
             told[direction] = {
@@ -256,6 +262,11 @@ class DCScore(Metric[DCScoreEvidence]):
             }
         detail = {"verified_by": evidence.verified_by, "directions": told}
         return ItemScore(values, fact_units(item, evidence, chosen), detail=detail)
+
+    def _in_order(self, item: Item) -> float:
+        if item.language and language_named(item.language) != ENGLISH:
+            return 1.0
+        return in_order(item.candidate, item.references)
 
     def _trials(self, evidence: DCScoreEvidence, pairing: Pairing) -> Mapping[str, Any]:
         predicted, targets = evidence.sides(pairing)
