@@ -26,6 +26,7 @@ Senses = dict[str, frozenset[int]]
 @dataclass(frozen=True, slots=True)
 class _Kinds:
     senses: dict[str, Senses]
+    first: dict[str, int]
     above: dict[int, tuple[int, ...]]
     derived: dict[str, frozenset[str]]
     abstract: frozenset[str]
@@ -85,6 +86,17 @@ def is_kind(word: str, wider: str) -> bool:
     return not general(word, "n").isdisjoint(senses(wider, "n"))
 
 
+def is_mostly(word: str, wider: str) -> bool:
+    """As ``is_kind``, by the most frequent sense alone: a chair is a person by a rare one."""
+    table = _load()
+    todo, known = {table.first[word]} if word in table.first else set(), senses(wider, "n")
+    while todo:
+        if not known.isdisjoint(todo):
+            return True
+        todo = {number for sense in todo for number in table.above.get(sense, ())}
+    return False
+
+
 @lru_cache(maxsize=1 << 15)
 def is_abstract(word: str) -> bool:
     """Whether a lower-case noun mostly stands for nothing to be touched: an act, a sign, a time."""
@@ -127,6 +139,7 @@ def table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
 @cache
 def _load() -> _Kinds:
     found: dict[str, Senses] = defaultdict(dict)
+    nouns: dict[str, int] = {}
     above: dict[int, tuple[int, ...]] = {}
     pairs: dict[str, set[str]] = defaultdict(set)
     abstract: set[str] = set()
@@ -141,5 +154,7 @@ def _load() -> _Kinds:
                 pairs[other].add(first)
         else:
             found[first][mark] = frozenset(map(int, rest))
+            if mark == "n":
+                nouns[first] = int(rest[0])
     derivations = {word: frozenset(others) for word, others in pairs.items()}
-    return _Kinds(dict(found), above, derivations, frozenset(abstract))
+    return _Kinds(dict(found), nouns, above, derivations, frozenset(abstract))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from beholder.language.graph import Entity
@@ -9,6 +10,12 @@ from beholder.language.numerals import number
 
 _UNLIKE = 0.1
 """How well "several" fits one, and "one" a plain plural."""
+
+_ABOUT = (
+    "(?:about|almost|around|approximately|at (?:least|most)|(?:less|more|fewer) than(?: a)?|maybe"
+    "|may be|nearly|over|perhaps|possibly|probably|roughly|some|up to)"
+)
+_OR_SO = "(?: or (?:fewer|more|so)|-odd)"
 
 _SHARES = (
     {"all", "every", "each"},
@@ -88,6 +95,19 @@ def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
     if asked == 1:  # "one" against a plain plural
         return (_UNLIKE, True)
     return (0.5 if asked is not None else 0.9), False
+
+
+def roughly(entity: Entity, text: str) -> bool:
+    """Whether a text says a number of things with a margin: "about ten", "four or more"."""
+    if entity.quantity is None:
+        return False
+    found = re.escape(entity.quantity)
+    return bool(re.search(rf"\b{_ABOUT} {found}\b|\b{found}{_OR_SO}\b", text, re.IGNORECASE))
+
+
+def counted(entities: Sequence[Entity], places: Sequence[int]) -> int:
+    """How many of some entities have a written number of several: more than one may be parts."""
+    return sum(both_counted(entities[place], entities[place]) for place in places)
 
 
 def shares_exclude(source: Entity, target: Entity) -> bool:

@@ -80,6 +80,12 @@ def exclude(a: Values, b: Values) -> bool:
     return not shared <= {name for name, _ in a & b}
 
 
+def near(a: Values, b: Values) -> bool:
+    """Whether one colour is gray and the other white or black, with which gray things merge."""
+    gray, ends = values("gray"), values("white") | values("black")
+    return bool((a & gray and b & ends) or (b & gray and a & ends))
+
+
 def sections(file: str) -> dict[str, list[str]]:
     """The lines of each section of a file beside this one."""
     return parse(resources.files(__package__).joinpath(file).read_text(encoding="utf-8"))

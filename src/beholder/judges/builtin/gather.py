@@ -19,11 +19,13 @@ from beholder.judges.builtin.amounts import (
     amount_value,
     amounts_value,
     both_counted,
+    counted,
+    roughly,
     shares_exclude,
     told_amount,
 )
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
-from beholder.judges.builtin.classes import exclude
+from beholder.judges.builtin.classes import Values, exclude, near, values
 from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
 from beholder.judges.builtin.evidence import Evidence
@@ -35,6 +37,8 @@ from beholder.language.statements import GraphUnit
 from beholder.language.unseen import VAGUE
 from beholder.text.kinds import is_abstract
 
+_MANY_COLOURED = frozenset(("cloud", "light", "sea", "sky", "water"))
+_PLACES = frozenset(("depth", "side", "vertical"))
 _NEARLY = number("entail.repeated")
 _STATE = number("evidence.state")
 _CLOSER = number("evidence.closer")
@@ -114,6 +118,7 @@ class _Gathering:
         closest = int(np.argmax(pairs.plain[index]))
         excluded = bool(
             named < same
+            and not _is_number(head)
             and pairs.plain[index, closest] > _CLOSER * pairs.similarity[index, closest]
         )
         if excluded and unit.polarity:
@@ -152,12 +157,21 @@ class _Gathering:
             [own[place] for place in held if place != index],
             settled=int(pairs.alike[index].sum()) <= 1 and not self._is_part(index, other),
         )
+        one = 1 in (amount(own[index]), amount(twin))
+        excluded = excluded and not (
+            (one and not self._brief)
+            or roughly(own[index], self._source.graph.text)
+            or any(roughly(others[place], self._target.graph.text) for place in alike)
+        )
         return Evidence(
             "amount",
             named=float(pairs.similarity[index, other]),
             stated=fit,
             excluded=excluded,
-            lone=self._lone(index, other) or both_counted(own[index], twin),
+            lone=self._lone(index, other)
+            or (
+                both_counted(own[index], twin) and counted(own, held) == counted(others, alike) == 1
+            ),
             told=told_amount(twin) if excluded else "",
             where=(twin.mentions[0].span,),
         )
@@ -188,6 +202,7 @@ class _Gathering:
             if owners[j] == other
             and not self._is_own_material(index, j)
             and self._is_of_one_value(index, j)
+            and self._in_one_place(index, row, j)
         ]
         told, where = "", target.properties[best].spans if on_own >= n.known else ()
         said = target.properties[best]
@@ -225,6 +240,24 @@ class _Gathering:
         shared = {value for own in self._source.values_of[index] for value in values & own}
         return any(name == "material" for name, _ in shared)
 
+    def _in_one_place(self, index: int, row: int, said: int) -> bool:
+        """Whether a thing has one such value: what is spread out or changes may have several.
+
+        Clouds are on the left and on the right, a sky is gray here and blue there, and gray is said
+        of what is nearly white or black. One of several things may differ from the others.
+        """
+        own, other = self._agreement.values[row], self._target.values_at.get(said, frozenset())
+        plurals = {
+            self._own[index].plural,
+            self._others[self._target.properties[said].entity].plural,
+        }
+        if len(plurals) > 1 and not self._brief:
+            return False
+        classes = {name for name, _ in own} & {name for name, _ in other}
+        if "colour" in classes:
+            return self._own[index].head.lower() not in _MANY_COLOURED and not near(own, other)
+        return not (self._own[index].plural and classes & _PLACES)
+
     def _is_of_one_value(self, index: int, said: int) -> bool:
         """Whether neither text gives a thing two values of the class of what the target says.
 
@@ -245,6 +278,11 @@ class _Gathering:
             if any(exclude(a, b) for a, b in combinations(own, 2)):
                 return False
         return True
+
+    @cached_property
+    def _brief(self) -> bool:
+        """Whether both texts are one sentence; longer ones single out one of several things."""
+        return len(self._source.sentence_texts) == len(self._target.sentence_texts) == 1
 
     @cached_property
     def _called_so(self) -> npt.NDArray[np.bool_]:
@@ -279,6 +317,10 @@ class _Gathering:
         )
 
 
+def _is_number(word: str) -> bool:
+    return any(name == "number" for name, _ in values(word))
+
+
 def _coverage(source: AnalysedText, target: AnalysedText) -> FloatArray:
     """(units,), how near the words of each unit come to any words of the target, 0..1."""
     words, owner = source.unit_words
@@ -298,13 +340,15 @@ class _Agreement:
     """How attributes of the source stand to what the target says of its entities.
 
     ``places`` are the units of the attributes; ``similarity`` is (attributes, properties), ``best``
-    (attributes, entities of the target); ``excluded`` are pairs that exclude each other.
+    (attributes, entities of the target); ``excluded`` are pairs that exclude each other;
+    ``values`` are those of the attributes.
     """
 
     places: list[int]
     similarity: FloatArray
     best: FloatArray
     excluded: dict[int, list[int]]
+    values: list[Values]
 
 
 def _property_agreement(source: AnalysedText, target: AnalysedText) -> _Agreement:
@@ -329,7 +373,8 @@ def _property_agreement(source: AnalysedText, target: AnalysedText) -> _Agreemen
         excluded.setdefault(row, []).append(column)
     best = np.zeros((len(places), len(target.graph.entities)))
     np.maximum.at(best.T, target.property_owners, similarity.T)
-    return _Agreement(places, similarity, best, excluded)
+    own = [source.values_at.get(row, frozenset()) for row in rows]
+    return _Agreement(places, similarity, best, excluded, own)
 
 
 def _by_entity(source: AnalysedText, target: AnalysedText, best: FloatArray) -> FloatArray:

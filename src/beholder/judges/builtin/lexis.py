@@ -13,13 +13,14 @@ from beholder.embed.exact import cosines
 from beholder.judges.builtin.classes import EXCLUDED, exclude, values
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.vectors import vectors
-from beholder.language.lexicon import word_set
+from beholder.language.lexicon import PEOPLE, word_set
 from beholder.language.unseen import OPINIONS
 from beholder.text.kinds import (
     bases,
     covered,
     derived,
     general,
+    is_mostly,
     meanings,
     parents,
     parts_of_speech,
@@ -63,6 +64,8 @@ def tie(asked: str, said: str) -> Tie:
         return "same"
     if exclude(values(asked), values(said)):
         return "other"
+    if asked == "person" and said not in PEOPLE and not is_mostly(said, asked):
+        return ""
     if derived(asked, said) or _whole(asked) == _whole(said):
         return "same"
     if asked in _WRITTEN and said in _WRITTEN:
