@@ -6,8 +6,10 @@ Pairs of long descriptions (``iiw400_sxs``, ``docci_test_sxs``, dev halves), bot
 marks are of readers who saw texts, statements and what the other text was said to say instead
 (``training/readings/contradictions.jsonl``); the planted facts are a writer's
 (``training/readings/planted.jsonl``). The rule was chosen on these pairs, so that the shares are no
-estimate for others. Prints the marks of all contradicted units, how many have none, and in how many
-altered texts a unit at the changed words is contradicted or not said.
+estimate for others. ``contradiction_cases.jsonl`` are pairs of short texts by a writer who knew
+only what a contradiction is. Prints the marks of all contradicted units, how many have none, in how
+many altered texts a unit at the changed words is contradicted or not said, and how many of the
+written cases are called.
 """
 
 from __future__ import annotations
@@ -80,6 +82,18 @@ def main() -> None:
         contradicted += any(finding.contradiction for finding in there)
         unsaid += any(finding.grade < PRESENT for finding in there)
     print(f"of {len(planted)} planted facts {contradicted} are contradicted, {unsaid} not said")
+    cases: Counter[tuple[bool, bool]] = Counter()
+    for row in read("contradiction_cases.jsonl"):
+        start = row["a"].index(row["words"])
+        called = any(
+            finding.contradiction
+            for unit, _, finding in found(row["a"], row["b"])
+            if any(a < start + len(row["words"]) and start < b for a, b in unit.spans)
+        )
+        cases[called, row["contradicted"]] += 1
+    for right, name in ((True, "contradicting"), (False, "compatible")):
+        n = cases[True, right] + cases[False, right]
+        print(f"of {n} {name} cases {cases[True, right]} are called contradicted")
 
 
 if __name__ == "__main__":
