@@ -56,7 +56,8 @@ CASES = [
     json.loads(line)
     for line in Path(__file__).with_name("contradictions.jsonl").read_text("utf-8").splitlines()
 ]
-"""Written by somebody who knew the rule's text alone."""
+"""Written by writers who knew the rule's text alone. Of the second writer's 60 cases these are the
+ones that the judge gets right; ``training.studies.contradictions`` counts all."""
 MISSED = {
     "A wooden bench stands under a tree.": "what a thing is made of, in a clause of its own",
     "A cat with black fur lies on the sofa.": "the whole has the colour, its part another",
