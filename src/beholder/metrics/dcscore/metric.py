@@ -52,7 +52,7 @@ class DCScore(Metric[DCScoreEvidence]):
     reported in ``detail["flags"]``; ``on_empty="zero"`` makes it 0.
 
     An English candidate that has a reference's words out of order keeps down to a fifth of all
-    values but the two rates, as in PoSh: single facts survive in a heap of words.
+    values but the two rates, as in PoSh: its words still make single facts.
 
     Several references: a candidate's fact is right if any of them (or the picture) supports it;
     matches and recall are per reference, and the best f1 or the mean counts. In both directions

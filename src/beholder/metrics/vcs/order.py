@@ -300,7 +300,7 @@ def _two_row_least(windows: Windows, sign: int) -> float:
     """The least sum of signed costs for windows of one or two rows."""
     starts, rows = windows.starts, windows.ends - windows.starts
     steps = (2 * (starts[1:] - starts[:-1]) + rows[1:] - 1).tolist()
-    low, high = 0.0, 0.0 if rows[0] == 2 else math.inf  # inf where there is no second row
+    low, high = 0.0, 0.0 if rows[0] == 2 else math.inf  # inf without a second row
     for up, level, down, second in map(_TWO_ROW_STEPS[sign].__getitem__, steps):
         stay, fall = low + level, high + down
         if second:
