@@ -159,10 +159,10 @@ class _Block:
             scores -= scores.max(axis=2, keepdims=True)
             for head, row in enumerate(scores):  # as much as the processor's cache holds
                 shares = exp(row)
-                shares /= shares.sum(axis=1, keepdims=True)
-                np.matmul(
-                    on_grid(shares, _SHARES), values[head, low:high], out=mixed[head, start:stop]
-                )
+                shares /= shares.sum(axis=1, keepdims=True) * 2.0**-_SHARES
+                np.rint(shares, out=shares)  # in steps of the grid
+                np.matmul(shares, values[head, low:high], out=mixed[head, start:stop])
+        mixed *= 2.0**-_SHARES
         return x + self.attended(mixed.transpose(1, 0, 2).reshape(n, WIDTH))
 
 
