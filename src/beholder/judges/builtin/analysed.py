@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from operator import itemgetter
 
@@ -299,10 +299,12 @@ class AnalysedText:
         ]
 
 
+@lru_cache(maxsize=1)
 def verb_similarity(source: AnalysedText, target: AnalysedText) -> FloatArray:
     """(relations, relations), 0..1: by base forms, or by the forms in the texts where nearer.
 
-    "Located" and "situated" share a sense and a context that "locate" and "situate" do not.
+    "Located" and "situated" share a sense and a context that "locate" and "situate" do not. Kept for
+    the pair asked last, as several parts of the judge ask.
     """
     base = cosines(source.verb_vectors, target.verb_vectors)
     if not base.size:

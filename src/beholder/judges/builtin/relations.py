@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from beholder.embed.base import FloatArray
 from beholder.judges.builtin.analysed import AnalysedText, verb_similarity
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
-from beholder.language.statements import GraphUnit
 
 _ENDS = number("decide.ends")
 _SHOWN = number("relations.shown")
@@ -31,10 +30,15 @@ def related(
     pairs: Counterparts,
 ) -> dict[int, Evidence]:
     """What the target says of each relation of the source, by the place of its unit."""
-    verbs = verb_similarity(source, target)
+    verbs = verb_similarity(source, target).tolist()
+    strength = pairs.strength
+    (_, first, second), (_, subjects, objects) = source.relation_ends, target.relation_ends
+    straight = np.sqrt(strength[np.ix_(first, subjects)] * strength[np.ix_(second, objects)])
+    crossed = np.sqrt(strength[np.ix_(first, objects)] * strength[np.ix_(second, subjects)])
+    ends_of = zip(verbs, straight.tolist(), crossed.tolist(), strict=True)
     found: dict[int, Evidence] = {}
-    for row, (place, unit, predicate) in enumerate(source.relations):
-        best, reverse, ends = _look(unit, predicate, verbs[row], target, pairs)
+    for (place, unit, predicate), given in zip(source.relations, ends_of, strict=True):
+        best, reverse, ends = _look(predicate, target, *given)
         denied, told, at = False, "", best.at
         if reverse.value >= _ENDS > best.value:
             at = reverse.at
@@ -57,26 +61,22 @@ def related(
 
 
 def _look(
-    unit: GraphUnit,
     predicate: Predicate,
-    verbs: FloatArray,
     target: AnalysedText,
-    pairs: Counterparts,
+    verbs: Sequence[float],
+    straight: Sequence[float],
+    crossed: Sequence[float],
 ) -> tuple[_Near, _Near, _Near]:
     """The relations of the target that are likest to one as it is, exchanged, and by their ends."""
     best = reverse = likest = _Near()
-    first, second = pairs.strength[unit.subject], pairs.strength[unit.object]
-    columns, subjects, objects = target.relation_ends
-    straight = np.sqrt(first[subjects] * second[objects])
-    crossed = np.sqrt(first[objects] * second[subjects])
-    for column, *both in zip(columns, straight.tolist(), crossed.tolist(), strict=True):
-        ends = max(both)
+    for column, (right, wrong) in enumerate(zip(straight, crossed, strict=True)):
+        ends = max(right, wrong)
         # No likeness is above that of the ends, and a reverse counts from _ENDS on.
         known = ends <= reverse.value or ends < _ENDS
         if not known or ends > min(best.value, likest.value):
             said = target.relations[column][2]
-            verb = verb_likeness(predicate, said, float(verbs[column]))
-            right, wrong = likeness(predicate, said, verb, *both)
+            verb = verb_likeness(predicate, said, verbs[column])
+            right, wrong = likeness(predicate, said, verb, right, wrong)
             if right > best.value:
                 best = _Near(right, column)
             if wrong > reverse.value:
