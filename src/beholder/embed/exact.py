@@ -47,8 +47,8 @@ def exp(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         found += _TAYLOR[degree]
         found *= numbers
     found += 1.0
-    # From 2**52 on a float64 ends in the bits of its whole number: shifted to the exponent they make
-    # 2 to the power of it. ldexp takes several times as long.
+    # From 2**52 on a float64 ends in the bits of its whole number; moved to its exponent, they make
+    # it 2 to the power of that number. ldexp takes several times as long.
     powers += 2.0**52 + 1023.0
     bits = powers.view(np.int64)
     bits <<= 52

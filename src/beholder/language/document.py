@@ -83,7 +83,7 @@ class Document:
         parser: What made the tree, for signatures.
     """
 
-    __slots__ = ("_children", "parser", "sentences", "text", "words")
+    __slots__ = ("_children", "_deps", "parser", "sentences", "text", "words")
 
     def __init__(
         self, text: str, words: Sequence[Word], sentences: Sequence[Span], parser: str
@@ -92,11 +92,13 @@ class Document:
         self.words = tuple(words)
         self.sentences = tuple(sentences)
         self.parser = parser
-        children: list[list[tuple[Word, str]]] = [[] for _ in self.words]
+        self._children: list[list[tuple[Word, str]]] = [[] for _ in self.words]
+        self._deps: list[set[str]] = [set() for _ in self.words]  # by which words are attached
         for word in self.words:
             if word.head != word.index:
-                children[word.head].append((word, word.dep.split(":")[0]))
-        self._children = children
+                kind = word.dep.split(":")[0]
+                self._children[word.head].append((word, kind))
+                self._deps[word.head] |= {kind, word.dep}
 
     def joined(self, runs: Mapping[Span, tuple[str, str]]) -> Document:
         """The document with runs of words as one word each, in the tree where the topmost was.
@@ -147,10 +149,10 @@ class Document:
         gives only itself.
         """
         below = self._children[word.index]
-        if not below:
-            return []
         if not deps:
             return [child for child, _ in below]
+        if self._deps[word.index].isdisjoint(deps):
+            return []
         return [child for child, kind in below if kind in deps or child.dep in deps]
 
     def before(self, word: Word, *deps: str) -> list[Word]:
@@ -163,6 +165,8 @@ class Document:
 
     def child(self, word: Word, *deps: str) -> Word | None:
         """The first child with one of these relations."""
+        if deps and self._deps[word.index].isdisjoint(deps):
+            return None
         for child, kind in self._children[word.index]:
             if not deps or kind in deps or child.dep in deps:
                 return child

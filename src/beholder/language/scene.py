@@ -235,15 +235,15 @@ def _runs(document: Document) -> dict[Span, tuple[str, str]]:
         inside = [word for word in document if begin < word.start and word.end < end]
         if 1 < len(inside) <= _MOST_QUOTED and inside[0].sentence == inside[-1].sentence:
             runs[inside[0].index, inside[-1].index + 1] = _NAME
-    for word in document:
-        rest = document.words[word.index + 1 : word.index + 4]
-        joint = [w.lower for w in rest[:2]]
-        last = rest[2:] if joint == ["of", "the"] else rest[1:2]
-        if joint[:1] == ["of"] and last and _is_proper(word) and _is_proper(last[0]):
-            runs[word.index, last[0].index + 1] = _NAME
     for first, second in pairwise(document):
-        joined = document.text[first.start : second.end]
-        if "SYM" in (first.pos, second.pos) and _NUMERAL.fullmatch(joined):
+        if _is_proper(first) and second.lower == "of":
+            last = document.words[second.index + 1 : second.index + 3]
+            last = last[1:] if last and last[0].lower == "the" else last[:1]
+            if last and _is_proper(last[0]):
+                runs[first.index, last[0].index + 1] = _NAME
+    for first, second in pairwise(document):
+        symbol = "SYM" in (first.pos, second.pos)
+        if symbol and _NUMERAL.fullmatch(document.text[first.start : second.end]):
             runs[first.index, second.index + 1] = ("NUM", "CD")
     return runs
 

@@ -299,12 +299,11 @@ class AnalysedText:
         ]
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=1)  # several parts of the judge ask for the same pair
 def verb_similarity(source: AnalysedText, target: AnalysedText) -> FloatArray:
     """(relations, relations), 0..1: by base forms, or by the forms in the texts where nearer.
 
-    "Located" and "situated" share a sense and a context that "locate" and "situate" do not. Kept for
-    the pair asked last, as several parts of the judge ask.
+    "Located" and "situated" share a sense and a context that "locate" and "situate" do not.
     """
     base = cosines(source.verb_vectors, target.verb_vectors)
     if not base.size:
