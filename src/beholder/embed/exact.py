@@ -80,5 +80,8 @@ def cosines(a: FloatArray, b: FloatArray) -> npt.NDArray[np.float64]:
 
     Rounded to six decimals, so that a vector has the cosine 1 with itself.
     """
-    found = np.rint(products(a, b) * _STEPS) / _STEPS
+    found = products(a, b)
+    found *= _STEPS
+    np.rint(found, out=found)
+    found /= _STEPS
     return np.clip(found, 0.0, 1.0, out=found)

@@ -267,7 +267,7 @@ class Network:
         found, margins = np.empty(len(x), dtype=np.int64), np.empty(len(x))
         for start, stop in pairwise(bounds):
             scores = dependents[start:stop] @ heads[start:stop].T
-            np.fill_diagonal(scores, roots[start:stop])
+            scores.flat[:: stop - start + 1] = roots[start:stop]
             heads_here = best_tree(scores)
             found[start:stop] = heads_here + start
             margins[start:stop] = _margins(scores, heads_here)
@@ -331,19 +331,20 @@ def best_tree(scores: Floats) -> Ints:
         (n,) the head of each word, its own place for the root.
     """
     n = len(scores)
-    # One node more, the place above all: a word with it for head is the root.
-    arcs = np.full((n + 1, n + 1), -np.inf)
-    arcs[:n, :n] = scores
-    roots = np.diagonal(arcs)[:n].copy()
-    np.fill_diagonal(arcs, -np.inf)
-    heads: Ints = arcs[:n, :n].argmax(axis=1)
-    most = arcs[np.arange(n), heads]
+    links = scores.astype(np.float64)
+    roots = links.diagonal().copy()
+    links.flat[:: n + 1] = -np.inf
+    heads: Ints = links.argmax(axis=1)
+    most = links.max(axis=1)
     # No tree under a root is better than the root with the best heads of all others.
     root = int((roots - most).argmax())
     heads[root] = root
     if _cycle(heads, root) is None:
         return heads
-    # A second root costs more than all other heads can gain.
+    # One node more, the place above all: a word with it for head is the root. A second root costs
+    # more than all other heads can gain.
+    arcs = np.full((n + 1, n + 1), -np.inf)
+    arcs[:n, :n] = links
     arcs[:n, n] = roots - (1.0 + n * float(np.ptp(scores)))
     heads = _arborescence(arcs, n)[:n]
     return np.where(heads == n, np.arange(n), heads)

@@ -62,8 +62,7 @@ def _give_back(words: list[Word], word: Word, children: list[Word], likely: bool
     before = [c for c in children if c.index < word.index]
     tag = "VBZ" if word.tag == "NNS" else "VBP"
     joined = word.dep == "conj" and words[word.head].tag == tag
-    deps = {c.dep for c in before}
-    if joined and {"cc"} <= deps <= {"cc", "advmod", "punct"}:
+    if joined and {"cc"} <= {c.dep for c in before} <= {"cc", "advmod", "punct"}:
         words[word.index] = word._replace(pos="VERB", tag=tag)  # with the subject of the first
         return
     subject = _subject(words, word, children, likely)
@@ -100,8 +99,8 @@ def _subject(
     fits = subject.tag == "NN" or subject.lower in _ONE_MORE if singular else _is_several(subject)
     joined = word.dep == "conj" and head.is_noun  # "a dog and a cat sleep"
     joined = likely and (joined or any(c.dep == "case" for c in before))  # "pieces of wood lie"
-    sure = likely or _is_no_phrase(words, word, children)
-    return subject if sure and (fits or joined) else None
+    sure = (fits or joined) and (likely or _is_no_phrase(words, word, children))
+    return subject if sure else None
 
 
 def _is_several(word: Word) -> bool:

@@ -35,7 +35,7 @@ _PARTS = frozenset(("depth", "side", "vertical"))
 _SENTENCE_END = re.compile(r"[.!?\n]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Property:
     """Something a text says of one entity: an attribute, a modifier in its name, what it does.
 
