@@ -35,7 +35,8 @@ def related(
     (_, first, second), (_, subjects, objects) = source.relation_ends, target.relation_ends
     straight = np.sqrt(strength[np.ix_(first, subjects)] * strength[np.ix_(second, objects)])
     crossed = np.sqrt(strength[np.ix_(first, objects)] * strength[np.ix_(second, subjects)])
-    ends_of = zip(verbs, straight.tolist(), crossed.tolist(), strict=True)
+    order = np.argsort(-np.maximum(straight, crossed), axis=1, kind="stable")
+    ends_of = zip(verbs, straight.tolist(), crossed.tolist(), order.tolist(), strict=True)
     found: dict[int, Evidence] = {}
     for (place, unit, predicate), given in zip(source.relations, ends_of, strict=True):
         best, reverse, ends = _look(predicate, target, *given)
@@ -66,23 +67,28 @@ def _look(
     verbs: Sequence[float],
     straight: Sequence[float],
     crossed: Sequence[float],
+    order: Sequence[int],
 ) -> tuple[_Near, _Near, _Near]:
-    """The relations of the target that are likest to one as it is, exchanged, and by their ends."""
+    """The relations of the target that are likest to one as it is, exchanged, and by their ends.
+
+    They come in the order of their ends, the likest first; of relations as like the first counts.
+    """
     best = reverse = likest = _Near()
-    for column, (right, wrong) in enumerate(zip(straight, crossed, strict=True)):
+    for column in order:
+        right, wrong = straight[column], crossed[column]
         ends = max(right, wrong)
         # No likeness is above that of the ends, and a reverse counts from _ENDS on.
-        known = ends <= reverse.value or ends < _ENDS
-        if not known or ends > min(best.value, likest.value):
-            said = target.relations[column][2]
-            verb = verb_likeness(predicate, said, verbs[column])
-            right, wrong = likeness(predicate, said, verb, right, wrong)
-            if right > best.value:
-                best = _Near(right, column)
-            if wrong > reverse.value:
-                reverse = _Near(wrong, column)
-            if ends > likest.value:
-                likest = _Near(ends, column)
+        if ends < best.value and (ends < _ENDS or ends < reverse.value):
+            break
+        if ends > likest.value:
+            likest = _Near(ends, column)
+        said = target.relations[column][2]
+        verb = verb_likeness(predicate, said, verbs[column])
+        right, wrong = likeness(predicate, said, verb, right, wrong)
+        if right > best.value or (right == best.value and column < best.at):
+            best = _Near(right, column)
+        if wrong > reverse.value or (wrong == reverse.value and column < reverse.at):
+            reverse = _Near(wrong, column)
     return best, reverse, likest
 
 
