@@ -40,12 +40,14 @@ class _Thing:
         remembered: The first and the last few, so that a thing named often costs no more.
         nouns: Those remembered that are nouns.
         heads: The heads of these.
+        is_absent: Whether the text says that there is no such thing.
     """
 
-    __slots__ = ("first", "heads", "last", "mentions", "nouns", "remembered")
+    __slots__ = ("first", "heads", "is_absent", "last", "mentions", "nouns", "remembered")
 
     def __init__(self, first: MentionSpan) -> None:
         self.first = first
+        self.is_absent = first.is_absent
         self.mentions: list[MentionSpan] = []
         self.add(first)
 
@@ -118,7 +120,7 @@ class _Resolver:
 
     def _known(self) -> list[_Thing]:
         """The last things named; what is not there is not repeated."""
-        return [thing for thing in self.things[-_WINDOW:] if not thing.first.is_absent]
+        return [thing for thing in self.things[-_WINDOW:] if not thing.is_absent]
 
     def _recent(self) -> list[_Thing]:
         """The last things named, those spoken of last first."""
@@ -148,7 +150,11 @@ class _Resolver:
         bare = mention.plural and not self.document.children(mention.word, "det", "nummod")
         if mention.other or mention.is_absent or not (mention.definite or bare):
             return None
-        matches = [thing for thing in self._known() if self._same_noun(mention, thing)]
+        if mention.is_name:
+            like = [t for t in self._known() if any(_same_name(mention, m) for m in t.nouns)]
+        else:
+            like = [t for t in self._known() if mention.head in t.heads]
+        matches = [thing for thing in like if self._same_noun(mention, thing)]
         if matches:
             return max(matches, key=lambda t: (self._likeness(mention, t), t.last.word.index))
         wider = mention.head in HYPERNYMS and not mention.is_name
@@ -179,19 +185,17 @@ class _Resolver:
         return first.is_name or of_one_kind or _within_clause(document, word)
 
     def _same_noun(self, mention: MentionSpan, thing: _Thing) -> bool:
-        nouns = thing.nouns
-        if mention.is_name:
-            alike = any(_same_name(mention, m) for m in nouns)
-        else:
-            alike = mention.head in thing.heads and thing.first.plural == mention.plural
+        """Whether a mention means the thing that has its name or its noun."""
         in_sentence = thing.first.word.sentence == mention.word.sentence
-        if not alike or (in_sentence and self._joined(mention, thing)):
+        if in_sentence and self._joined(mention, thing):
             return False
         if mention.is_name:
             return True
-        if any(mention.contradicts(m) or mention.set_apart_from(m) for m in nouns):
+        if thing.first.plural != mention.plural:
             return False
-        first = nouns[0]
+        if any(mention.contradicts(m) or mention.set_apart_from(m) for m in thing.nouns):
+            return False
+        first = thing.nouns[0]
         if not mention.definite or self.document.child(mention.word, "nmod:poss"):
             described = mention.describing == first.describing
             return described and self._owner(mention) == self._owner(first)

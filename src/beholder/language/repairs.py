@@ -60,6 +60,8 @@ def verbs_read_as_nouns(words: Sequence[Word], likely: Collection[int] = ()) -> 
 
 def _give_back(words: list[Word], word: Word, children: list[Word], likely: bool) -> None:
     before = [c for c in children if c.index < word.index]
+    if not before:
+        return
     tag = "VBZ" if word.tag == "NNS" else "VBP"
     joined = word.dep == "conj" and words[word.head].tag == tag
     if joined and {"cc"} <= {c.dep for c in before} <= {"cc", "advmod", "punct"}:

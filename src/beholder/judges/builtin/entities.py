@@ -300,14 +300,16 @@ def relation_agreement(
     if not groups:
         return found
     asked, said = _ends(source), _ends(target)
-    verbs, near = verb_similarity(source, target).tolist(), similarity.tolist()
+    verbs = verb_similarity(source, target)
 
     def best(relation: int, end: int, first: bool, column: int) -> float:
         _, unit, predicate = source.relations[relation]
         return max(
             (
-                _agrees(predicate, target.relations[at][2], verbs[relation][at], first == leads)
-                * near[end][far]
+                _agrees(
+                    predicate, target.relations[at][2], verbs.item(relation, at), first == leads
+                )
+                * similarity.item(end, far)
                 for at, far, leads in said.get(column, ())
                 if unit.polarity == target.relations[at][1].polarity
             ),

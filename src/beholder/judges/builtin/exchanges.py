@@ -117,18 +117,18 @@ def _relation_owners(
 ) -> Iterable[tuple[int, set[int]]]:
     """For each relation the entities of the target that stand so to its object."""
     columns, subjects, objects = target.relation_ends
-    verbs = verb_similarity(source, target).tolist()
-    alike = pairs.alike.tolist()  # each its own where both texts have as many
+    verbs = verb_similarity(source, target)
     for row, (place, unit, predicate) in enumerate(source.relations):
         if unit.object is None or not unit.polarity:
             continue
-        named = alike[unit.object]
+        # Each its own where both texts have as many.
+        named = pairs.alike[unit.object].tolist()
         owners: set[int] = set()
         for column, first, second in zip(columns, subjects.tolist(), objects.tolist(), strict=True):
             if not (named[first] or named[second]):
                 continue
             said = target.relations[column]
-            straight, crossed = alike_predicates(predicate, said[2], verbs[row][column])
+            straight, crossed = alike_predicates(predicate, said[2], verbs.item(row, column))
             if said[1].polarity and straight and named[second]:
                 owners.add(_doer(target, said[1]))
             if said[1].polarity and crossed and named[first]:

@@ -30,15 +30,15 @@ def related(
     pairs: Counterparts,
 ) -> dict[int, Evidence]:
     """What the target says of each relation of the source, by the place of its unit."""
-    verbs = verb_similarity(source, target).tolist()
+    verbs = verb_similarity(source, target)
     strength = pairs.strength
     (_, first, second), (_, subjects, objects) = source.relation_ends, target.relation_ends
     straight = np.sqrt(strength[np.ix_(first, subjects)] * strength[np.ix_(second, objects)])
     crossed = np.sqrt(strength[np.ix_(first, objects)] * strength[np.ix_(second, subjects)])
     order = np.argsort(-np.maximum(straight, crossed), axis=1, kind="stable")
-    ends_of = zip(verbs, straight.tolist(), crossed.tolist(), order.tolist(), strict=True)
     found: dict[int, Evidence] = {}
-    for (place, unit, predicate), given in zip(source.relations, ends_of, strict=True):
+    for row, (place, unit, predicate) in enumerate(source.relations):
+        given = (table[row].tolist() for table in (verbs, straight, crossed, order))
         best, reverse, ends = _look(predicate, target, *given)
         denied, told, at = False, "", best.at
         if reverse.value >= _ENDS > best.value:
