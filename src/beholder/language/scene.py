@@ -267,8 +267,8 @@ def _quoted_as_objects(document: Document) -> Document:
 def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
     """Settle "It is a dog": what "it" repeats is a dog, or "it" is the dog that is named here."""
     for word in document:
-        head = document.head(word)
-        if word.lower == "it" and head is not None and head.lemma in WEATHER:
+        head = document.head(word) if word.lower == "it" else None
+        if head is not None and head.lemma in WEATHER:
             links.same.pop(word.index, None)
     for index in list(phrases.by_word):
         noun = document.words[index]
@@ -308,11 +308,11 @@ _NUMERAL = re.compile(r"[$€£#]? ?\d[\d.,:/]*(?: ?[%°])?", re.ASCII)
 def numeral_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
     """Bare numerals, of the noun or the subject that they say something of: "shows 4:40"."""
     for word in document:
-        head = document.head(word)
-        dated = YEAR.fullmatch(word.text) and document.child(word, "case")
-        if not _NUMERAL.fullmatch(word.text) or word.index in phrases.by_word or dated:
+        if not _NUMERAL.fullmatch(word.text) or word.index in phrases.by_word:
             continue
-        said = word
+        if YEAR.fullmatch(word.text) and document.child(word, "case"):
+            continue
+        said, head = word, document.head(word)
         known = None if head is None else phrases.by_word.get(head.index)
         if known is not None and word in known.name:
             continue

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -98,8 +97,14 @@ class AnalysedText:
 
     def at(self, span: Span) -> Span:
         """The words that lie in a range of characters, as first and one past the last."""
-        first = bisect_right(self.spans, span[0], key=itemgetter(1))
-        return first, bisect_left(self.spans, span[1], first, key=itemgetter(0))
+        starts, ends = self._places
+        first = bisect_right(ends, span[0])
+        return first, bisect_left(starts, span[1], first)
+
+    @cached_property
+    def _places(self) -> tuple[list[int], list[int]]:
+        """Where the words begin, and where they end."""
+        return [start for start, _ in self.spans], [end for _, end in self.spans]
 
     @cached_property
     def sentences(self) -> list[int]:
@@ -107,7 +112,8 @@ class AnalysedText:
         text, found, number = self.graph.text, [], 0
         before = self.spans[0][0] if self.spans else 0
         for start, end in self.spans:
-            number += _SENTENCE_END.search(text, before, start) is not None
+            if text[before:start] != " " and _SENTENCE_END.search(text, before, start):
+                number += 1
             found.append(number)
             before = end
         return found

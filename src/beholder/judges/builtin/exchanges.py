@@ -116,7 +116,8 @@ def _relation_owners(
     source: AnalysedText, target: AnalysedText, pairs: Counterparts
 ) -> Iterable[tuple[int, set[int]]]:
     """For each relation the entities of the target that stand so to its object."""
-    columns, subjects, objects = target.relation_ends
+    _, subjects, objects = target.relation_ends
+    ends = list(zip(subjects.tolist(), objects.tolist(), strict=True))
     verbs = verb_similarity(source, target)
     for row, (place, unit, predicate) in enumerate(source.relations):
         if unit.object is None or not unit.polarity:
@@ -124,7 +125,7 @@ def _relation_owners(
         # Each its own where both texts have as many.
         named = pairs.alike[unit.object].tolist()
         owners: set[int] = set()
-        for column, first, second in zip(columns, subjects.tolist(), objects.tolist(), strict=True):
+        for column, (first, second) in enumerate(ends):
             if not (named[first] or named[second]):
                 continue
             said = target.relations[column]

@@ -188,11 +188,8 @@ class _Gathering:
             return Evidence(
                 "attribute", unit.polarity, counterpart=False, coverage=coverage, vague=vague
             )
-        similarity, owners = agreement.similarity[row], target.property_owners
-        stated = float(np.max(pairs.strength[index] * agreement.best[row]))
-        own = np.flatnonzero(owners == other)
-        best = int(own[np.argmax(similarity[own])])  # its name, at least, is said of a thing
-        on_own = float(similarity[best])
+        owners = target.property_owners
+        stated, best, on_own, on_alike = self._likenesses[row]
         against = [
             j
             for j in agreement.excluded.get(row, ())
@@ -219,7 +216,7 @@ class _Gathering:
             named=float(pairs.similarity[index, other]),
             stated=stated,
             on_counterpart=on_own,
-            on_alike=float(similarity[pairs.alike[index, owners]].max(initial=0.0)),
+            on_alike=on_alike,
             denied=denied or share,
             excluded=bool(against),
             vague=self._source.says_little(unit),
@@ -227,6 +224,24 @@ class _Gathering:
             told=told,
             where=where,
         )
+
+    @cached_property
+    def _likenesses(self) -> list[tuple[float, int, float, float]]:
+        """Of each attribute how well it is said of its thing, weighed by which thing that is.
+
+        Then the property of the counterpart that is likest, its likeness, and the best likeness of
+        what is said of any thing of the name.
+        """
+        pairs, agreement, owners = self._pairs, self._agreement, self._target.property_owners
+        subjects = [self._source.units[place].subject for place in agreement.places]
+        things = np.array(subjects, np.intp)
+        stated = (pairs.strength[things] * agreement.best).max(axis=1)
+        # Its name, at least, is said of a thing.
+        own = np.where(owners == pairs.best[things, None], agreement.similarity, -1.0)
+        alike = np.where(pairs.alike[np.ix_(things, owners)], agreement.similarity, 0.0)
+        best, on_own, on_alike = own.argmax(axis=1), own.max(axis=1), alike.max(axis=1)
+        found = (stated.tolist(), best.tolist(), on_own.tolist(), on_alike.tolist())
+        return list(zip(*found, strict=True))
 
     def _is_own_material(self, index: int, said: int) -> bool:
         """Whether a property of the target is what a thing is made of by the source, too.
