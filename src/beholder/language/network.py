@@ -286,11 +286,11 @@ class Network:
 
 def _margins(scores: FloatArray, chosen: Ints) -> FloatArray:
     """How far the chosen column of each row is above the best other one."""
-    rows = np.arange(len(scores))
-    others = scores.astype(np.float64)
-    taken = others[rows, chosen]
-    others[rows, chosen] = -np.inf
-    margins: FloatArray = taken - others.max(axis=1)
+    others = scores.astype(np.float64).ravel()
+    places = np.arange(0, scores.size, scores.shape[1]) + chosen
+    taken = others[places]
+    others[places] = -np.inf
+    margins: FloatArray = taken - others.reshape(scores.shape).max(axis=1)
     return margins
 
 

@@ -172,7 +172,7 @@ def adjectives_read_as_nouns(words: Sequence[Word]) -> list[Word]:
     """Give back an adjective before a comma that was tagged as a noun: "a light, upright panel"."""
     found = list(words)
     for article, word, comma in zip(words, words[1:], words[2:], strict=False):
-        if article.lower not in ("a", "an") or comma.text != "," or word.tag != "NN":
+        if comma.text != "," or word.tag != "NN" or article.lower not in ("a", "an"):
             continue
         joined = (w for w in words if w.head == word.index and w.dep in ("conj", "appos"))
         second = (w for w in words if w.head == word.head and w.dep == word.dep and w > comma)
