@@ -25,6 +25,7 @@ from beholder.language.statements import GraphUnit, graph_units
 from beholder.records import Span
 from beholder.text import frequency
 from beholder.text import words as word_spans
+from beholder.text.tokenize import lower_words
 
 Ints = npt.NDArray[np.intp]
 _FLOOR = 1e-9
@@ -342,8 +343,7 @@ def _undergoes(unit: GraphUnit) -> bool:
 
 
 def _words(value: str) -> list[str]:
-    lower = value.lower()
-    return [lower[a:b] for a, b in word_spans(lower)] or re.findall(r"\S+", lower)
+    return lower_words(value) or re.findall(r"\S+", value.lower())
 
 
 def _of_place(classes: Values) -> Values:
