@@ -47,8 +47,12 @@ def exp(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         found += _TAYLOR[degree]
         found *= numbers
     found += 1.0
-    # A float64 with these bits is 2 to the power of the number; ldexp takes several times as long.
-    found *= ((powers.astype(np.int64) + 1023) << 52).view(np.float64)
+    # From 2**52 on a float64 ends in the bits of its whole number; moved to its exponent, they make
+    # it 2 to the power of that number. ldexp takes several times as long.
+    powers += 2.0**52 + 1023.0
+    bits = powers.view(np.int64)
+    bits <<= 52
+    found *= powers
     return found
 
 
@@ -76,5 +80,8 @@ def cosines(a: FloatArray, b: FloatArray) -> npt.NDArray[np.float64]:
 
     Rounded to six decimals, so that a vector has the cosine 1 with itself.
     """
-    found = np.rint(products(a, b) * _STEPS) / _STEPS
+    found = products(a, b)
+    found *= _STEPS
+    np.rint(found, out=found)
+    found /= _STEPS
     return np.clip(found, 0.0, 1.0, out=found)

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import mul
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -38,19 +39,24 @@ def features(words: Sequence[Word], ends: Sequence[Word] = ()) -> tuple[float, .
     known = [word for word in words if word.margins]
     if not known:
         return ()
-    own = map(min, zip(*(_squashed(word.margins) for word in known), strict=True))
+    own = _least([_squashed(word.margins) for word in known])
     nouns = [_squashed(word.margins) for word in ends if word.margins]
-    theirs = map(min, zip(*nouns or (_NONE,), strict=True))
+    theirs = _least(nouns) if nouns else _NONE
     first = known[0].index
     far = max((abs(word.index - first) for word in ends), default=0)
     return (1.0, *own, *theirs, min(far, _FAR) / _FAR, float(len(words) > _LONG))
+
+
+def _least(margins: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    """The least of each margin."""
+    return margins[0] if len(margins) == 1 else tuple(map(min, *margins))
 
 
 def doubt(part: Part, found: Sequence[float]) -> float:
     """How likely a part with these features is misread, 0..1; 0 without features."""
     if not found:
         return 0.0
-    total = sum(w * x for w, x in zip(_WEIGHTS[part], found, strict=True))
+    total = sum(map(mul, _WEIGHTS[part], found))
     return round(1.0 / (1.0 + math.exp(-total)), _DIGITS)
 
 

@@ -8,8 +8,6 @@ and "the other" pick members of a group.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from beholder.language.document import Document, Word
 from beholder.language.lexicon import BODY, COLLECTIVE, HYPERNYMS, WORN
 from beholder.language.links import (
@@ -32,34 +30,40 @@ _WINDOW = 60
 """How many earlier things are looked at for one mention; keeps long texts linear."""
 
 
-@dataclass(slots=True)
 class _Thing:
-    """What has been mentioned so far: all mentions of one thing."""
+    """What has been mentioned so far: all mentions of one thing.
 
-    mentions: list[MentionSpan]
+    Attributes:
+        mentions: All of them.
+        first: The first.
+        last: The last.
+        remembered: The first and the last few, so that a thing named often costs no more.
+        nouns: Those remembered that are nouns.
+        heads: The heads of these.
+        is_absent: Whether the text says that there is no such thing.
+    """
 
-    @property
-    def remembered(self) -> list[MentionSpan]:
-        """The first mention and the last few, so that a thing named often costs no more."""
-        return [self.mentions[0], *self.mentions[1:][-_MEMORY:]]
+    __slots__ = ("first", "heads", "is_absent", "last", "mentions", "nouns", "remembered")
 
-    @property
-    def nouns(self) -> list[MentionSpan]:
-        """The remembered mentions by a noun."""
-        return [m for m in self.remembered if m.pronoun is None]
+    def __init__(self, first: MentionSpan) -> None:
+        self.first = first
+        self.is_absent = first.is_absent
+        self.mentions: list[MentionSpan] = []
+        self.add(first)
+
+    def add(self, mention: MentionSpan) -> None:
+        """Note a further mention."""
+        self.mentions.append(mention)
+        self.last = mention
+        recent = self.mentions[max(1, len(self.mentions) - _MEMORY) :]
+        self.remembered = [self.first, *recent]
+        self.nouns = [m for m in self.remembered if m.pronoun is None]
+        self.heads = {m.head for m in self.nouns}
 
     @property
     def words(self) -> frozenset[str]:
         """The words by which it was named and described."""
         return frozenset().union(*(m.describing | set(m.names) for m in self.nouns))
-
-    @property
-    def first(self) -> MentionSpan:
-        return self.mentions[0]
-
-    @property
-    def last(self) -> MentionSpan:
-        return self.mentions[-1]
 
 
 def resolve(document: Document, phrases: Phrases, coref: Coref = "builtin") -> Links:
@@ -109,15 +113,18 @@ class _Resolver:
     def _link(self, mention: MentionSpan, thing: _Thing | None) -> None:
         """A mention is of a thing, or of a new one."""
         if thing is None:
-            self.things.append(_Thing([mention]))
+            self.things.append(_Thing(mention))
         else:
             self.links.same[mention.word.index] = (thing.first.word.index,)
-            thing.mentions.append(mention)
+            thing.add(mention)
+
+    def _known(self) -> list[_Thing]:
+        """The last things named; what is not there is not repeated."""
+        return [thing for thing in self.things[-_WINDOW:] if not thing.is_absent]
 
     def _recent(self) -> list[_Thing]:
-        """The last things spoken of, the most recent first; what is not there is not repeated."""
-        window = [thing for thing in self.things[-_WINDOW:] if not thing.first.is_absent]
-        return sorted(window, key=lambda thing: -thing.last.word.index)
+        """The last things named, those spoken of last first."""
+        return sorted(self._known(), key=lambda thing: -thing.last.word.index)
 
     def _note_group(self, mention: MentionSpan) -> None:
         """Remember "a man and a woman" when its last member is read."""
@@ -143,10 +150,15 @@ class _Resolver:
         bare = mention.plural and not self.document.children(mention.word, "det", "nummod")
         if mention.other or mention.is_absent or not (mention.definite or bare):
             return None
-        matches = [thing for thing in self._recent() if self._same_noun(mention, thing)]
+        if mention.is_name:
+            like = [t for t in self._known() if any(_same_name(mention, m) for m in t.nouns)]
+        else:
+            like = [t for t in self._known() if mention.head in t.heads]
+        matches = [thing for thing in like if self._same_noun(mention, thing)]
         if matches:
             return max(matches, key=lambda t: (self._likeness(mention, t), t.last.word.index))
-        if mention.definite and not mention.is_name and not mention.describing:
+        wider = mention.head in HYPERNYMS and not mention.is_name
+        if wider and mention.definite and not mention.describing:
             return next((t for t in self._recent() if self._wider_noun(mention, t)), None)
         return None
 
@@ -173,18 +185,17 @@ class _Resolver:
         return first.is_name or of_one_kind or _within_clause(document, word)
 
     def _same_noun(self, mention: MentionSpan, thing: _Thing) -> bool:
-        nouns = thing.nouns
-        if not nouns or (
-            thing.first.word.sentence == mention.word.sentence and self._joined(mention, thing)
-        ):
+        """Whether a mention means the thing that has its name or its noun."""
+        in_sentence = thing.first.word.sentence == mention.word.sentence
+        if in_sentence and self._joined(mention, thing):
             return False
         if mention.is_name:
-            return any(_same_name(mention, m) for m in nouns)
-        if thing.first.plural != mention.plural or all(mention.head != m.head for m in nouns):
+            return True
+        if thing.first.plural != mention.plural:
             return False
-        if any(mention.contradicts(m) or mention.set_apart_from(m) for m in nouns):
+        if any(mention.contradicts(m) or mention.set_apart_from(m) for m in thing.nouns):
             return False
-        first = nouns[0]
+        first = thing.nouns[0]
         if not mention.definite or self.document.child(mention.word, "nmod:poss"):
             described = mention.describing == first.describing
             return described and self._owner(mention) == self._owner(first)
@@ -195,7 +206,7 @@ class _Resolver:
 
     def _is_only(self, mention: MentionSpan, thing: _Thing) -> bool:
         """Whether no other thing has the noun: "a large sedan ... the blue sedan"."""
-        rivals = [t for t in self._recent() if t is not thing and mention.head in t.first.names]
+        rivals = [t for t in self._known() if t is not thing and mention.head in t.first.names]
         elsewhere = mention.word.sentence != thing.first.word.sentence
         return _is_near(mention, thing) and not rivals and elsewhere
 
@@ -249,8 +260,12 @@ class _Resolver:
         return True
 
     def _best(self, mention: MentionSpan) -> _Thing | None:
-        fitting = (t for t in self._recent() if self._fits(mention, t))
-        return max(fitting, key=lambda t: self._salience(mention, t), default=None)
+        """The likeliest of the things that a pronoun can mean; of two alike the more recent one."""
+        return max(
+            (t for t in self._known() if self._fits(mention, t)),
+            key=lambda t: (self._salience(mention, t), t.last.word.index),
+            default=None,
+        )
 
     def _fits(self, mention: MentionSpan, thing: _Thing) -> bool:
         if not _is_near(mention, thing) or _is_picture(thing.first):
@@ -259,15 +274,14 @@ class _Resolver:
             return False
         if thing.first.pronoun is not None:
             return thing.first.pronoun == mention.pronoun
+        if thing.first.plural or (mention.pronoun == "they" and thing.first.head in COLLECTIVE):
+            return mention.pronoun not in ("he", "she", "it")
         sexes = {m.sex for m in thing.remembered} - {None}
         person = any(m.is_person for m in thing.remembered)
         if mention.pronoun in ("he", "she"):
             known = not sexes or sexes == {mention.sex}
-            living = person or any(m.is_alive or m.is_name for m in thing.remembered)
-            return known and living and not thing.first.plural
-        if mention.pronoun == "it":
-            return not person and not sexes and not thing.first.plural
-        return thing.first.plural or (person and not sexes) or thing.first.head in COLLECTIVE
+            return known and (person or any(m.is_alive or m.is_name for m in thing.remembered))
+        return not sexes and (not person if mention.pronoun == "it" else person)
 
     def _salience(self, mention: MentionSpan, thing: _Thing) -> float:
         """How likely a pronoun means a thing: near, subject, often named, of its own kind."""
@@ -289,11 +303,11 @@ class _Resolver:
     def _is_coargument(self, mention: MentionSpan, other: MentionSpan) -> bool:
         """Subject and object of one verb differ, and a thing is not its own owner."""
         word, earlier = mention.word, other.word
-        if mention.word.lower.endswith(("self", "selves")):
-            return False
         if word.dep == "nmod:poss":
-            return word.head == earlier.index
-        return word.head == earlier.head and earlier.dep != "conj" and word.dep != "conj"
+            same = word.head == earlier.index
+        else:
+            same = word.head == earlier.head and "conj" not in (earlier.dep, word.dep)
+        return same and not word.lower.endswith(("self", "selves"))
 
     # Members
 

@@ -196,7 +196,7 @@ def predicate_adjectives(
     document: Document, word: Word, phrases: Phrases
 ) -> Iterator[AttributeFact]:
     """As in "is tall", "looks old", "painted white"; also the adjectives joined to them."""
-    adjective = word.pos == "ADJ" or (word.lower in lex.COLOURS and word.pos in ("NOUN", "PROPN"))
+    adjective = word.pos == "ADJ" or (word.is_noun and word.lower in lex.COLOURS)
     rule = _predicate_rule(document, word) if adjective else None
     if rule is None or word.lower in _NO_QUALITY or word.index in phrases.by_word:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -83,7 +84,7 @@ class Document:
         parser: What made the tree, for signatures.
     """
 
-    __slots__ = ("_children", "parser", "sentences", "text", "words")
+    __slots__ = ("_children", "_deps", "parser", "sentences", "text", "words")
 
     def __init__(
         self, text: str, words: Sequence[Word], sentences: Sequence[Span], parser: str
@@ -92,11 +93,13 @@ class Document:
         self.words = tuple(words)
         self.sentences = tuple(sentences)
         self.parser = parser
-        children: list[list[tuple[Word, str]]] = [[] for _ in self.words]
+        self._children: dict[int, list[tuple[Word, str]]] = defaultdict(list)
+        self._deps: dict[int, set[str]] = defaultdict(set)  # by which words are attached to each
         for word in self.words:
             if word.head != word.index:
-                children[word.head].append((word, word.dep.split(":")[0]))
-        self._children = children
+                kind = word.dep.split(":")[0]
+                self._children[word.head].append((word, kind))
+                self._deps[word.head].update((kind, word.dep))
 
     def joined(self, runs: Mapping[Span, tuple[str, str]]) -> Document:
         """The document with runs of words as one word each, in the tree where the topmost was.
@@ -146,11 +149,11 @@ class Document:
         A name stands for its subtypes too: ``nsubj`` gives ``nsubj:pass``, while ``nsubj:pass``
         gives only itself.
         """
-        below = self._children[word.index]
-        if not below:
-            return []
+        below = self._children.get(word.index, ())
         if not deps:
             return [child for child, _ in below]
+        if not below or self._deps[word.index].isdisjoint(deps):
+            return []
         return [child for child, kind in below if kind in deps or child.dep in deps]
 
     def before(self, word: Word, *deps: str) -> list[Word]:
@@ -163,7 +166,10 @@ class Document:
 
     def child(self, word: Word, *deps: str) -> Word | None:
         """The first child with one of these relations."""
-        for child, kind in self._children[word.index]:
+        below = self._children.get(word.index, ())
+        if not below or (deps and self._deps[word.index].isdisjoint(deps)):
+            return None
+        for child, kind in below:
             if not deps or kind in deps or child.dep in deps:
                 return child
         return None
@@ -172,7 +178,7 @@ class Document:
         """The word and all below it, in text order."""
         found, queue = {word.index}, [word]
         while queue:
-            for child, _ in self._children[queue.pop().index]:
+            for child, _ in self._children.get(queue.pop().index, ()):
                 if child.index not in found:
                     found.add(child.index)
                     queue.append(child)

@@ -148,6 +148,9 @@ class SceneGraph:
     rules: str = "fixed"
     parser: str = "builtin"
 
+    def __hash__(self) -> int:
+        return hash(self.text)
+
     def attributes_of(self, entity: int) -> tuple[Attribute, ...]:
         """The attributes of one entity."""
         return tuple(a for a in self.attributes if a.entity == entity)

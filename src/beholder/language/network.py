@@ -159,10 +159,10 @@ class _Block:
             scores -= scores.max(axis=2, keepdims=True)
             for head, row in enumerate(scores):  # as much as the processor's cache holds
                 shares = exp(row)
-                shares /= shares.sum(axis=1, keepdims=True)
-                np.matmul(
-                    on_grid(shares, _SHARES), values[head, low:high], out=mixed[head, start:stop]
-                )
+                shares /= shares.sum(axis=1, keepdims=True) * 2.0**-_SHARES
+                np.rint(shares, out=shares)  # in steps of the grid
+                np.matmul(shares, values[head, low:high], out=mixed[head, start:stop])
+        mixed *= 2.0**-_SHARES
         return x + self.attended(mixed.transpose(1, 0, 2).reshape(n, WIDTH))
 
 
@@ -267,7 +267,7 @@ class Network:
         found, margins = np.empty(len(x), dtype=np.int64), np.empty(len(x))
         for start, stop in pairwise(bounds):
             scores = dependents[start:stop] @ heads[start:stop].T
-            np.fill_diagonal(scores, roots[start:stop])
+            scores.flat[:: stop - start + 1] = roots[start:stop]
             heads_here = best_tree(scores)
             found[start:stop] = heads_here + start
             margins[start:stop] = _margins(scores, heads_here)
@@ -286,11 +286,11 @@ class Network:
 
 def _margins(scores: FloatArray, chosen: Ints) -> FloatArray:
     """How far the chosen column of each row is above the best other one."""
-    rows = np.arange(len(scores))
-    others = scores.astype(np.float64)
-    taken = others[rows, chosen]
-    others[rows, chosen] = -np.inf
-    margins: FloatArray = taken - others.max(axis=1)
+    others = scores.astype(np.float64).ravel()
+    places = np.arange(0, scores.size, scores.shape[1]) + chosen
+    taken = others[places]
+    others[places] = -np.inf
+    margins: FloatArray = taken - others.reshape(scores.shape).max(axis=1)
     return margins
 
 
@@ -331,19 +331,20 @@ def best_tree(scores: Floats) -> Ints:
         (n,) the head of each word, its own place for the root.
     """
     n = len(scores)
-    # One node more, the place above all: a word with it for head is the root.
-    arcs = np.full((n + 1, n + 1), -np.inf)
-    arcs[:n, :n] = scores
-    roots = np.diagonal(arcs)[:n].copy()
-    np.fill_diagonal(arcs, -np.inf)
-    heads: Ints = arcs[:n, :n].argmax(axis=1)
-    most = arcs[np.arange(n), heads]
+    links = scores.astype(np.float64)
+    roots = links.diagonal().copy()
+    links.flat[:: n + 1] = -np.inf
+    heads: Ints = links.argmax(axis=1)
+    most = links.max(axis=1)
     # No tree under a root is better than the root with the best heads of all others.
     root = int((roots - most).argmax())
     heads[root] = root
     if _cycle(heads, root) is None:
         return heads
-    # A second root costs more than all other heads can gain.
+    # One node more, the place above all: a word with it for head is the root. A second root costs
+    # more than all other heads can gain.
+    arcs = np.full((n + 1, n + 1), -np.inf)
+    arcs[:n, :n] = links
     arcs[:n, n] = roots - (1.0 + n * float(np.ptp(scores)))
     heads = _arborescence(arcs, n)[:n]
     return np.where(heads == n, np.arange(n), heads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from itertools import groupby, islice, pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, TypeAlias, overload
 
 from beholder.errors import ConfigError, ItemError
@@ -107,14 +107,15 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Read]], name: st
     sentences: list[tuple[int, int]] = []
     for paragraph, read in parts:
         offset, first_sentence = len(words), len(sentences)
+        begins: list[int] = []
         for row in repaired(join_hyphens(read.words), read.likely):
             start, end = paragraph.original(row.start, row.end)
             base, sentence = lemma(row.text, row.pos, row.tag), first_sentence + row.sentence
+            if not begins or sentence != words[-1].sentence:
+                begins.append(len(words))
             said = (offset + row.index, row.text, base, row.pos, row.tag, row.dep)
             words.append(Word(*said, offset + row.head, start, end, sentence, row.margins))
-        for _, inside in groupby(words[offset:], lambda word: word.sentence):
-            places = [word.index for word in inside]
-            sentences.append((places[0], places[-1] + 1))
+        sentences += pairwise([*begins, len(words)])
     return Document(text, bound_depth(words), sentences, name)
 
 
@@ -214,6 +215,8 @@ _BEFORE_A_NOUN = frozenset(
 
 def join_hyphens(words: Sequence[Word]) -> list[Word]:
     """The words with every hyphen compound joined; with new indexes and heads."""
+    if all(word.text != "-" for word in words):
+        return list(words)
     starts = [at for at in range(len(words)) if not _continues(words, at)]
     groups = [range(start, end) for start, end in pairwise([*starts, len(words)])]
     if len(groups) == len(words):

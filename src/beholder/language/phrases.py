@@ -88,7 +88,7 @@ def find_phrases(document: Document) -> Phrases:
 
 
 def _is_candidate(document: Document, word: Word) -> bool:
-    if not any(c.isalnum() for c in word.text):
+    if not (word.text.isalnum() or any(c.isalnum() for c in word.text)):
         return False
     if word.pos == "PRON" and word.lower not in SHARES:
         return _is_entity_pronoun(word)

@@ -16,6 +16,8 @@ from beholder.language.verbs import Fact, located, places_of, verb_facts, verb_w
 def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
     """All relations of a document, and the states of verbs that relate to nothing."""
     for word in document:
+        if not document.children(word) and not clauses.is_verb(word):
+            continue  # relates nothing
         if document.child(word, "expl") is not None:
             yield from existential(document, word, phrases)
         elif clauses.is_verb(word):

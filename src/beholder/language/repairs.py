@@ -60,10 +60,11 @@ def verbs_read_as_nouns(words: Sequence[Word], likely: Collection[int] = ()) -> 
 
 def _give_back(words: list[Word], word: Word, children: list[Word], likely: bool) -> None:
     before = [c for c in children if c.index < word.index]
+    if not before:
+        return
     tag = "VBZ" if word.tag == "NNS" else "VBP"
     joined = word.dep == "conj" and words[word.head].tag == tag
-    deps = {c.dep for c in before}
-    if joined and {"cc"} <= deps <= {"cc", "advmod", "punct"}:
+    if joined and {"cc"} <= {c.dep for c in before} <= {"cc", "advmod", "punct"}:
         words[word.index] = word._replace(pos="VERB", tag=tag)  # with the subject of the first
         return
     subject = _subject(words, word, children, likely)
@@ -100,8 +101,8 @@ def _subject(
     fits = subject.tag == "NN" or subject.lower in _ONE_MORE if singular else _is_several(subject)
     joined = word.dep == "conj" and head.is_noun  # "a dog and a cat sleep"
     joined = likely and (joined or any(c.dep == "case" for c in before))  # "pieces of wood lie"
-    sure = likely or _is_no_phrase(words, word, children)
-    return subject if sure and (fits or joined) else None
+    sure = (fits or joined) and (likely or _is_no_phrase(words, word, children))
+    return subject if sure else None
 
 
 def _is_several(word: Word) -> bool:
@@ -171,7 +172,7 @@ def adjectives_read_as_nouns(words: Sequence[Word]) -> list[Word]:
     """Give back an adjective before a comma that was tagged as a noun: "a light, upright panel"."""
     found = list(words)
     for article, word, comma in zip(words, words[1:], words[2:], strict=False):
-        if article.lower not in ("a", "an") or comma.text != "," or word.tag != "NN":
+        if comma.text != "," or word.tag != "NN" or article.lower not in ("a", "an"):
             continue
         joined = (w for w in words if w.head == word.index and w.dep in ("conj", "appos"))
         second = (w for w in words if w.head == word.head and w.dep == word.dep and w > comma)

@@ -235,15 +235,15 @@ def _runs(document: Document) -> dict[Span, tuple[str, str]]:
         inside = [word for word in document if begin < word.start and word.end < end]
         if 1 < len(inside) <= _MOST_QUOTED and inside[0].sentence == inside[-1].sentence:
             runs[inside[0].index, inside[-1].index + 1] = _NAME
-    for word in document:
-        rest = document.words[word.index + 1 : word.index + 4]
-        joint = [w.lower for w in rest[:2]]
-        last = rest[2:] if joint == ["of", "the"] else rest[1:2]
-        if joint[:1] == ["of"] and last and _is_proper(word) and _is_proper(last[0]):
-            runs[word.index, last[0].index + 1] = _NAME
     for first, second in pairwise(document):
-        joined = document.text[first.start : second.end]
-        if "SYM" in (first.pos, second.pos) and _NUMERAL.fullmatch(joined):
+        if _is_proper(first) and second.lower == "of":
+            last = document.words[second.index + 1 : second.index + 3]
+            last = last[1:] if last and last[0].lower == "the" else last[:1]
+            if last and _is_proper(last[0]):
+                runs[first.index, last[0].index + 1] = _NAME
+    for first, second in pairwise(document):
+        symbol = "SYM" in (first.pos, second.pos)
+        if symbol and _NUMERAL.fullmatch(document.text[first.start : second.end]):
             runs[first.index, second.index + 1] = ("NUM", "CD")
     return runs
 
@@ -267,8 +267,8 @@ def _quoted_as_objects(document: Document) -> Document:
 def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
     """Settle "It is a dog": what "it" repeats is a dog, or "it" is the dog that is named here."""
     for word in document:
-        head = document.head(word)
-        if word.lower == "it" and head is not None and head.lemma in WEATHER:
+        head = document.head(word) if word.lower == "it" else None
+        if head is not None and head.lemma in WEATHER:
             links.same.pop(word.index, None)
     for index in list(phrases.by_word):
         noun = document.words[index]
@@ -308,11 +308,11 @@ _NUMERAL = re.compile(r"[$€£#]? ?\d[\d.,:/]*(?: ?[%°])?", re.ASCII)
 def numeral_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
     """Bare numerals, of the noun or the subject that they say something of: "shows 4:40"."""
     for word in document:
-        head = document.head(word)
-        dated = YEAR.fullmatch(word.text) and document.child(word, "case")
-        if not _NUMERAL.fullmatch(word.text) or word.index in phrases.by_word or dated:
+        if not _NUMERAL.fullmatch(word.text) or word.index in phrases.by_word:
             continue
-        said = word
+        if YEAR.fullmatch(word.text) and document.child(word, "case"):
+            continue
+        said, head = word, document.head(word)
         known = None if head is None else phrases.by_word.get(head.index)
         if known is not None and word in known.name:
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from beholder.language import lemmas
@@ -74,6 +75,7 @@ class GraphUnit:
         return (self.spans[0][0] if self.spans else -1, *named)
 
 
+@lru_cache(maxsize=512)  # as many graphs as are kept: metric and judge both ask
 def graph_units(graph: SceneGraph) -> tuple[GraphUnit, ...]:
     """The units of a graph: entities, then attributes and quantities, then relations.
 
@@ -132,8 +134,8 @@ def _attribute_unit(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
     share = _is_of_share(owner, attribute)
     spans += _quantity_spans(graph, owner) if share else ()
     said = (attribute.text, attribute.value, spans, attribute.entity)
-    made = GraphUnit("attribute", *said, polarity=attribute.polarity, share=share, asked=asked)
-    return replace(made, doubt=attribute.doubt)
+    polarity, doubt = attribute.polarity, attribute.doubt
+    return GraphUnit("attribute", *said, polarity=polarity, share=share, asked=asked, doubt=doubt)
 
 
 def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:

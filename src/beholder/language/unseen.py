@@ -121,12 +121,12 @@ def _kind(document: Document, phrase: Phrase) -> EntityKind:
 
 def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
     word = phrase.word
-    described = document.children(word, "amod", "compound")
-    plain = not any(w.lower in lex.COLOURS or w.lower in lex.MATERIALS for w in described)
+    described = [w.lower for w in document.children(word, "amod", "compound")]
+    plain = not any(each in lex.COLOURS or each in lex.MATERIALS for each in described)
     whole = "_".join([*(w.lower for w in phrase.name[:-1]), lemma])
-    if not _PHRASES.isdisjoint({whole, *(f"{w.lower}_{lemma}" for w in described)}):
+    if not _PHRASES.isdisjoint([whole, *(f"{each}_{lemma}" for each in described)]):
         return True
-    weather = document.child(word, "cop") and any(w.lower in lex.WEATHER for w in described)
+    weather = document.child(word, "cop") and not lex.WEATHER.isdisjoint(described)
     if (lemma in _NOTHING and not weather) or _is_quality(lemma) or is_colour(document, word):
         return True  # but "it is a sunny day" says the weather
     near = [w.lower for w in document.words[max(0, word.index - 2) : word.index + 3]]
@@ -134,7 +134,9 @@ def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
         return True  # "shoulder to shoulder", "side by side"
     if word.tag == "JJS" or word.lower in _SUPERLATIVES:
         return True
-    if any(says(document, word) for says in (_is_effect, _is_whole, _is_compared, _is_trait)):
+    if _is_effect(document, word) or _is_whole(document, word):
+        return True
+    if _is_compared(document, word) or _is_trait(document, word):
         return True
     if lemma in _ALONE_NOTHING:
         return plain  # "a yellow backdrop" is to be seen

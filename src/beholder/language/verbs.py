@@ -121,6 +121,8 @@ def verb_facts(document: Document, word: Word, phrases: Phrases) -> Iterator[Fac
     if _is_showing(document, word, phrases, named):
         yield from _shown(document, word, phrases, named)
         return
+    if not named and word.lemma not in lex.PLACING:
+        return
     act = _Act(document, phrases, word)
     for subject in named:
         facts: list[Fact] = [*_relations(act, subject), *_at_places(act, subject)]

@@ -67,6 +67,15 @@ def folded_words(text: str) -> tuple[str, ...]:
     return tuple(text[start:end].casefold() for start, end in words(text))
 
 
+def lower_words(text: str) -> list[str]:
+    """The words of a text in lower case."""
+    lower = text.lower()
+    if lower.isascii():
+        found: list[str] = _ASCII_WORDS.findall(lower)
+        return found
+    return [lower[start:end] for start, end in words(lower)]
+
+
 _MARK = re.compile(r"</?[A-Za-z]+(?:[ _-][A-Za-z]+)* ?/?>")
 
 

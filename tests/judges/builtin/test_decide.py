@@ -170,7 +170,7 @@ def test_contradictions(found: Evidence, expected: bool) -> None:
     ],
 )
 def test_what_is_surely_absent(found: Evidence, expected: bool) -> None:
-    assert sure(found, N) is expected
+    assert sure(found, value(found, N), N) is expected
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_what_is_surely_absent(found: Evidence, expected: bool) -> None:
 )
 def test_what_is_surely_there(found: Evidence, expected: bool) -> None:
     assert value(found, N) >= N.present
-    assert sure(found, N) is expected
+    assert sure(found, value(found, N), N) is expected
 
 
 STEPS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)

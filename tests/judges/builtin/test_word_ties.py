@@ -157,7 +157,10 @@ def test_verbs_are_compared_in_base_form_and_as_written(monkeypatch: pytest.Monk
     target: Any = SimpleNamespace(verb_vectors=made, verbs_written=list("abcd"))
     written = np.array([[0.25, 0.75, 0.0, 0.0]])
     monkeypatch.setattr(analysed, "word_likeness", lambda asked, said: written)
-    assert analysed.verb_similarity(source, target).tolist() == [[0.5, 0.75, 0.0, 1.0]]
+    found = analysed.verb_similarity.__wrapped__(
+        source, target
+    )  # kept for texts, which have a hash
+    assert found.tolist() == [[0.5, 0.75, 0.0, 1.0]]
 
 
 @pytest.mark.parametrize(

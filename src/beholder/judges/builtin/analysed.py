@@ -6,9 +6,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
-from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +25,7 @@ from beholder.language.statements import GraphUnit, graph_units
 from beholder.records import Span
 from beholder.text import frequency
 from beholder.text import words as word_spans
+from beholder.text.tokenize import lower_words
 
 Ints = npt.NDArray[np.intp]
 _FLOOR = 1e-9
@@ -35,7 +35,7 @@ _PARTS = frozenset(("depth", "side", "vertical"))
 _SENTENCE_END = re.compile(r"[.!?\n]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Property:
     """Something a text says of one entity: an attribute, a modifier in its name, what it does.
 
@@ -98,8 +98,14 @@ class AnalysedText:
 
     def at(self, span: Span) -> Span:
         """The words that lie in a range of characters, as first and one past the last."""
-        first = bisect_right(self.spans, span[0], key=itemgetter(1))
-        return first, bisect_left(self.spans, span[1], first, key=itemgetter(0))
+        starts, ends = self._places
+        first = bisect_right(ends, span[0])
+        return first, bisect_left(starts, span[1], first)
+
+    @cached_property
+    def _places(self) -> tuple[list[int], list[int]]:
+        """Where the words begin, and where they end."""
+        return [start for start, _ in self.spans], [end for _, end in self.spans]
 
     @cached_property
     def sentences(self) -> list[int]:
@@ -107,7 +113,8 @@ class AnalysedText:
         text, found, number = self.graph.text, [], 0
         before = self.spans[0][0] if self.spans else 0
         for start, end in self.spans:
-            number += _SENTENCE_END.search(text, before, start) is not None
+            if text[before:start] != " " and _SENTENCE_END.search(text, before, start):
+                number += 1
             found.append(number)
             before = end
         return found
@@ -299,6 +306,7 @@ class AnalysedText:
         ]
 
 
+@lru_cache(maxsize=1)  # several parts of the judge ask for the same pair
 def verb_similarity(source: AnalysedText, target: AnalysedText) -> FloatArray:
     """(relations, relations), 0..1: by base forms, or by the forms in the texts where nearer.
 
@@ -335,8 +343,7 @@ def _undergoes(unit: GraphUnit) -> bool:
 
 
 def _words(value: str) -> list[str]:
-    lower = value.lower()
-    return [lower[a:b] for a, b in word_spans(lower)] or re.findall(r"\S+", lower)
+    return lower_words(value) or re.findall(r"\S+", value.lower())
 
 
 def _of_place(classes: Values) -> Values:

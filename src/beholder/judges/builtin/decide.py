@@ -54,8 +54,8 @@ def roles_exchanged(found: Evidence, n: Numbers) -> bool:
     return contradicted(found, n) and (found.exchanged or _reversed(found, n))
 
 
-def sure(found: Evidence, n: Numbers) -> bool:
-    """Whether what the value says, that a unit is there or is not, is beyond doubt.
+def sure(found: Evidence, made: float, n: Numbers) -> bool:
+    """Whether what the value (``made``) says, that a unit is there or is not, is beyond doubt.
 
     Only what is sure is shown to people; values do not depend on it. Where a unit is there: it is
     said itself, and not only likely by what is said of other things. Where it is not: texts say in
@@ -66,7 +66,6 @@ def sure(found: Evidence, n: Numbers) -> bool:
     """
     if contradicted(found, n):
         return says_otherwise(found, n)
-    made = value(found, n)
     return _surely_there(found, n) if made >= n.present else _surely_absent(found, made, n)
 
 

@@ -110,14 +110,13 @@ Group: TypeAlias = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
 def _like_groups(alike: npt.NDArray[np.bool_]) -> list[Group]:
     found = []
     seen: set[bytes] = set()
-    for row in alike:
-        columns = np.flatnonzero(row)
-        if len(columns) < 2 or row.tobytes() in seen:
+    for row in alike[alike.sum(axis=1) > 1]:
+        if row.tobytes() in seen:
             continue
         seen.add(row.tobytes())
         rows = np.flatnonzero((alike == row).all(axis=1))
         if len(rows) > 1:
-            found.append((rows, columns))
+            found.append((rows, np.flatnonzero(row)))
     return found
 
 
@@ -155,6 +154,8 @@ def _apply_ties(source: AnalysedText, target: AnalysedText, similarity: FloatArr
     for row, (head, name) in enumerate(asked):
         for column, (other, full) in enumerate(said):
             known = tie(head, other)
+            if not known:
+                continue
             if known in ("same", "more") and named_apart(name, full):
                 most[row, column] = _SAME_HEAD
             elif known in _LEAST:
@@ -208,7 +209,8 @@ def _resolve(
     crowded = [
         place
         for place, claimants in claims.items()
-        if len(_namesakes(source, claimants)) > _room(target.graph.entities[place])
+        if len(claimants) > 1
+        and len(_namesakes(source, claimants)) > _room(target.graph.entities[place])
     ]
     if not crowded:
         return unpaired
@@ -305,9 +307,9 @@ def relation_agreement(
         return max(
             (
                 _agrees(
-                    predicate, target.relations[at][2], float(verbs[relation, at]), first == leads
+                    predicate, target.relations[at][2], verbs.item(relation, at), first == leads
                 )
-                * float(similarity[end, far])
+                * similarity.item(end, far)
                 for at, far, leads in said.get(column, ())
                 if unit.polarity == target.relations[at][1].polarity
             ),

@@ -10,7 +10,7 @@ from beholder.records import Span
 Kind: TypeAlias = Literal["entity", "attribute", "amount", "relation"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Evidence:
     """What a target says of one unit.
 

@@ -104,28 +104,32 @@ def _attribute_owners(
     source: AnalysedText, target: AnalysedText, places: Sequence[int], similarity: FloatArray
 ) -> Iterable[tuple[int, set[int]]]:
     """For each attribute the entities of the target that have it."""
-    for row, place in enumerate(places):
+    owners: dict[int, set[int]] = defaultdict(set)
+    for row, column in np.argwhere(similarity >= _SAME).tolist():
+        owners[places[row]].add(target.properties[column].entity)
+    for place in places:
         if source.units[place].polarity:
-            columns = np.flatnonzero(similarity[row] >= _SAME)
-            yield place, {target.properties[c].entity for c in columns.tolist()}
+            yield place, owners[place]
 
 
 def _relation_owners(
     source: AnalysedText, target: AnalysedText, pairs: Counterparts
 ) -> Iterable[tuple[int, set[int]]]:
     """For each relation the entities of the target that stand so to its object."""
-    columns, subjects, objects = target.relation_ends
+    _, subjects, objects = target.relation_ends
+    ends = list(zip(subjects.tolist(), objects.tolist(), strict=True))
     verbs = verb_similarity(source, target)
     for row, (place, unit, predicate) in enumerate(source.relations):
         if unit.object is None or not unit.polarity:
             continue
-        named = pairs.alike[unit.object]  # each its own where both texts have as many
+        # Each its own where both texts have as many.
+        named = pairs.alike[unit.object].tolist()
         owners: set[int] = set()
-        for column, first, second in zip(columns, subjects.tolist(), objects.tolist(), strict=True):
+        for column, (first, second) in enumerate(ends):
             if not (named[first] or named[second]):
                 continue
             said = target.relations[column]
-            straight, crossed = alike_predicates(predicate, said[2], float(verbs[row, column]))
+            straight, crossed = alike_predicates(predicate, said[2], verbs.item(row, column))
             if said[1].polarity and straight and named[second]:
                 owners.add(_doer(target, said[1]))
             if said[1].polarity and crossed and named[first]:
@@ -144,11 +148,13 @@ def _doer(text: AnalysedText, unit: GraphUnit) -> int:
     if not (unit.verb and unit.spans):
         return own
     beside = text.named_at.get(text.at(unit.spans[0])[0] - 1, own)
+    if beside == own or not _called_alike(text, own, beside):
+        return own
     twice = any(
         other.subject == own and other.value == unit.value and other.spans != unit.spans
         for other in text.units
     )
-    return beside if beside != own and twice and _called_alike(text, own, beside) else own
+    return beside if twice else own
 
 
 def _has(source: AnalysedText, pairs: Counterparts, index: int, place: int) -> bool:

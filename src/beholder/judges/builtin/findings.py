@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.decide import (
@@ -27,7 +27,7 @@ _RETOLD = number("entail.retold")
 _SURELY_NOT = number("entail.surely_not")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Finding:
     """What the target says of one unit.
 
@@ -75,9 +75,12 @@ def find(
     evidence = gather(source, target, n)
     open_ = undecided(source, evidence, n) if entail else {}
     answers = dict(zip(open_, ask(list(open_.values()), target), strict=True))
+    values = [value(found, n) for found in evidence]
     made = [
-        _both(found, answers[place], n) if place in answers else _by_rules(found, n)
-        for place, found in enumerate(evidence)
+        _both(found, answers[place], n) if place in answers else _by_rules(found, told, grade, n)
+        for place, (found, told, grade) in enumerate(
+            zip(evidence, values, n.grades(values), strict=True)
+        )
     ]
     for change in rewritten(source, target) if entail else ():
         for place in change.units(source):
@@ -101,16 +104,16 @@ def find(
         owned = unit.kind != "entity" and not absent.isdisjoint((unit.subject, unit.object))
         misread = unit.doubt >= MISREAD and found.repeated < REPEATED
         if misread or (owned and told and not contradicted(found, n)):
-            made[place] = replace(made[place], excused=True)
+            made[place].excused = True
     return tuple(made)
 
 
-def _by_rules(found: Evidence, n: Numbers) -> Finding:
-    made = value(found, n)
-    told = found.told if says_otherwise(found, n) else ""
-    return Finding(
-        made, n.grade(made), sure(found, n), told, found.where, roles_exchanged(found, n)
-    )
+def _by_rules(found: Evidence, made: float, grade: float, n: Numbers) -> Finding:
+    if not contradicted(found, n):
+        return Finding(made, grade, sure(found, made, n), where=found.where)
+    told = says_otherwise(found, n)
+    exchanged = roles_exchanged(found, n)
+    return Finding(made, grade, told, found.told if told else "", found.where, exchanged)
 
 
 def _both(found: Evidence, said: Chances, n: Numbers) -> Finding:

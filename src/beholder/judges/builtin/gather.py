@@ -5,7 +5,7 @@ The same evidence serves units of texts (PoSh) and units of statements (DCScore)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
@@ -65,6 +65,7 @@ class _Gathering:
         self._agreement = _property_agreement(source, target)
         agreed = _by_entity(source, target, self._agreement.best)
         self._pairs = counterparts(source, target, agreed)
+        self._best: list[int] = self._pairs.best.tolist()
 
     def all(self) -> tuple[Evidence, ...]:
         """The evidence on each unit."""
@@ -89,22 +90,18 @@ class _Gathering:
         ).items():
             if repeated[_sentence(units[place], self._source)] < _NEARLY:
                 continue  # in other words, what is said of a whole moves to its part
-            found[place] = replace(
-                found[place],
-                exchanged=True,
-                told=self._others[owner].mentions[0].text,
-                where=(self._others[owner].mentions[0].span,),
-            )
+            moved, twin = found[place], self._others[owner].mentions[0]
+            moved.exchanged, moved.told, moved.where = True, twin.text, (twin.span,)
         things = [value(one, self._numbers) for one in found.values() if one.kind == "entity"]
         shared = sum(things) / max(len(things), 1)
-        return tuple(
-            replace(found[place], repeated=repeated[_sentence(unit, self._source)], shared=shared)
-            for place, unit in enumerate(units)
-        )
+        for place, one in found.items():
+            one.repeated = repeated[_sentence(units[place], self._source)]
+            one.shared = shared
+        return tuple(found[place] for place in range(len(units)))
 
     def _entity(self, place: int, unit: GraphUnit) -> Evidence:
         index, pairs = unit.subject, self._pairs
-        other = int(pairs.best[index])
+        other = self._best[index]
         coverage = float(self._coverage[place])
         head = self._own[index].head.lower()
         vague = head in VAGUE or is_abstract(head)
@@ -115,7 +112,7 @@ class _Gathering:
         named, twin = float(pairs.similarity[index, other]), self._others[other]
         same = self._numbers.same
         said, where = twin.mentions[0].text, (twin.mentions[0].span,)
-        closest = int(np.argmax(pairs.plain[index]))
+        closest = self._closest[index]
         excluded = bool(
             named < same
             and not _is_number(head)
@@ -144,7 +141,7 @@ class _Gathering:
 
     def _amount(self, unit: GraphUnit) -> Evidence:
         index, pairs = unit.subject, self._pairs
-        other = int(pairs.best[index])
+        other = self._best[index]
         if other < 0:
             return Evidence("amount", counterpart=False)
         own, others, twin = self._own, self._others, self._others[other]
@@ -184,18 +181,15 @@ class _Gathering:
 
     def _attribute(self, row: int, unit: GraphUnit, place: int) -> Evidence:
         pairs, agreement, target, n = self._pairs, self._agreement, self._target, self._numbers
-        index, other = unit.subject, int(pairs.best[unit.subject])
+        index, other = unit.subject, self._best[unit.subject]
         coverage = float(self._coverage[place])
         if other < 0:
             vague = self._source.says_little(unit)
             return Evidence(
                 "attribute", unit.polarity, counterpart=False, coverage=coverage, vague=vague
             )
-        similarity, owners = agreement.similarity[row], target.property_owners
-        stated = float(np.max(pairs.strength[index] * agreement.best[row]))
-        own = np.flatnonzero(owners == other)
-        best = int(own[np.argmax(similarity[own])])  # its name, at least, is said of a thing
-        on_own = float(similarity[best])
+        owners = target.property_owners
+        stated, best, on_own, on_alike = self._likenesses[row]
         against = [
             j
             for j in agreement.excluded.get(row, ())
@@ -222,7 +216,7 @@ class _Gathering:
             named=float(pairs.similarity[index, other]),
             stated=stated,
             on_counterpart=on_own,
-            on_alike=float(similarity[pairs.alike[index, owners]].max(initial=0.0)),
+            on_alike=on_alike,
             denied=denied or share,
             excluded=bool(against),
             vague=self._source.says_little(unit),
@@ -230,6 +224,24 @@ class _Gathering:
             told=told,
             where=where,
         )
+
+    @cached_property
+    def _likenesses(self) -> list[tuple[float, int, float, float]]:
+        """Of each attribute how well it is said of its thing, weighed by which thing that is.
+
+        Then the property of the counterpart that is likest, its likeness, and the best likeness of
+        what is said of any thing of the name.
+        """
+        pairs, agreement, owners = self._pairs, self._agreement, self._target.property_owners
+        subjects = [self._source.units[place].subject for place in agreement.places]
+        things = np.array(subjects, np.intp)
+        stated = (pairs.strength[things] * agreement.best).max(axis=1)
+        # Its name, at least, is said of a thing.
+        own = np.where(owners == pairs.best[things, None], agreement.similarity, -1.0)
+        alike = np.where(pairs.alike[np.ix_(things, owners)], agreement.similarity, 0.0)
+        best, on_own, on_alike = own.argmax(axis=1), own.max(axis=1), alike.max(axis=1)
+        found = (stated.tolist(), best.tolist(), on_own.tolist(), on_alike.tolist())
+        return list(zip(*found, strict=True))
 
     def _is_own_material(self, index: int, said: int) -> bool:
         """Whether a property of the target is what a thing is made of by the source, too.
@@ -289,32 +301,40 @@ class _Gathering:
         """(n, m), whether a thing of the target is surely called as one of the source is."""
         return self._pairs.similarity >= self._numbers.same
 
+    @cached_property
+    def _n_called_so(self) -> tuple[list[int], list[int]]:
+        """How many things each one of the source is surely called as, and each of the target."""
+        called_so = self._called_so
+        return called_so.sum(axis=1).tolist(), called_so.sum(axis=0).tolist()
+
+    @cached_property
+    def _closest(self) -> list[int]:
+        """(n,), the thing of the target whose name is nearest by itself."""
+        found: list[int] = self._pairs.plain.argmax(axis=1).tolist()
+        return found
+
     def _lone(self, index: int, other: int) -> bool:
         """Whether no other thing of either text is called as these two are."""
-        called_so = self._called_so
-        return int(called_so[index].sum()) <= 1 and int(called_so[:, other].sum()) <= 1
+        of_source, of_target = self._n_called_so
+        return of_source[index] <= 1 and of_target[other] <= 1
 
     def _named(self, index: int) -> float:
         """How surely the target names an entity."""
-        other = int(self._pairs.best[index])
+        other = self._best[index]
         return 0.0 if other < 0 else float(self._pairs.similarity[index, other])
 
     def _relation(self, unit: GraphUnit, place: int, seen: Evidence) -> Evidence:
-        other = int(self._pairs.best[unit.subject])
+        other = self._best[unit.subject]
         ends = [i for i in (unit.subject, unit.object) if i is not None]
         known = other >= 0 and seen.stated >= self._numbers.ends
         own = self._own[unit.subject]
         share = known and unit.share and shares_exclude(own, self._others[other])
-        return replace(
-            seen,
-            affirmed=unit.polarity,
-            counterpart=other >= 0,
-            coverage=float(self._coverage[place]),
-            named=self._named(unit.subject),
-            ends=min(self._named(i) for i in ends),
-            denied=seen.denied or share,
-            told=told_amount(self._others[other]) if share else seen.told,
-        )
+        seen.affirmed, seen.counterpart = unit.polarity, other >= 0
+        seen.coverage, seen.named = float(self._coverage[place]), self._named(unit.subject)
+        seen.ends = min(self._named(i) for i in ends)
+        if share:
+            seen.denied, seen.told = True, told_amount(self._others[other])
+        return seen
 
 
 def _is_number(word: str) -> bool:

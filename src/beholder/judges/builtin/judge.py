@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
@@ -106,8 +105,15 @@ def _presence(asked: Presence, entail: bool) -> list[Grade]:
     answers = []
     for question in asked.questions:
         found = known.get((question.kind, question.place)) or _phrase(question, there, entail)
-        made = rule_grade(found.grade, found.contradiction, found.where, sure=found.sure)
-        answers.append(replace(made, excused=found.excused, further=found.further))
+        made = rule_grade(
+            found.grade,
+            found.contradiction,
+            found.where,
+            sure=found.sure,
+            excused=found.excused,
+            further=found.further,
+        )
+        answers.append(made)
     return answers
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import permutations
 
 from beholder.judges.builtin.classes import EXCLUDED, exclude, sections, values
 from beholder.judges.builtin.numbers import number, table
@@ -83,9 +84,10 @@ _OF_DOER = frozenset(("in", "of", "on", "with"))
 _NO_DIRECTION = frozenset(
     ["next to", "near", "around", "along with", "across from", "opposite", "between", "of"]
 )
-_AKIN: dict[frozenset[str], float] = {
-    frozenset(pair.split("|")): likeness
+_AKIN: dict[tuple[str, ...], float] = {
+    both: likeness
     for pair, likeness in table()["predicates.akin"]["value"].items()
+    for both in permutations(pair.split("|"))
 }
 _OTHER_PLACE = number("predicates.other_place")
 _RELATED = number("decide.related")
@@ -169,7 +171,7 @@ def _bare(verb: str, place: str) -> tuple[str, str]:
 
 def place_similarity(a: str, b: str) -> float:
     """How near two places in normal form are, 0..1."""
-    return 1.0 if a == b else _AKIN.get(frozenset((a, b)), _OTHER_PLACE)
+    return 1.0 if a == b else _AKIN.get((a, b), _OTHER_PLACE)
 
 
 def alike_predicates(a: Predicate, b: Predicate, similarity: float) -> tuple[bool, bool]:
@@ -198,20 +200,20 @@ def likeness(
     a: Predicate, b: Predicate, verb: float, straight: float, crossed: float
 ) -> tuple[float, float]:
     """How far two relations say the same, and how far they do with the ends exchanged."""
-    if (a.mutual and b.mutual) or a.undergone != b.undergone:
+    same, same_place = a.verb_turned == b.verb_turned, a.place_turned == b.place_turned
+    if a.undergone != b.undergone or (a.mutual and b.mutual):
         straight, crossed = max(straight, crossed), 0.0
-        a, b = (replace(p, verb_turned=False, place_turned=False) for p in (a, b))
+        same = same_place = True
     if a.verb and b.verb:
-        same = a.verb_turned == b.verb_turned
         right = verb * (straight if same else crossed)
         wrong = verb * (crossed if same else straight) if verb >= _RELATED else 0.0
         if a.place and b.place:
-            along, against = _placed(a, b, straight, crossed)
+            along, against = _placed(a, b, straight, crossed, same_place)
             taken_along = wrong if a.place == b.place and a.directed else 0.0  # "looks at"
             return min(right, along), max(against, taken_along)
         return (right if a.place == b.place else _ONE_SIDED * right), wrong
     if a.place and b.place:
-        along, against = _placed(a, b, straight, crossed)
+        along, against = _placed(a, b, straight, crossed, same_place)
         return (along if a.verb == b.verb else _ONE_SIDED * along), against
     bare = {a.place, b.place} - {""}
     if "wear" in (a.verb, b.verb) and bare <= {"of", "in", "with"}:
@@ -219,11 +221,12 @@ def likeness(
     return _NO_PLACE * max(straight, crossed), 0.0
 
 
-def _placed(a: Predicate, b: Predicate, straight: float, crossed: float) -> tuple[float, float]:
+def _placed(
+    a: Predicate, b: Predicate, straight: float, crossed: float, same: bool
+) -> tuple[float, float]:
     likeness = place_similarity(a.place, b.place)
     if not a.directed or not b.directed:
         return likeness * max(straight, crossed), 0.0
-    same = a.place_turned == b.place_turned
     along = likeness * (straight if same else crossed)
     against = crossed if same else straight
     opposed = a.place == b.place and a.place in OPPOSITE

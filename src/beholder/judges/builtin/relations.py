@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from beholder.embed.base import FloatArray
 from beholder.judges.builtin.analysed import AnalysedText, verb_similarity
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
-from beholder.language.statements import GraphUnit
 
 _ENDS = number("decide.ends")
 _SHOWN = number("relations.shown")
@@ -32,9 +31,15 @@ def related(
 ) -> dict[int, Evidence]:
     """What the target says of each relation of the source, by the place of its unit."""
     verbs = verb_similarity(source, target)
+    strength = pairs.strength
+    (_, first, second), (_, subjects, objects) = source.relation_ends, target.relation_ends
+    straight = np.sqrt(strength[np.ix_(first, subjects)] * strength[np.ix_(second, objects)])
+    crossed = np.sqrt(strength[np.ix_(first, objects)] * strength[np.ix_(second, subjects)])
+    order = np.argsort(-np.maximum(straight, crossed), axis=1, kind="stable")
     found: dict[int, Evidence] = {}
     for row, (place, unit, predicate) in enumerate(source.relations):
-        best, reverse, ends = _look(unit, predicate, verbs[row], target, pairs)
+        given = (table[row].tolist() for table in (verbs, straight, crossed, order))
+        best, reverse, ends = _look(predicate, target, *given)
         denied, told, at = False, "", best.at
         if reverse.value >= _ENDS > best.value:
             at = reverse.at
@@ -57,32 +62,33 @@ def related(
 
 
 def _look(
-    unit: GraphUnit,
     predicate: Predicate,
-    verbs: FloatArray,
     target: AnalysedText,
-    pairs: Counterparts,
+    verbs: Sequence[float],
+    straight: Sequence[float],
+    crossed: Sequence[float],
+    order: Sequence[int],
 ) -> tuple[_Near, _Near, _Near]:
-    """The relations of the target that are likest to one as it is, exchanged, and by their ends."""
+    """The relations of the target that are likest to one as it is, exchanged, and by their ends.
+
+    They come in the order of their ends, the likest first; of relations as like the first counts.
+    """
     best = reverse = likest = _Near()
-    first, second = pairs.strength[unit.subject], pairs.strength[unit.object]
-    columns, subjects, objects = target.relation_ends
-    straight = np.sqrt(first[subjects] * second[objects])
-    crossed = np.sqrt(first[objects] * second[subjects])
-    for column, *both in zip(columns, straight.tolist(), crossed.tolist(), strict=True):
-        ends = max(both)
+    for column in order:
+        right, wrong = straight[column], crossed[column]
+        ends = max(right, wrong)
         # No likeness is above that of the ends, and a reverse counts from _ENDS on.
-        known = ends <= reverse.value or ends < _ENDS
-        if not known or ends > min(best.value, likest.value):
-            said = target.relations[column][2]
-            verb = verb_likeness(predicate, said, float(verbs[column]))
-            right, wrong = likeness(predicate, said, verb, *both)
-            if right > best.value:
-                best = _Near(right, column)
-            if wrong > reverse.value:
-                reverse = _Near(wrong, column)
-            if ends > likest.value:
-                likest = _Near(ends, column)
+        if ends < best.value and (ends < _ENDS or ends < reverse.value):
+            break
+        if ends > likest.value:
+            likest = _Near(ends, column)
+        said = target.relations[column][2]
+        verb = verb_likeness(predicate, said, verbs[column])
+        right, wrong = likeness(predicate, said, verb, right, wrong)
+        if right > best.value or (right == best.value and column < best.at):
+            best = _Near(right, column)
+        if wrong > reverse.value or (wrong == reverse.value and column < reverse.at):
+            reverse = _Near(wrong, column)
     return best, reverse, likest
 
 

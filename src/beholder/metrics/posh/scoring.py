@@ -18,7 +18,8 @@ from beholder.metrics.base import ValueInfo
 from beholder.metrics.posh.plan import Ask, Grades, Plan
 from beholder.metrics.posh.published import HIGHEST, LOWEST, Component, Wording, as_made, mean_score
 from beholder.records import Side, Span, Unit
-from beholder.text import frequency, words
+from beholder.text import frequency
+from beholder.text.tokenize import lower_words
 
 RATES = (
     ValueInfo(
@@ -61,8 +62,7 @@ class Weighing:
         """The weight of a unit with this base form."""
         if not self.information:
             return self.kinds[kind]
-        lower = value.lower()
-        return self.kinds[kind] * sum(frequency.weight(lower[a:b]) for a, b in words(lower))
+        return self.kinds[kind] * sum(map(frequency.weight, lower_words(value)))
 
 
 @dataclass(frozen=True)
