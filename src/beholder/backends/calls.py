@@ -51,6 +51,7 @@ async def once(
         if found is not None:
             return found
     loop = asyncio.get_running_loop()
+    keeping: asyncio.TimerHandle
 
     def keep() -> None:
         nonlocal keeping

@@ -43,7 +43,7 @@ class Usage:
     def __post_init__(self) -> None:
         for name in Usage.__slots__:
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 10**12:
+            if type(value) is not int or not 0 <= value < 10**12:
                 raise ValueError(f"the count of {name} tokens is no number of tokens")
 
     def __add__(self, other: Usage) -> Usage:
@@ -54,6 +54,9 @@ class Usage:
             self.image + other.image,
             self.written + other.written,
         )
+
+
+NO_TOKENS = Usage()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -56,6 +56,7 @@ class Record:
         cost: US dollars, or None when the price is not known.
         key: SHA-256 over all that affects the answer: the request's digest covers the rendered
             prompt, the pictures' bytes, the sampling parameters, the schema and the replicate.
+            Computed where it is not given.
     """
 
     request: str
@@ -66,11 +67,11 @@ class Record:
     replicate: int
     answer: Answer
     cost: float | None
-    key: str = field(init=False)
+    key: str = ""
 
     def draw(self, place: int) -> Record:
         """The same for some of its samples, from a place on, that are kept until all are there."""
-        return replace(self, request=f"{self.request}{_DRAW}{place}")
+        return replace(self, request=f"{self.request}{_DRAW}{place}", key="")
 
     @property
     def is_draw(self) -> bool:
@@ -78,6 +79,8 @@ class Record:
         return _DRAW in self.request
 
     def __post_init__(self) -> None:
+        if self.key:
+            return
         whole = [self.backend, self.model, self.operation, self.template, self.request]
         key = hashlib.sha256(json.dumps(whole).encode("utf-8")).hexdigest()
         object.__setattr__(self, "key", key)

@@ -269,7 +269,7 @@ class Questioner:
         n_drawn = 0
         try:
             while n_drawn < n:
-                record = blank.draw(n_drawn)
+                record = blank if n == 1 else blank.draw(n_drawn)
                 answer = self._answers.get_answer(record.key) if n > 1 else None
                 if answer is None or not answer.samples:
                     if draws and not call.n_waiting:

@@ -76,8 +76,8 @@ def from_first_token(first: Sequence[tuple[str, float]], low: int, high: int) ->
     grades = [str(grade) for grade in range(low, high + 1)]
     weights = dict.fromkeys(grades, 0.0)
     for token, logprob in first:
-        bare = digit(token)
-        if bare in weights:
+        bare = token.strip(_BLANKS)
+        if bare in weights and len(bare) == 1:
             weights[bare] += math.exp(logprob)
     mass = sum(weights.values())
     if mass < LEAST_MASS:
