@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -192,10 +192,9 @@ class Budget:
         self._waiting: deque[_Turn] = deque()
         self._lock = threading.Lock()
 
-    @asynccontextmanager
-    async def reserve(
+    def reserve(
         self, most: float | None, name: str, drawing: SampleSeries | None = None
-    ) -> AsyncIterator[None]:
+    ) -> AbstractAsyncContextManager[None]:
         """Hold the most that a call can cost while it runs; ``pay`` says what it did cost.
 
         Near the limit a call waits until those under way have reported their cost. Calls continue
@@ -212,9 +211,12 @@ class Budget:
             BudgetError: The limit could be passed, so the call must not be made.
             ConfigError: There is a limit, and the model has no known price.
         """
-        if self.max_cost is None:
-            yield
-            return
+        return nullcontext() if self.max_cost is None else self._within(most, name, drawing)
+
+    @asynccontextmanager
+    async def _within(
+        self, most: float | None, name: str, drawing: SampleSeries | None
+    ) -> AsyncIterator[None]:
         if most is None:
             raise ConfigError(
                 f"{name} has no known price, so --max-cost cannot be kept; add it to a price table"
