@@ -11,7 +11,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -56,7 +57,6 @@ class Record:
         cost: US dollars, or None when the price is not known.
         key: SHA-256 over all that affects the answer: the request's digest covers the rendered
             prompt, the pictures' bytes, the sampling parameters, the schema and the replicate.
-            Computed where it is not given.
     """
 
     request: str
@@ -67,11 +67,11 @@ class Record:
     replicate: int
     answer: Answer
     cost: float | None
-    key: str = ""
+    key: str = field(init=False)
 
     def draw(self, place: int) -> Record:
         """The same for some of its samples, from a place on, that are kept until all are there."""
-        return replace(self, request=f"{self.request}{_DRAW}{place}", key="")
+        return replace(self, request=f"{self.request}{_DRAW}{place}")
 
     @property
     def is_draw(self) -> bool:
@@ -79,11 +79,13 @@ class Record:
         return _DRAW in self.request
 
     def __post_init__(self) -> None:
-        if self.key:
-            return
-        whole = [self.backend, self.model, self.operation, self.template, self.request]
-        key = hashlib.sha256(json.dumps(whole).encode("utf-8")).hexdigest()
+        key = _key(self.backend, self.model, self.operation, self.template, self.request)
         object.__setattr__(self, "key", key)
+
+
+@lru_cache(maxsize=1024, typed=True)  # the record of a question is made again with its answer
+def _key(*whole: str) -> str:
+    return hashlib.sha256(json.dumps(whole).encode("utf-8")).hexdigest()
 
 
 def read_record(key: object, answer: str, fields: Mapping[str, Any]) -> Record | None:
