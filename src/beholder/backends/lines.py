@@ -47,7 +47,7 @@ _ENCODINGS = (*_PACKED, "identity", "")
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
-class Response(NamedTuple):
+class Received(NamedTuple):
     """What a server answered.
 
     Attributes:
@@ -101,7 +101,7 @@ class Lines:
         headers: Mapping[str, str] | None = None,
         content: bytes = b"",
         **form: Any,
-    ) -> Response:
+    ) -> Received:
         """The response to a request.
 
         Args:
@@ -150,10 +150,10 @@ class Lines:
                 self._free.append(line)
             else:
                 await line.aclose()
-        return Response(answer.status, told, read)
+        return Received(answer.status, told, read)
 
     async def _line(self, origin: httpcore2.Origin) -> httpcore2.AsyncConnectionInterface:
-        """A connection that nobody uses."""
+        """A free connection that the server did not close, or else a new one."""
         while self._free:
             line = self._free.pop()
             if not line.has_expired():
@@ -170,7 +170,7 @@ class Lines:
 
 
 def _pool(base_url: str) -> httpcore2.AsyncConnectionPool:
-    """What makes connections to an address; it keeps none."""
+    """What makes connections to an address. As a pool it is not used: it keeps none of them."""
     proxy = None
     told = _proxy(base_url)
     if told is not None:
@@ -201,7 +201,7 @@ def _certificates() -> ssl.SSLContext:
 
 
 def _address(url: str) -> tuple[httpcore2.URL, bytes]:
-    """An address, and its host as the server is told it."""
+    """An address, and the value of its header ``Host``."""
     read = httpx2.URL(url)
     if not read.scheme:
         raise httpcore2.UnsupportedProtocol(

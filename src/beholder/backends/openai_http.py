@@ -21,7 +21,7 @@ import httpx2
 
 from beholder.aio import PerLoop
 from beholder.backends.calls import SURELY_TOO_LONG, CallFailed, Forbidden, Refused
-from beholder.backends.lines import NO_CONNECTION, Lines, Response
+from beholder.backends.lines import NO_CONNECTION, Lines, Received
 from beholder.backends.rate_headers import retry_after
 from beholder.errors import BeholderError, ConfigError, RunError, TransientError
 
@@ -171,7 +171,7 @@ class Connection:
             raise CallFailed(f"the server's answer has more than {most} bytes", charged=True)
         return response.body
 
-    def _redirected(self, response: Response) -> Exception:
+    def _redirected(self, response: Received) -> Exception:
         """No redirect is followed: it would carry the texts to an address that you did not name."""
         where = self._redacted(response.headers["location"].rpartition("@")[2])
         try:
