@@ -76,8 +76,8 @@ def from_first_token(first: Sequence[tuple[str, float]], low: int, high: int) ->
     grades = [str(grade) for grade in range(low, high + 1)]
     weights = dict.fromkeys(grades, 0.0)
     for token, logprob in first:
-        bare = token.strip(_BLANKS)
-        if bare in weights and len(bare) == 1:
+        bare = digit(token)
+        if bare in weights:
             weights[bare] += math.exp(logprob)
     mass = sum(weights.values())
     if mass < LEAST_MASS:
@@ -145,7 +145,13 @@ def _by_first_token(answer: Answer, low: int, high: int) -> Grade:
 
 
 def rule_grade(
-    value: float, contradiction: str = "", where: tuple[Span, ...] = (), *, sure: bool = True
+    value: float,
+    contradiction: str = "",
+    where: tuple[Span, ...] = (),
+    *,
+    sure: bool = True,
+    excused: bool = False,
+    further: tuple[Span, ...] = (),
 ) -> Grade:
     """A grade from 1 to 5 by rule: the two whole grades beside it share the probability.
 
@@ -154,12 +160,15 @@ def rule_grade(
         contradiction: What the target says in the unit's place.
         where: Characters of the counterpart in the target.
         sure: See ``Grade``.
+        excused: See ``Grade``.
+        further: See ``Grade``.
     """
     low = min(4, int(value))
     probabilities = [0.0] * 5
     probabilities[low - 1] = low + 1 - value
     probabilities[low] = value - low
-    return Grade(value, tuple(probabilities), 1.0, "rules", contradiction, where, sure)
+    said = (contradiction, where, sure, excused, further)
+    return Grade(value, tuple(probabilities), 1.0, "rules", *said)
 
 
 def _expected(probabilities: Sequence[float], low: int) -> float:
