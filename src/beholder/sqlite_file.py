@@ -31,22 +31,28 @@ class PatientConnection(sqlite3.Connection):
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
         """See ``sqlite3.Connection``."""
-        return self._patiently(lambda: self.cursor(self.cursors).execute(*arguments))
+        try:
+            return self.cursor(self.cursors).execute(*arguments)
+        except sqlite3.OperationalError as error:
+            return self._again(error, lambda: self.cursor(self.cursors).execute(*arguments))
 
     def executemany(self, *arguments: Any) -> sqlite3.Cursor:
         """See ``sqlite3.Connection``."""
-        return self._patiently(lambda: self.cursor(self.cursors).executemany(*arguments))
+        try:
+            return self.cursor(self.cursors).executemany(*arguments)
+        except sqlite3.OperationalError as error:
+            return self._again(error, lambda: self.cursor(self.cursors).executemany(*arguments))
 
     def executescript(self, script: str, /) -> sqlite3.Cursor:
         """See ``sqlite3.Connection``; a script must come to the same when it is run again."""
-        return self._patiently(lambda: super(PatientConnection, self).executescript(script))
-
-    def _patiently(self, work: Callable[[], T]) -> T:
         try:
-            return work()
+            return super().executescript(script)
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or self._gave_up:
-                raise
+            return self._again(error, lambda: super(PatientConnection, self).executescript(script))
+
+    def _again(self, error: sqlite3.OperationalError, work: Callable[[], T]) -> T:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or self._gave_up:
+            raise error
         name = super().execute("PRAGMA database_list").fetchone()[2]
         _LOGGER.warning(
             "%s is locked by another process; waiting up to %.0f s for it", name, PATIENCE

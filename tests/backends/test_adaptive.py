@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 
 import pytest
 
@@ -127,6 +128,24 @@ def test_deadline_of_a_try_is_kept_and_named() -> None:
         return now()
 
     assert 40 < run_in_fake_time(call()) < 41  # two tries and a short wait
+
+
+def test_pauses_double_with_jitter_up_to_the_longest() -> None:
+    starts: list[float] = []
+
+    async def attempt() -> None:
+        starts.append(now())
+        raise CallFailed("busy")
+
+    async def go() -> None:
+        caller = Caller(Limits(wait=1.0, max_wait=5.0, attempts=6), "m")
+        with pytest.raises(TransientError, match=r"^m: busy \(tried 6 times\)$"):
+            await caller.call(attempt)
+
+    run_in_fake_time(go())
+    pauses = [after - before for before, after in pairwise(starts)]
+    assert all(low - 1e-3 <= p <= low + 1.001 for low, p in zip((1, 2, 4), pauses, strict=False))
+    assert pauses[3:] == pytest.approx([5.0, 5.0], abs=1e-3)
 
 
 def test_retry_after_beyond_the_longest_pause_ends_the_call_at_once() -> None:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
-from beholder.backends.money import Account, Price, SampleSeries, Usage
+from beholder.backends.money import NO_TOKENS, Account, Price, SampleSeries, Usage
 from beholder.errors import ConfigError
 
 MOST_OF_PICTURE = 4000
@@ -77,12 +77,12 @@ class Message:
     @property
     def text(self) -> str:
         """The text parts, joined."""
-        return "".join(part for part in self.parts if isinstance(part, str))
+        return "".join([part for part in self.parts if isinstance(part, str)])
 
     @property
     def images(self) -> tuple[Image, ...]:
         """The pictures, in order."""
-        return tuple(part for part in self.parts if isinstance(part, Image))
+        return tuple([part for part in self.parts if isinstance(part, Image)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Request:
     @property
     def images(self) -> tuple[Image, ...]:
         """All pictures of the conversation."""
-        return tuple(image for message in self.messages for image in message.images)
+        return tuple([p for m in self.messages for p in m.parts if isinstance(p, Image)])
 
     @property
     def digest(self) -> str:
@@ -185,9 +185,11 @@ class Sample:
         _check_text("text", self.text)
         _check_text("reason to finish", self.finish)
         for token, logprob in self.first or ():
-            _check_text("token", token)
+            if type(token) is not str or not token.isascii():
+                _check_text("token", token)
             # Rounding may take a probability of 1 slightly beyond.
-            if not _is_number(logprob) or logprob > 0.1:
+            plain = type(logprob) is float and -1e300 < logprob <= 0.1
+            if not plain and (not _is_number(logprob) or logprob > 0.1):
                 raise ValueError(f"the log-probability {_short(logprob)} is none")
 
 
@@ -207,7 +209,7 @@ class Answer:
     samples: tuple[Sample, ...]
     model: str
     fingerprint: str | None = None
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = NO_TOKENS
     seconds: float = 0.0
     price_factor: float = 1.0
 

@@ -6,8 +6,8 @@ The only place in beholder where anything is retried.
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
+import random
 import re
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -50,19 +50,21 @@ async def once(
         found = known()
         if found is not None:
             return found
-    keeping = asyncio.ensure_future(_keep(facts, name))
+    loop = asyncio.get_running_loop()
+    keeping: asyncio.TimerHandle
+
+    def keep() -> None:
+        nonlocal keeping
+        keeping = loop.call_later(LASTS / 3, keep)
+        facts.claim(name)
+
+    keeping = loop.call_later(LASTS / 3, keep)
     try:
         found = known()
         return await work() if found is None else found
     finally:
         keeping.cancel()
         facts.release(name)
-
-
-async def _keep(facts: ServerFacts, name: str) -> None:
-    while True:
-        await asyncio.sleep(LASTS / 3)
-        facts.claim(name)
 
 
 SAYS_TOO_LONG = re.compile(
@@ -201,31 +203,27 @@ class Caller:
             TransientError: All tries failed.
         """
         gates = await self._gates.get()
-        import stamina
+        n_tried = 0
+        while True:
+            n_tried += 1
+            try:
+                async with hold():
+                    return await self._once(gates, attempt, tokens)
+            except CallFailed as error:
+                pause = self._pause(n_tried, error.retry_after)
+                if pause is None:
+                    raise TransientError(f"{self.name}: {error} (tried {n_tried} times)") from error
+            await asyncio.sleep(pause)
 
-        tries = stamina.retry_context(
-            on=self._backoff,
-            attempts=self.limits.attempts,
-            timeout=None,
-            wait_initial=self.limits.wait,
-            wait_max=self.limits.max_wait,
-            wait_jitter=self.limits.wait,
-        )
-        try:
-            async for trial in tries:
-                with trial:
-                    async with hold():
-                        return await self._once(gates, attempt, tokens)
-        except CallFailed as error:
-            raise TransientError(f"{self.name}: {error} (tried {trial.num} times)") from error
-        raise AssertionError("retry_context ends by a result or an error")
-
-    def _backoff(self, error: Exception) -> bool | float:
-        if not isinstance(error, CallFailed):
-            return False
-        if error.retry_after is None:
-            return True
-        return error.retry_after if error.retry_after <= self.limits.max_wait else False
+    def _pause(self, n_tried: int, asked: float | None) -> float | None:
+        """Seconds until the next try, as the server asks for or else ever more; None for none."""
+        limits = self.limits
+        if n_tried >= limits.attempts:
+            return None
+        if asked is not None:
+            return asked if asked <= limits.max_wait else None
+        doubled = limits.wait * 2.0 ** min(n_tried - 1, 99)
+        return min(limits.max_wait, doubled + random.uniform(0, limits.wait))  # noqa: S311
 
     async def _once(self, gates: _Gates, attempt: Callable[[], Awaitable[T]], tokens: int) -> T:
         await gates.rates(tokens)
@@ -282,10 +280,6 @@ class _Gates:
             await self._requests.acquire()
         if self._tokens is not None and tokens:
             await self._tokens.acquire(min(tokens, self._tokens.max_rate))
-
-
-# stamina logs every retry; without a handler Python would print each to the terminal.
-logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 
 class AdaptiveLimit:

@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -43,7 +43,7 @@ class Usage:
     def __post_init__(self) -> None:
         for name in Usage.__slots__:
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 10**12:
+            if type(value) is not int or not 0 <= value < 10**12:
                 raise ValueError(f"the count of {name} tokens is no number of tokens")
 
     def __add__(self, other: Usage) -> Usage:
@@ -54,6 +54,9 @@ class Usage:
             self.image + other.image,
             self.written + other.written,
         )
+
+
+NO_TOKENS = Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +192,9 @@ class Budget:
         self._waiting: deque[_Turn] = deque()
         self._lock = threading.Lock()
 
-    @asynccontextmanager
-    async def reserve(
+    def reserve(
         self, most: float | None, name: str, drawing: SampleSeries | None = None
-    ) -> AsyncIterator[None]:
+    ) -> AbstractAsyncContextManager[None]:
         """Hold the most that a call can cost while it runs; ``pay`` says what it did cost.
 
         Near the limit a call waits until those under way have reported their cost. Calls continue
@@ -209,9 +211,12 @@ class Budget:
             BudgetError: The limit could be passed, so the call must not be made.
             ConfigError: There is a limit, and the model has no known price.
         """
-        if self.max_cost is None:
-            yield
-            return
+        return nullcontext() if self.max_cost is None else self._within(most, name, drawing)
+
+    @asynccontextmanager
+    async def _within(
+        self, most: float | None, name: str, drawing: SampleSeries | None
+    ) -> AsyncIterator[None]:
         if most is None:
             raise ConfigError(
                 f"{name} has no known price, so --max-cost cannot be kept; add it to a price table"

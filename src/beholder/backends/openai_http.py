@@ -1,46 +1,37 @@
 """Requests to an OpenAI-compatible address, and what its errors mean.
 
-Plain httpx2, the SDK's own client: the SDK's request records would cost more than all else we do
-for a call (``benchmarks/judge_throughput.py``).
+None goes through an SDK: its request records would cost more than all else we do for a call
+(``benchmarks/judge_throughput.py``).
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import logging
 import os
 import re
-import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
-from urllib.request import getproxies, proxy_bypass
 
+import httpcore2
 import httpx2
-from cachetools import LRUCache
 
-from beholder._version import __version__
 from beholder.aio import PerLoop
 from beholder.backends.calls import SURELY_TOO_LONG, CallFailed, Forbidden, Refused
-from beholder.backends.rate_headers import answered, retry_after
+from beholder.backends.lines import NO_CONNECTION, Lines, Received
+from beholder.backends.rate_headers import retry_after
 from beholder.errors import BeholderError, ConfigError, RunError, TransientError
 
-_LOGGER = logging.getLogger("beholder.requests")
 HOSTED = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
 JSON = {"content-type": "application/json"}
-AGENT = f"beholder/{__version__}"
 
 MOST_BYTES = 8_000_000
 """Of one answer; some hundred times the longest that is asked for."""
 
-_MOST_OF_ERROR = 64_000
-_KNOWN_URLS = 64
 _STATUS = {
     "authentication_error": 401,
     "billing_error": 402,
@@ -54,7 +45,6 @@ _STATUS = {
 _WAIT = re.compile(rb'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')
 _NO_QUOTA = re.compile(r"insufficient_quota|credit balance|PerDay")
 _NO_ACCESS = re.compile(r"API_KEY_INVALID|FAILED_PRECONDITION|API key not valid")
-_ENCODINGS = ("gzip", "deflate", "identity", "")
 _FLAGGED = re.compile(
     r"moderation|content[ _-]?policy|(input|prompt|content|message|request)\b.{0,40}\bflagged"
     r"|flagged.{0,40}\b(input|prompt|content|message|request)\b",
@@ -156,32 +146,32 @@ class Connection:
         """
         lines = await self._lines.get()
         try:
-            async with lines.stream(method, self.base_url + path, **parts) as response:
-                answered.set(response.headers)
-                body = await _read(response, most if response.is_success else _MOST_OF_ERROR)
-        except httpx2.TimeoutException as error:
-            sent = not isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout)
+            response = await lines.ask(method, self.base_url + path, most, **parts)
+        except httpcore2.TimeoutException as error:
+            sent = not isinstance(error, httpcore2.ConnectTimeout | httpcore2.PoolTimeout)
             raise CallFailed("the server took too long", strain=True, charged=sent) from error
-        except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
+        except NO_CONNECTION as error:
             cause = self._redacted(str(error) or type(error).__name__)
-            wrong = isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol | UnicodeError)
-            unreached = isinstance(error, httpx2.ConnectError)
+            wrong = isinstance(
+                error, httpx2.InvalidURL | httpcore2.UnsupportedProtocol | UnicodeError
+            )
+            unreached = isinstance(error, httpcore2.ConnectError)
             if wrong or (unreached and not self._reached):
                 raise ConfigError(
                     f"{self.name} cannot be reached ({cause}); is the server running, and is"
                     f" {public_address(self.base_url)} its address?"
                 ) from None
             raise CallFailed(f"no connection ({cause})", charged=not unreached) from None
-        if response.has_redirect_location:
+        if response.is_redirect:
             raise self._redirected(response)
         self._reached = True
         if not response.is_success:
-            raise self._failure(response.status_code, response.headers, body)
-        if len(body) > most:
+            raise self._failure(response.status, response.headers, response.body)
+        if len(response.body) > most:
             raise CallFailed(f"the server's answer has more than {most} bytes", charged=True)
-        return body
+        return response.body
 
-    def _redirected(self, response: httpx2.Response) -> Exception:
+    def _redirected(self, response: Received) -> Exception:
         """No redirect is followed: it would carry the texts to an address that you did not name."""
         where = self._redacted(response.headers["location"].rpartition("@")[2])
         try:
@@ -190,11 +180,10 @@ class Connection:
             return CallFailed(f"a redirect to {where}, which is no address", charged=True)
         if self._reached:
             return TransientError(  # not tried again at once: a redirect does not pass by itself
-                f"{self.name}: HTTP {response.status_code}: a redirect to {where}, where no text"
-                " goes"
+                f"{self.name}: HTTP {response.status}: a redirect to {where}, where no text goes"
             )
         return ConfigError(
-            f"{self.name} sends everything on to {where} (HTTP {response.status_code}); no text"
+            f"{self.name} sends everything on to {where} (HTTP {response.status}); no text"
             " goes there unless you name that address yourself, as --base-url or base_url"
         )
 
@@ -276,7 +265,7 @@ class Connection:
     def _key_headers(self, key: str) -> dict[str, str]:
         return {"authorization": f"Bearer {key}"} if key else {}
 
-    async def _open(self) -> AsyncGenerator[_Lines, None]:
+    async def _open(self) -> AsyncGenerator[Lines, None]:
         key = self._key()
         if key and not _KEY.fullmatch(key):
             raise ConfigError(
@@ -291,80 +280,11 @@ class Connection:
         if any(self._user):
             packed = base64.b64encode(":".join(self._user).encode()).decode()
             headers = {"authorization": f"Basic {packed}"}
-        lines = _Lines(self.base_url, headers, self.timeout)
+        lines = Lines(self.base_url, headers, self.timeout)
         try:
             yield lines
         finally:
             await lines.close()
-
-
-class _Lines:
-    """Connections to one address. A request has one to itself, and leaves it to the next.
-
-    A pool of many would look at all of them for every request. How many there are is the adaptive
-    limit's business.
-
-    Args:
-        base_url: The address; a proxy of the environment is used as Python's own library does.
-        headers: Of every request.
-        timeout: Seconds to connect, to read and to write.
-    """
-
-    def __init__(self, base_url: str, headers: Mapping[str, str], timeout: float) -> None:
-        # What other encodings unpack to has no bound that is worth the name.
-        self._headers = {"accept-encoding": "gzip, deflate", "user-agent": AGENT, **headers}
-        self._times = {"timeout": httpx2.Timeout(timeout).as_dict()}
-        self._proxy = _proxy(base_url)
-        self._urls = LRUCache[str, httpx2.URL](_KNOWN_URLS)
-        self._free: list[httpx2.AsyncHTTPTransport] = []
-        self._all: list[httpx2.AsyncHTTPTransport] = []
-
-    @asynccontextmanager
-    async def stream(
-        self, method: str, url: str, *, headers: Mapping[str, str] | None = None, **parts: Any
-    ) -> AsyncIterator[httpx2.Response]:
-        """The response to a request, whose body is still to be read."""
-        where = self._urls.get(url)
-        if where is None:
-            where = self._urls[url] = httpx2.URL(url)
-        own = {**self._headers, **(headers or {})}
-        request = httpx2.Request(method, where, headers=own, extensions=self._times, **parts)
-        line = self._free.pop() if self._free else self._connected()
-        try:
-            response = await line.handle_async_request(request)
-            _LOGGER.debug("%s %s: HTTP %d", method, url, response.status_code)
-            try:
-                yield response
-            finally:
-                await response.aclose()
-        finally:
-            self._free.append(line)
-
-    def _connected(self) -> httpx2.AsyncHTTPTransport:
-        made = httpx2.AsyncHTTPTransport(verify=_certificates(), proxy=self._proxy)
-        self._all.append(made)
-        return made
-
-    async def close(self) -> None:
-        """Close all of them."""
-        for line in self._all:
-            await line.aclose()
-
-
-def _proxy(url: str) -> str | None:
-    """The proxy that the environment names for an address."""
-    parts = urlsplit(url)
-    if proxy_bypass(parts.hostname or ""):
-        return None
-    known = getproxies()
-    found = known.get(parts.scheme) or known.get("all")
-    return f"http://{found}" if found and "://" not in found else found
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """The system's certificates; reading them takes longer than many a request."""
-    return httpx2.create_ssl_context()
 
 
 def is_official(base_url: str, home: str = HOSTED) -> bool:
@@ -392,18 +312,6 @@ def public_address(base_url: str) -> str:
         f"base_url: {str(base_url).rpartition('@')[2]!r} is no address such as"
         " http://localhost:8000/v1"
     )
-
-
-async def _read(response: httpx2.Response, most: int) -> bytes:
-    """The body of an answer, or its beginning: hardly more than ``most`` bytes."""
-    if response.headers.get("content-encoding", "gzip").lower() not in _ENCODINGS:
-        raise httpx2.DecodingError("packed in a way that was not asked for")
-    body = bytearray()
-    async for part in response.aiter_bytes():
-        body += part
-        if len(body) > most:
-            break
-    return bytes(body)
 
 
 def _masked(value: Any, secrets: Sequence[str]) -> Any:

@@ -253,8 +253,9 @@ def read_completion(data: object) -> Completion:
 
 def _told(data: Mapping[str, Any]) -> str | None:
     """The fingerprint; one that cannot be read is as good as none."""
+    told = data.get("system_fingerprint")
     try:
-        return Answer((), "", data.get("system_fingerprint")).fingerprint
+        return None if told is None else Answer((), "", told).fingerprint
     except ValueError:
         return None
 

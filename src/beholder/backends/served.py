@@ -337,7 +337,8 @@ class Served(Backend):
                         self.account.lose(self._cost(most))
                     raise
 
-        return await self._caller.call(attempt, request.estimated_tokens(), hold)
+        tokens = request.estimated_tokens() if request.images else most.prompt
+        return await self._caller.call(attempt, tokens, hold)
 
     def _marked(self, body: dict[str, object]) -> dict[str, object]:
         """The body with marks of what the server shall cache, which change no answer."""
@@ -377,7 +378,7 @@ class Served(Backend):
         return self.context
 
     def _check(self, request: Request, dialect: Dialect) -> None:
-        if request.images and not dialect.images:
+        if not dialect.images and request.images:
             raise ConfigError(
                 f"{self.name} does not take pictures; choose a judge that can see, or a metric that"
                 " needs no picture"

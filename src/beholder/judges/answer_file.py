@@ -8,7 +8,6 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -247,10 +246,13 @@ class AnswerFile(AnswerTables):
         replaced = {f"draw{place}": key for place, key in enumerate(draws)}
         places = ", ".join(f":{name}" for name in replaced)
         paid = f"(SELECT total(cost) + 0 * :cost FROM answers WHERE key IN ({places}))"  # noqa: S608
-        with self._in_words(), self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.execute(self._insert(paid), answer_values(record) | replaced)
-            self._db.execute(f"DELETE FROM answers WHERE key IN ({places})", replaced)  # noqa: S608
+        try:
+            with self._db:
+                self._db.execute("BEGIN IMMEDIATE")
+                self._db.execute(self._insert(paid), answer_values(record) | replaced)
+                self._db.execute(f"DELETE FROM answers WHERE key IN ({places})", replaced)  # noqa: S608
+        except sqlite3.Error as error:
+            raise self._in_words(error) from error
 
     def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
         """Store the rating of one judge of a panel."""
@@ -335,23 +337,23 @@ class AnswerFile(AnswerTables):
         self._change("DELETE FROM answers WHERE rowid = :place", place=place)
 
     def _select(self, statement: str, **values: object) -> Iterator[tuple[Any, ...]]:
-        with self._in_words():
+        try:
             yield from self._db.execute(statement, values)
+        except sqlite3.Error as error:
+            raise self._in_words(error) from error
 
     def _change(self, statement: str, **values: object) -> int:
-        with self._in_words():
-            return self._db.execute(statement, values).rowcount
-
-    @contextmanager
-    def _in_words(self) -> Iterator[None]:
-        """Errors of SQLite as an error of the run: damage, a full disk, a lock held for long."""
         try:
-            yield
+            return self._db.execute(statement, values).rowcount
         except sqlite3.Error as error:
-            raise RunError(
-                f"{self.path} cannot be used to keep answers: {error}; what was kept before is"
-                f" kept, so start the same command again when that is fixed; {_WAY_OUT}"
-            ) from error
+            raise self._in_words(error) from error
+
+    def _in_words(self, error: sqlite3.Error) -> RunError:
+        """An error of SQLite as one of the run: damage, a full disk, a lock held for long."""
+        return RunError(
+            f"{self.path} cannot be used to keep answers: {error}; what was kept before is"
+            f" kept, so start the same command again when that is fixed; {_WAY_OUT}"
+        )
 
 
 def _shown(value: Any) -> Any:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -78,9 +79,13 @@ class Record:
         return _DRAW in self.request
 
     def __post_init__(self) -> None:
-        whole = [self.backend, self.model, self.operation, self.template, self.request]
-        key = hashlib.sha256(json.dumps(whole).encode("utf-8")).hexdigest()
+        key = _key(self.backend, self.model, self.operation, self.template, self.request)
         object.__setattr__(self, "key", key)
+
+
+@lru_cache(maxsize=1024, typed=True)  # the record of a question is made again with its answer
+def _key(*whole: str) -> str:
+    return hashlib.sha256(json.dumps(whole).encode("utf-8")).hexdigest()
 
 
 def read_record(key: object, answer: str, fields: Mapping[str, Any]) -> Record | None:

@@ -191,10 +191,11 @@ class Questioner:
 
     async def _obtain(self, prompt: Prompt[Any]) -> Answer:
         request = Request(prompt.messages, prompt.sampling, prompt.schema, prompt.replicate)
-        self._check_films(request.images)
+        images = request.images
+        self._check_films(images)
         try:
             able = await self.backend.capabilities(
-                schema=request.schema is not None, images=bool(request.images)
+                schema=request.schema is not None, images=bool(images)
             )
             blank = self._blank(prompt, request, able)
             note_question(blank.key, prompt.messages)
@@ -269,7 +270,7 @@ class Questioner:
         n_drawn = 0
         try:
             while n_drawn < n:
-                record = blank.draw(n_drawn)
+                record = blank if n == 1 else blank.draw(n_drawn)
                 answer = self._answers.get_answer(record.key) if n > 1 else None
                 if answer is None or not answer.samples:
                     if draws and not call.n_waiting:

@@ -16,7 +16,7 @@ import unicodedata
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template as StringTemplate
@@ -50,8 +50,11 @@ _NEEDED = {"\u200c", "\u200d", "\u00ad"}
 @lru_cache(maxsize=256)  # all questions about one text show it again
 def sanitise(text: str) -> str:
     """The text without anything that could pass for a marker, a control token or hidden words."""
-    visible = "".join(c for c in text if not _is_hidden(c))
-    return _BRACKET_TOKEN.sub(r"⟦\1⟧", visible.translate(_LOOK_ALIKES))
+    if text.isascii():
+        visible = text.translate(_IN_ASCII)
+    else:
+        visible = "".join(c for c in text if not _is_hidden(c)).translate(_LOOK_ALIKES)
+    return _BRACKET_TOKEN.sub(r"⟦\1⟧", visible)
 
 
 def _is_hidden(character: str) -> bool:
@@ -59,6 +62,9 @@ def _is_hidden(character: str) -> bool:
         return False
     # Cc: control; Cf: format (zero width, direction overrides, tags); Co: private; Cs: surrogates.
     return unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs")
+
+
+_IN_ASCII = {**_LOOK_ALIKES, **{n: None for n in range(128) if _is_hidden(chr(n))}}
 
 
 def mark_of(contents: Iterable[Untrusted]) -> str:
@@ -122,7 +128,10 @@ def _as_read_leniently(text: str) -> str:
     """With entities and escapes resolved, also such as were escaped twice."""
     text = "".join(c for c in text if c not in _NEEDED)
     for _ in range(3):
+        before = text
         text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), html.unescape(text))
+        if text == before:
+            break
     return unicodedata.normalize("NFKC", text)
 
 
@@ -162,6 +171,11 @@ class Template:
                 f" grade from which its scale says yes, such as 2; it has {told!r}"
             ) from error
 
+    @cached_property
+    def _has_lines(self) -> bool:
+        """Whether any section shows texts in lines; else they are not made."""
+        return any("_lines" in section for section in self.sections.values())
+
     def render(
         self,
         untrusted: Mapping[str, Untrusted],
@@ -185,7 +199,10 @@ class Template:
         """
         mark = mark_of(untrusted.values())
         values = {name: fence(name, text, mark) for name, text in untrusted.items()}
-        values |= {f"{name}_lines": fence(name, _lines(c), mark) for name, c in untrusted.items()}
+        values |= {
+            f"{name}_lines": fence(name, _lines(content), mark) if self._has_lines else ""
+            for name, content in untrusted.items()
+        }
         values |= settings or {}
         user = self.sections["user"]
         for word, section in (parts or {}).items():
