@@ -55,7 +55,7 @@ class Server:
         length = head.partition("Content-Length: ")[2].partition("\r")[0]
         body = await reader.readexactly(int(length))
         if path == "slow":
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
         if path == "gzip":
             writer.write(response(gzip.compress(body * 1000), "content-encoding: gzip"))
         elif path == "deflate":
@@ -85,6 +85,12 @@ async def listening(serve: Serve, context: ssl.SSLContext | None = None) -> Asyn
         await asyncio.gather(*tasks, return_exceptions=True)
         for writer in writers:
             writer.transport.abort()
+        await asyncio.sleep(0)
+
+
+async def until(reached: Callable[[], bool]) -> None:
+    """Let the loop run until something is so."""
+    while not reached():
         await asyncio.sleep(0)
 
 
@@ -141,22 +147,21 @@ def test_a_connection_that_the_server_closed_costs_no_try(scheme: str) -> None:
             to = connection(f"{scheme}://localhost:{port}/v1")
             for _ in range(3):
                 assert await said(to, "/ends") == BODY
-                await asyncio.sleep(0.05)
+                kept = (await to._lines.get())._free[-1]
+                await until(kept.has_expired)
             assert server.n_connections == 3
 
     asyncio.run(check())
 
 
 def test_a_connection_is_kept_for_some_seconds_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "_IDLE", 0.05)
+    monkeypatch.setattr(lines, "_IDLE", -1.0)  # over when it begins
 
     async def check() -> None:
         server = Server()
         async with listening(server.serve) as port:
             to = connection(f"http://127.0.0.1:{port}")
             assert [await said(to, "/a"), await said(to, "/b")] == [BODY] * 2
-            await asyncio.sleep(0.1)
-            assert await said(to, "/c") == BODY
             assert server.n_connections == 2
 
     asyncio.run(check())
@@ -189,7 +194,7 @@ def test_a_long_body_arrives_whole_and_an_early_answer_to_it_is_read(scheme: str
 
 def test_a_server_that_does_not_read_or_answer_takes_too_long() -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
     async def check() -> None:
         async with listening(Server().serve) as port, listening(silent) as other:
@@ -210,7 +215,7 @@ def test_a_call_that_is_given_up_leaves_no_half_answer_to_the_next() -> None:
         async with listening(server.serve) as port:
             to = connection(f"http://127.0.0.1:{port}")
             task = asyncio.ensure_future(said(to, "/slow"))
-            await asyncio.sleep(0.05)
+            await until(lambda: bool(server.heads))
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
