@@ -16,6 +16,8 @@ _ABOUT = (
     "|may be|nearly|over|perhaps|possibly|probably|roughly|some|up to)"
 )
 _OR_SO = "(?: or (?:fewer|more|so)|-odd)"
+_BEFORE = 40
+"""Characters before a noun in which its number may be written."""
 
 _SHARES = (
     {"all", "every", "each"},
@@ -98,11 +100,13 @@ def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
 
 
 def roughly(entity: Entity, text: str) -> bool:
-    """Whether a text says a number of things with a margin: "about ten", "four or more"."""
+    """Whether its text says the number of an entity with a margin: "about ten", "four or more"."""
     if entity.quantity is None:
         return False
     found = re.escape(entity.quantity)
-    return bool(re.search(rf"\b{_ABOUT} {found}\b|\b{found}{_OR_SO}\b", text, re.IGNORECASE))
+    margin = re.compile(rf"\b{_ABOUT} {found}\b|\b{found}{_OR_SO}\b", re.IGNORECASE)
+    spans = (mention.span for mention in entity.mentions)
+    return any(margin.search(text[max(0, start - _BEFORE) : end]) for start, end in spans)
 
 
 def counted(entities: Sequence[Entity], places: Sequence[int]) -> int:

@@ -31,7 +31,8 @@ Ints = npt.NDArray[np.intp]
 _FLOOR = 1e-9
 _PLACED = re.compile(r"(?:across|along|at|in|near|on|over|to|with) ")
 _PLACES = frozenset(("depth", "place", "side", "vertical"))
-_PARTS = frozenset(("depth", "side", "vertical"))
+PARTS = frozenset(("depth", "side", "vertical"))
+"""Classes of the parts of a picture or a thing: left, upper, front."""
 _SENTENCE_END = re.compile(r"[.!?\n]")
 
 
@@ -88,7 +89,7 @@ class AnalysedText:
     def says_little(self, unit: GraphUnit) -> bool:
         """Whether an attribute says only that a thing is there, or where: "sits", "on the left"."""
         there = unit.value in BEING_THERE and not unit.text.lower().endswith("ing")
-        where = not _PARTS.isdisjoint(name for name, _ in values(unit.value))
+        where = not PARTS.isdisjoint(name for name, _ in values(unit.value))
         return there or where or ("position", unit.subject, unit.value) in self._kinds
 
     @cached_property
@@ -353,7 +354,7 @@ def _of_place(classes: Values) -> Values:
 
 def _of_direction(classes: Values) -> Values:
     """Where something turns to, which excludes other directions and no place where it is."""
-    return frozenset((f"to the {name}" if name in _PARTS else name, line) for name, line in classes)
+    return frozenset((f"to the {name}" if name in PARTS else name, line) for name, line in classes)
 
 
 def _classed(texts: Sequence[str]) -> list[tuple[int, Values]]:

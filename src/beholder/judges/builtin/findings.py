@@ -77,8 +77,8 @@ def find(
     answers = dict(zip(open_, ask(list(open_.values()), target), strict=True))
     values = [value(found, n) for found in evidence]
     made = [
-        _both(found, answers[place], n) if place in answers else _by_rules(found, told, grade, n)
-        for place, (found, told, grade) in enumerate(
+        _both(found, answers[place], n) if place in answers else _by_rules(found, own, grade, n)
+        for place, (found, own, grade) in enumerate(
             zip(evidence, values, n.grades(values), strict=True)
         )
     ]

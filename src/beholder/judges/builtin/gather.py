@@ -24,7 +24,7 @@ from beholder.judges.builtin.amounts import (
     shares_exclude,
     told_amount,
 )
-from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
+from beholder.judges.builtin.analysed import PARTS, AnalysedText, lower_excluded
 from beholder.judges.builtin.classes import Values, exclude, near, values
 from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
@@ -38,7 +38,6 @@ from beholder.language.unseen import VAGUE
 from beholder.text.kinds import is_abstract
 
 _MANY_COLOURED = frozenset(("cloud", "light", "sea", "sky", "water"))
-_PLACES = frozenset(("depth", "side", "vertical"))
 _NEARLY = number("entail.repeated")
 _STATE = number("evidence.state")
 _CLOSER = number("evidence.closer")
@@ -268,7 +267,7 @@ class _Gathering:
         classes = {name for name, _ in own} & {name for name, _ in other}
         if "colour" in classes:
             return self._own[index].head.lower() not in _MANY_COLOURED and not near(own, other)
-        return not (self._own[index].plural and classes & _PLACES)
+        return not (self._own[index].plural and classes & PARTS)
 
     def _is_of_one_value(self, index: int, said: int) -> bool:
         """Whether neither text gives a thing two values of the class of what the target says.
