@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from beholder.text.languages import ENGLISH, language_named
 from beholder.text.tokenize import words
 
 ENDINGS = ("ing", "ed", "ly", "s", "")
@@ -92,19 +93,22 @@ _LEFT = 0.2
 """What a text that is surely words out of order keeps of its value."""
 
 
-def in_order(candidate: str, references: Sequence[str]) -> float:
+def in_order(candidate: str, references: Sequence[str], language: str = "") -> float:
     """What a text keeps of its value: all, unless it is a reference's words out of order.
 
     Two signs must meet. The words do not follow one another as English words do; and the text has
     the words of a reference without the neighbors that they have there.
 
     Args:
-        candidate: The text under evaluation, in English.
+        candidate: The text under evaluation.
         references: Trusted texts, at least one.
+        language: Their language, as a row names it; English if empty.
 
     Returns:
-        0.2..1; 1 for a text of fewer than four words.
+        0.2..1; 1 for a text of fewer than four words, or in another language than English.
     """
+    if language and language_named(language) != ENGLISH:
+        return 1.0
     own = _lower(candidate)
     if len(own) < _FEW_WORDS:
         return 1.0

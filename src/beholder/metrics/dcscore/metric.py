@@ -17,7 +17,7 @@ from beholder.metrics.dcscore.scoring import VALUES, reference_id, score_trials,
 from beholder.metrics.dcscore.units import DCScoreEvidence, Direction, Pairing, fact_units
 from beholder.records import Item, ItemScore
 from beholder.text import without_marks
-from beholder.text.languages import ENGLISH, language_named
+from beholder.text.languages import language_named
 from beholder.text.word_order import in_order
 
 _PUBLISHED_TEMPERATURES = {"match": 1.0, "verify": 0.3}
@@ -226,7 +226,7 @@ class DCScore(Metric[DCScoreEvidence]):
         values: dict[str, float] = {}
         chosen: dict[Direction, Pairing] = {}
         told: dict[str, Any] = {}
-        kept = self._in_order(item)
+        kept = in_order(item.candidate, item.references, item.language)
         for direction in self.directions:
             found = [
                 (pairing, self._trials(evidence, pairing))
@@ -262,11 +262,6 @@ class DCScore(Metric[DCScoreEvidence]):
             }
         detail = {"verified_by": evidence.verified_by, "directions": told}
         return ItemScore(values, fact_units(item, evidence, chosen), detail=detail)
-
-    def _in_order(self, item: Item) -> float:
-        if item.language and language_named(item.language) != ENGLISH:
-            return 1.0
-        return in_order(item.candidate, item.references)
 
     def _trials(self, evidence: DCScoreEvidence, pairing: Pairing) -> Mapping[str, Any]:
         predicted, targets = evidence.sides(pairing)

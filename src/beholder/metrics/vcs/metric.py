@@ -21,7 +21,6 @@ from beholder.metrics.vcs.evidence import AlignedMetric, VCSEvidence
 from beholder.metrics.vcs.findings import alignment_detail
 from beholder.records import Item, ItemScore, Span
 from beholder.text import Segment, words
-from beholder.text.languages import ENGLISH, language_named
 from beholder.text.word_order import in_order
 
 TOLERANCE = 1
@@ -132,10 +131,9 @@ class VCS(AlignedMetric):
         if self.references == "mean":
             values = scoring.mean_values([values for values, _ in scored])
         detail = alignment_detail(alignment, best)
-        if self.rules == "fixed" and (
-            not item.language or language_named(item.language) == ENGLISH
-        ):
-            values = {**values, "vcs": values["vcs"] * in_order(item.candidate, item.references)}
+        if self.rules == "fixed":
+            kept = in_order(item.candidate, item.references, item.language)
+            values = {**values, "vcs": values["vcs"] * kept}
         units = self.chunk_units(item, evidence, alignment, best)
         return ItemScore(values, units, detail=detail)
 
