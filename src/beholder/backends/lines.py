@@ -110,7 +110,7 @@ class Lines:
             most: Bytes of the body that are read at most, if it is no error.
             headers: Further ones, and others than are sent with every request.
             content: The body.
-            form: Another body, in words of httpx2: ``files``, ``data``.
+            form: Another body, as keyword arguments of httpx2: ``files``, ``data``.
 
         Raises:
             httpcore2.TimeoutException: The server took too long.

@@ -252,7 +252,7 @@ class AnswerFile(AnswerTables):
                 self._db.execute(self._insert(paid), answer_values(record) | replaced)
                 self._db.execute(f"DELETE FROM answers WHERE key IN ({places})", replaced)  # noqa: S608
         except sqlite3.Error as error:
-            raise self._in_words(error) from error
+            raise self._run_error(error) from error
 
     def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
         """Store the rating of one judge of a panel."""
@@ -340,15 +340,15 @@ class AnswerFile(AnswerTables):
         try:
             yield from self._db.execute(statement, values)
         except sqlite3.Error as error:
-            raise self._in_words(error) from error
+            raise self._run_error(error) from error
 
     def _change(self, statement: str, **values: object) -> int:
         try:
             return self._db.execute(statement, values).rowcount
         except sqlite3.Error as error:
-            raise self._in_words(error) from error
+            raise self._run_error(error) from error
 
-    def _in_words(self, error: sqlite3.Error) -> RunError:
+    def _run_error(self, error: sqlite3.Error) -> RunError:
         """An error of SQLite as one of the run: damage, a full disk, a lock held for long."""
         return RunError(
             f"{self.path} cannot be used to keep answers: {error}; what was kept before is"
