@@ -1,8 +1,8 @@
 """Marks of units of two descriptions of a photograph: shares with Wilson intervals.
 
-    python -m training.studies.photographs photographs_3
+    python -m training.studies.photographs photographs_8 photographs_9
 
-The rows are those of a file in ``training/readings``. Mistakes, omissions and matches are drawn
+The rows are those of files in ``training/readings``. Mistakes, omissions and matches are drawn
 from all that are counted; contradictions are all. Where another reader marked units again, the
 shares of these marks and the agreement of both readers follow; where units of an earlier judge on
 the same texts were drawn, too, theirs. Where the file says where units stand, the last line has how
@@ -75,7 +75,7 @@ def main() -> None:
     """Print the shares by what is claimed, whether it is shown, and kind of unit."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     both: list[tuple[str, str]] = []
-    rows = read(f"{sys.argv[1]}.jsonl")
+    rows = [row for name in sys.argv[1:] for row in read(f"{name}.jsonl")]
     for row in rows:
         for unit in row["units"]:
             claim = CLAIMS[unit["verdict"]]
