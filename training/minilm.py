@@ -27,6 +27,7 @@ from beholder.embed import minilm
 from beholder.embed.base import FloatArray
 from beholder.embed.minilm import Norm
 from beholder.text import RuleSplitter
+from training import inputs
 from training.packing import pack
 
 ROOT = Path(__file__).parents[1]
@@ -90,8 +91,9 @@ def save() -> None:
     layout["truncation"] = layout["padding"] = None
     text = json.dumps(layout, ensure_ascii=False, separators=(",", ":"))
     (OUTPUT / "minilm_tokenizer.json").write_text(text, encoding="utf-8")
+    inputs.save("minilm")
     digest = hashlib.sha256()
-    for name in ("minilm.safetensors", "minilm_tokenizer.json"):
+    for name in ("minilm.safetensors", "minilm_tokenizer.json", minilm.INPUTS.format("minilm")):
         digest.update((OUTPUT / name).read_bytes())
     config = {"revision": digest.hexdigest()[:12], "bits": BITS}
     (OUTPUT / "minilm.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
@@ -121,11 +123,8 @@ def with_original_weights(ids: list[list[int]]) -> list[FloatArray]:
     matrices, others = original()
     shipped = minilm._load
 
-    def linear(name: str) -> minilm.Linear:
-        return lambda rows: rows @ matrices[name].T + others[f"{name}.bias"]
-
-    def norm(name: str) -> Norm:
-        return Norm(others[f"{name}.weight"], others[f"{name}.bias"], minilm._EPSILON)
+    def linear(_: str, weight: FloatArray, bias: FloatArray, raised: float) -> minilm.Linear:
+        return lambda rows: (rows - np.float32(raised)) @ weight + bias
 
     class Rows:
         def rows(self, which: np.ndarray) -> FloatArray:
@@ -133,14 +132,12 @@ def with_original_weights(ids: list[list[int]]) -> list[FloatArray]:
             return rows
 
     layers = tuple(
-        minilm.Layer(
-            linear(f"{i}.qkv"), linear(f"{i}.attended"), norm(f"{i}.attended_norm"),
-            linear(f"{i}.up"), linear(f"{i}.down"), norm(f"{i}.norm"),
-        )
+        minilm.layer(i, matrices.__getitem__, others.__getitem__, linear)
         for i in range(minilm.N_LAYERS)
-    )  # fmt: skip
+    )
+    norm = Norm(others["norm.weight"], others["norm.bias"], minilm._EPSILON)
     model = minilm._EncoderModel(
-        shipped().tokenizer, shipped().unknown, Rows(), others["places"], norm("norm"),  # type: ignore[arg-type]
+        shipped().tokenizer, shipped().unknown, Rows(), others["places"], norm,  # type: ignore[arg-type]
         lambda: layers,
     )  # fmt: skip
     minilm._load = lambda: model

@@ -73,7 +73,8 @@ def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
 def identity() -> str:
     """``entailment@REVISION``: a hash of the model's weights and of the encoder's."""
     digest = hashlib.sha256(minilm.identity().encode())
-    digest.update(FILE.read_bytes())
+    for path in (FILE, minilm.FOLDER / minilm.INPUTS.format("entailment")):
+        digest.update(path.read_bytes())
     return f"entailment@{digest.hexdigest()[:12]}"
 
 
@@ -84,21 +85,28 @@ def _ids(text: str) -> tuple[int, ...]:
 
 def _probabilities(pairs: Sequence[tuple[str, str]]) -> FloatArray:
     model = _load()
+    made = np.stack(list(map(_pooled, states(model.layers, model.sides, pairs))))
+    scores = on_grid(made, _PLACES) @ model.head + model.bias
+    chances = exp(scores - scores.max(axis=1, keepdims=True))
+    chances /= chances.sum(axis=1, keepdims=True)
+    return chances.astype(np.float32)
+
+
+def states(
+    layers: Sequence[minilm.Layer], sides: FloatArray, pairs: Sequence[tuple[str, str]]
+) -> list[FloatArray]:
+    """Of each pair, the states of its hypothesis, (tokens, D), as they leave the last layer."""
     own = [_ids(hypothesis)[: minilm.WINDOW] for _, hypothesis in pairs]
     texts = [
         [*ids, *_ids(premise)[1:]][: minilm.WINDOW]
         for ids, (premise, _) in zip(own, pairs, strict=True)
     ]
-    sides = [
-        np.repeat(model.sides[::-1], (len(ids), len(text) - len(ids)), axis=0)
+    added = [
+        np.repeat(sides[::-1], (len(ids), len(text) - len(ids)), axis=0)
         for ids, text in zip(own, texts, strict=True)
     ]
-    x = minilm.embedded(texts) + np.concatenate(sides)
-    made = np.stack(list(map(_pooled, minilm.through(model.layers, texts, x, [*map(len, own)]))))
-    scores = on_grid(made, _PLACES) @ model.head + model.bias
-    chances = exp(scores - scores.max(axis=1, keepdims=True))
-    chances /= chances.sum(axis=1, keepdims=True)
-    return chances.astype(np.float32)
+    x = minilm.embedded(texts) + np.concatenate(added)
+    return minilm.through(layers, texts, x, [*map(len, own)])
 
 
 def _pooled(states: FloatArray) -> FloatArray:
@@ -110,7 +118,7 @@ def _pooled(states: FloatArray) -> FloatArray:
 def _load() -> _Model:
     with safe_open(str(FILE), framework="np") as file:
         sides, weight, bias = map(file.get_tensor, ("sides", "head.weight", "head.bias"))
-        return _Model(minilm.layers(file), sides, on_grid(weight.T, _PLACES), bias)
+        return _Model(minilm.layers(file, "entailment"), sides, on_grid(weight.T, _PLACES), bias)
 
 
 _LABELS = {

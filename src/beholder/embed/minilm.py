@@ -1,8 +1,8 @@
 """The built-in encoder of words in context: all-MiniLM-L6-v2 with few bits a weight.
 
-The arithmetic is that of BERT. All products are exact (``whole``, ``exact``), and the curves of
-BERT come from tables. So a text has the same vectors, to the bit, on every processor and whatever
-it is encoded with.
+The arithmetic is that of BERT. All products are exact (``whole``), and the curves of BERT come from
+tables. So a text has the same vectors, to the bit, on every processor and whatever it is encoded
+with.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from safetensors import safe_open
 from tokenizers import Encoding, Tokenizer
 
 from beholder.embed.base import Embedder, FloatArray
-from beholder.embed.exact import on_grid
-from beholder.embed.whole import ARITHMETIC, WholeLinear
+from beholder.embed.whole import ARITHMETIC, TILE, WholeLinear, products_of_stacks
 
 GROUP = 64
 
@@ -80,23 +79,32 @@ class Norm:
 
 
 FOLDER = Path(__file__).parent / "minilm_model"
+INPUTS = "{}_inputs.safetensors"
+"""What the inputs of each product of a model are multiplied by: ``training/inputs.py``."""
 N_LAYERS = 6
 WINDOW = 254
 """Tokens of a text, without the markers of its ends, that the model reads at once."""
 _OVERLAP = 64
 _HEADS = 12
-_TILE = 64
-"""Rows of an activation that fit the processor's cache."""
-_SCORES = 1 << 15
+_SCORES = 1 << 17
 """Scores of attention that fit the processor's cache."""
-_STEPS = 1024
+_NEAR = 4
+"""Tokens by which texts differ at most whose attention is computed together."""
+_STEPS = 512
 """Steps of a table from 0 to 1."""
-_HIGH = 8
-"""From here on the normal distribution function is 1 in a float32, and 0 below the negative."""
-_DEEP = 16
-"""Shares of attention below exp(-16) count as that."""
-_PLACES, _SHARES = 12, 14
-"""Binary places of what is attended to, and of its shares."""
+_LOW, _HIGH = -8, 64
+"""Where GELU is in a table: below it is 0, and no activation comes near the end."""
+RAISED = 11 / 64
+"""What makes GELU positive everywhere."""
+_DEEP = 11
+"""Shares of attention below exp(-11) count as 0."""
+_GRID = 2**16
+"""Steps of the exponential from 0 to 1, so that the sum of a window is exact."""
+_POINTS, _VALUES, _SHARES = 2**5.5, 2**7, 2**13
+"""Steps from 0 to 1 of what attention multiplies: queries and keys, values, and shares."""
+_MOST = 724
+"""The largest whole number of queries, keys and values: 32 times its square is below 2**24, and so
+is ``_SHARES`` times it, with all that rounding adds to the shares of a window."""
 _AT_ONCE = 1024
 """Tokens in memory at a time; a window more at most."""
 _EPSILON = 1e-12
@@ -107,9 +115,24 @@ Linear: TypeAlias = Callable[[FloatArray], FloatArray]
 """Multiplies by a matrix and adds a shift: (n, in) to (n, out), each row by itself."""
 
 
+Tensors: TypeAlias = Callable[[str], FloatArray]
+"""Returns a tensor by its name."""
+MakeLinear: TypeAlias = Callable[[str, FloatArray, FloatArray, float], Linear]
+"""Gets a name, and ``weight``, ``bias`` and ``raised`` of ``WholeLinear``."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Layer:
-    """What one layer of BERT multiplies by."""
+    """What one layer of BERT multiplies by.
+
+    Attributes:
+        qkv: Gives queries, keys and values in steps.
+        attended: Gets values in steps that are as small as those times shares.
+        attended_norm: After attention.
+        up: Gives places in the table of GELU.
+        down: Gets numbers that are ``RAISED``.
+        norm: At the end.
+    """
 
     qkv: Linear
     attended: Linear
@@ -252,68 +275,108 @@ def through(
         x: What the first layer gets, (tokens, D).
         first: Of each text, how many tokens are asked for, from the first on; None asks for all.
     """
-    bounds = [0, *np.cumsum([*map(len, texts)]).tolist()]
+    lengths = [*map(len, texts)]
+    asked: Sequence[int] = lengths
     for step in layers:
-        spans, qkv = [slice(*pair) for pair in pairwise(bounds)], step.qkv(x)
+        qkv = step.qkv(x)
         if first and step is layers[-1]:
-            x = np.concatenate([x[span][:n] for span, n in zip(spans, first, strict=True)])
-            bounds = [0, *np.cumsum(first).tolist()]
-        mixed = np.empty_like(x)
-        for span, (start, stop) in zip(spans, pairwise(bounds), strict=True):
-            mixed[start:stop] = _attend(qkv[span], stop - start)
-        x = step.attended_norm(x + step.attended(mixed))
-        x = step.norm(x + step.down(gelu(step.up(x))))
-    return [x[start:stop] for start, stop in pairwise(bounds)]
+            starts = [0, *np.cumsum(lengths).tolist()]
+            x = np.concatenate([x[s : s + n] for s, n in zip(starts, first, strict=False)])
+            asked = first
+        mixed, out = _attend(qkv, lengths, asked), np.empty_like(x)
+        for start in range(0, len(x), TILE):  # a tile stays in the processor's cache
+            tile = slice(start, start + TILE)
+            rows = step.attended_norm(x[tile] + step.attended(mixed[tile]))
+            out[tile] = step.norm(rows + step.down(raised_gelu(step.up(rows))))
+        x = out
+    return np.split(x, np.cumsum(asked)[:-1])
 
 
-def _attend(qkv: FloatArray, n_asked: int) -> FloatArray:
-    """Attention of the first tokens of a text to all of it: (T, 3 D) to (n, D)."""
-    n, width = len(qkv), qkv.shape[1] // 3
-    heads = on_grid(qkv, _PLACES).reshape(n, 3, _HEADS, width // _HEADS).transpose(1, 2, 0, 3)
-    mixed = np.empty((n_asked, _HEADS, width // _HEADS), dtype=np.float32)
-    together = max(1, _SCORES // (n * n_asked))
-    for first in range(0, _HEADS, together):
-        part = slice(first, first + together)
-        queries, keys, values = heads[:, part]
-        scores = queries[:, :n_asked] @ keys.transpose(0, 2, 1)
-        scores *= (width // _HEADS) ** -0.5
-        scores -= scores.max(axis=2, keepdims=True)
-        shares = _on_curve(math.exp, -_DEEP, 0, scores)
-        shares /= shares.sum(axis=2, keepdims=True)
-        mixed[:, part] = (on_grid(shares, _SHARES) @ values).transpose(1, 0, 2)
-    return mixed.reshape(n_asked, width)
-
-
-def gelu(x: FloatArray) -> FloatArray:
-    """Product of a number and its normal distribution function, which is within 0.0002."""
-    found = np.empty_like(x)
-    for start in range(0, len(x), _TILE):  # a tile stays in the processor's cache
-        rows = x[start : start + _TILE]
-        shares = _on_curve(_normal, -_HIGH, _HIGH, rows)
-        np.multiply(rows, shares, out=found[start : start + _TILE])
+def _attend(qkv: FloatArray, lengths: Sequence[int], asked: Sequence[int]) -> FloatArray:
+    """Attention in each text of its first tokens to all: (all tokens, 3 D) to (asked tokens, D)."""
+    np.rint(qkv, out=qkv)
+    np.clip(qkv, -_MOST, _MOST, out=qkv)
+    width = qkv.shape[1] // 3
+    found = np.empty((sum(asked), width), dtype=np.float32)
+    read = written = first = 0
+    while first < len(lengths):
+        last = first + 1  # texts of about one length go together
+        while (
+            last < len(lengths)
+            and abs(lengths[last] - lengths[first]) <= _NEAR
+            and ((last - first + 1) * _HEADS * lengths[first] ** 2 <= _SCORES)
+        ):
+            last += 1
+        own, wanted = lengths[first:last], asked[first:last]
+        stop = read + sum(own)
+        texts = _padded(qkv[read:stop], own)
+        mixed = _attend_together(texts.reshape(*texts.shape[:2], 3, _HEADS, -1), own, max(wanted))
+        for rows, n in zip(mixed.reshape(len(own), -1, width), wanted, strict=True):
+            found[written : written + n] = rows[:n]
+            written += n
+        read, first = stop, last
     return found
 
 
-def _normal(x: float) -> float:
-    return 0.5 * math.erfc(-x * 0.5**0.5)
+def _padded(rows: FloatArray, lengths: Sequence[int]) -> FloatArray:
+    """Texts laid end to end as (texts, longest, ...), with zeros behind shorter ones."""
+    if min(lengths) == max(lengths):
+        return rows.reshape(len(lengths), lengths[0], -1)
+    found = np.zeros((len(lengths), max(lengths), rows.shape[1]), dtype=np.float32)
+    for text, part in zip(found, np.split(rows, np.cumsum(lengths)[:-1]), strict=True):
+        text[: len(part)] = part
+    return found
+
+
+def _attend_together(heads: FloatArray, lengths: Sequence[int], n_asked: int) -> FloatArray:
+    """(texts, T, 3, heads, D) to (texts, asked, heads, D)."""
+    n_texts, longest, _, n_heads, width = heads.shape
+    found = np.empty((n_texts, n_asked, n_heads, width), dtype=np.float32)
+    step = np.float32(_STEPS * width**-0.5 / _POINTS**2)
+    together = max(1, _SCORES // (n_texts * longest * n_asked))
+    for first in range(0, n_heads, together):
+        part = slice(first, first + together)
+        queries, keys, values = heads[:, :, :, part].transpose(2, 0, 3, 4, 1)
+        # Keys in rows: the largest of a column is found sooner than that of a row.
+        scores = products_of_stacks(keys.swapaxes(2, 3), queries[..., :n_asked])
+        for text, n in zip(scores, lengths, strict=True):
+            text[:, n:] = -np.inf
+        np.subtract(scores.max(axis=2, keepdims=True), scores, out=scores)
+        scores *= step
+        np.clip(scores, 0, _DEEP * _STEPS, out=scores)
+        shares = _exponentials().take(scores.astype(np.intp))
+        shares *= np.float32(_SHARES) / shares.sum(axis=2, keepdims=True)
+        np.rint(shares, out=shares)
+        found[:, :, part] = products_of_stacks(values, shares).transpose(0, 3, 1, 2)
+    return found
+
+
+def raised_gelu(places: FloatArray) -> FloatArray:
+    """Product of a number and its normal distribution function, plus ``RAISED``.
+
+    Args:
+        places: Numbers as ``places_of`` gives them.
+    """
+    return _gelu().take(places.astype(np.intp), mode="clip")
+
+
+def places_of(numbers: FloatArray) -> FloatArray:
+    """Places in the table of GELU: their whole parts count."""
+    return numbers * np.float32(_STEPS) + np.float32(0.5 - _LOW * _STEPS)
 
 
 @cache
-def _table(curve: Callable[[float], float], low: int, high: int) -> FloatArray:
-    """Values from low to high: the curves of libraries differ with the processor."""
-    steps = range(low * _STEPS, high * _STEPS + 1)
-    return np.array([curve(step / _STEPS) for step in steps], dtype=np.float32)
+def _gelu() -> FloatArray:
+    steps = range(_LOW * _STEPS, _HIGH * _STEPS)
+    values = [x / _STEPS * 0.5 * math.erfc(-x / _STEPS * 0.5**0.5) + RAISED for x in steps]
+    return np.array(values, dtype=np.float32)
 
 
-def _on_curve(
-    curve: Callable[[float], float], low: int, high: int, x: npt.NDArray[np.floating[Any]]
-) -> FloatArray:
-    """What the table of a curve has at some numbers; beyond its ends, what it has there."""
-    places = x * x.dtype.type(_STEPS)
-    np.rint(places, out=places)
-    places -= low * _STEPS
-    found: FloatArray = _table(curve, low, high).take(places.astype(np.intp), mode="clip")
-    return found
+@cache
+def _exponentials() -> FloatArray:
+    """exp(-x) from 0 to ``_DEEP``, each in the middle of its step, and 0 behind."""
+    values = [round(math.exp(-(x + 0.5) / _STEPS) * _GRID) for x in range(_DEEP * _STEPS)]
+    return np.array([*values, 0], dtype=np.float32)
 
 
 def _load() -> _EncoderModel:
@@ -347,28 +410,65 @@ def _read() -> _EncoderModel:
 @cache
 def _own_layers() -> tuple[Layer, ...]:
     with safe_open(str(FOLDER / "minilm.safetensors"), framework="np") as file:
-        return layers(file)
+        return layers(file, "minilm")
 
 
-def layers(file: Any) -> tuple[Layer, ...]:
-    """The layers of an open file of ``safetensors``, whose matrices are packed."""
-    stored = file.get_tensor
+def layers(file: Any, model: str) -> tuple[Layer, ...]:
+    """The layers of an open file of ``safetensors``, whose matrices are packed.
 
-    def linear(name: str) -> Linear:
-        rows = Packed(stored(f"{name}.planes"), stored(f"{name}.scales")).rows(slice(None))
-        return WholeLinear(rows.T, stored(f"{name}.bias"))
+    Args:
+        file: The file.
+        model: What it is of.
+    """
+    with safe_open(str(FOLDER / INPUTS.format(model)), framework="np") as stored:
+        inputs = {name: _factors(stored.get_tensor(name)) for name in stored.keys()}  # noqa: SIM118
+
+    def matrix(name: str) -> FloatArray:
+        stored = file.get_tensor
+        return Packed(stored(f"{name}.planes"), stored(f"{name}.scales")).rows(slice(None))
+
+    def linear(name: str, weight: FloatArray, bias: FloatArray, raised: float) -> Linear:
+        return WholeLinear(weight, bias, inputs[name], raised)
+
+    n_layers = sum(name.endswith(".qkv.bias") for name in file.keys())  # noqa: SIM118
+    return tuple(layer(i, matrix, file.get_tensor, linear) for i in range(n_layers))
+
+
+def layer(i: int, matrix: Tensors, stored: Tensors, linear: MakeLinear) -> Layer:
+    """A layer whose matrices give numbers in the steps of what follows.
+
+    Args:
+        i: Its number.
+        matrix: Returns a matrix (out, in).
+        stored: Returns the other tensors.
+        linear: Makes a product.
+    """
+    width = len(stored(f"{i}.norm.bias"))
+    steps = np.repeat(np.array([_POINTS, _POINTS, _VALUES], dtype=np.float32), width)
+
+    def weight(name: str) -> FloatArray:
+        return matrix(f"{i}.{name}").T
+
+    def bias(name: str) -> FloatArray:
+        return stored(f"{i}.{name}.bias")
 
     def norm(name: str) -> Norm:
-        return Norm(stored(f"{name}.weight"), stored(f"{name}.bias"), _EPSILON)
+        return Norm(stored(f"{i}.{name}.weight"), bias(name), _EPSILON)
 
-    return tuple(
-        Layer(
-            qkv=linear(f"{i}.qkv"),
-            attended=linear(f"{i}.attended"),
-            attended_norm=norm(f"{i}.attended_norm"),
-            up=linear(f"{i}.up"),
-            down=linear(f"{i}.down"),
-            norm=norm(f"{i}.norm"),
-        )
-        for i in range(sum(name.endswith(".qkv.bias") for name in file.keys()))  # noqa: SIM118
+    shares = weight("attended") / np.float32(_VALUES * _SHARES)
+    places = places_of(bias("up"))
+    return Layer(
+        qkv=linear(f"{i}.qkv", weight("qkv") * steps, bias("qkv") * steps, 0),
+        attended=linear(f"{i}.attended", shares, bias("attended"), 0),
+        attended_norm=norm("attended_norm"),
+        up=linear(f"{i}.up", weight("up") * np.float32(_STEPS), places, 0),
+        down=linear(f"{i}.down", weight("down"), bias("down"), RAISED),
+        norm=norm("norm"),
     )
+
+
+def _factors(quarters: npt.NDArray[np.int8]) -> FloatArray:
+    """Powers of 2 from quarters of their exponents."""
+    roots = np.array([1.0, 2**0.25, 2**0.5, 2**0.75], dtype=np.float32)
+    found: FloatArray = np.ldexp(roots[quarters & 3], quarters >> 2)
+    return found

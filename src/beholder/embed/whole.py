@@ -1,97 +1,146 @@
 """Products of matrices of whole numbers: the same to the bit with any library, on any processor.
 
-Weights have 7 bits with their sign, activations 8 without. No sum leaves the 24 bits in which a
-float32 counts without rounding, so that the order of a BLAS does not matter; and no sum of two
-products leaves 16 bits, which the kernels of processors without instructions for it need. With
-onnxruntime (extra ``fast``) the same numbers come several times sooner.
+Weights have 7 bits with their sign, activations 8. No sum leaves the 24 bits in which a float32
+counts without rounding, so that the order of a BLAS does not matter; and no sum of two products
+leaves 16 bits, which the kernels of processors without instructions for it need. All else is
+arithmetic that IEEE 754 fixes to the bit. With onnxruntime (extra ``fast``) the same numbers come
+several times sooner.
 """
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from beholder.embed import onnx
 from beholder.embed.base import FloatArray
 
-WEIGHT, ACTIVATION = 63, 255
-"""The largest whole number of either side."""
-ARITHMETIC = "u8s7"
-"""Activations without a sign and weights with one, and their bits."""
+WEIGHT, SIGNED, UNSIGNED = 63, 127, 255
+"""The largest whole numbers: of weights, and of activations with a sign and without one."""
+ARITHMETIC = "a8w7"
+"""Activations and weights, and their bits."""
+TILE = 64
+"""Rows that fit the processor's cache."""
 _EXACT = 2**24
 _LEAST = np.float32(1e-30)
-_TILE = 64
-_OPSET, _IR = 13, 8
-
-Bytes: TypeAlias = npt.NDArray[np.uint8]
-Product: TypeAlias = Callable[[Bytes], FloatArray | npt.NDArray[np.int32]]
+_ZERO = 128
+"""What an activation with a sign has added to it for onnxruntime, whose kernels want none."""
 
 
 class WholeLinear:
     """A matrix and a shift, whose products are of whole numbers.
 
     The weights of an output share a step, and so do the activations of a row. First, each input is
-    multiplied, and its weights divided, by the root of their size, so that both lose equally
-    little.
+    multiplied, and its weights divided, by a number that makes both lose equally little.
 
     Args:
         weight: (in, out).
         bias: (out,).
+        inputs: (in,), what inputs are multiplied by.
+        raised: What has been added to all numbers of the rows, so that none is below 0; 0 if they
+            have signs.
+
+    Raises:
+        ValueError: There are so many weights that sums would be rounded.
     """
 
-    def __init__(self, weight: FloatArray, bias: FloatArray) -> None:
-        size = np.sqrt(np.sqrt(np.square(weight).mean(axis=1)))
-        self._inputs = (size / size.mean()).astype(np.float32)
-        weight = weight / self._inputs[:, None]
-        self._steps = np.maximum(np.abs(weight).max(axis=0) / np.float32(WEIGHT), _LEAST)
-        codes = np.rint(weight / self._steps).astype(np.int8)
+    def __init__(
+        self, weight: FloatArray, bias: FloatArray, inputs: FloatArray, raised: float = 0.0
+    ) -> None:
+        weight = weight / inputs[:, None]
+        steps = np.maximum(np.abs(weight).max(axis=0) / np.float32(WEIGHT), _LEAST)
+        codes = np.rint(weight / steps).astype(np.int8)
         most = int(np.abs(codes.astype(np.int32)).sum(axis=0).max())
-        if most * ACTIVATION >= _EXACT:
+        if most * UNSIGNED >= _EXACT:
             raise ValueError(f"sums of weights up to {most}: a float32 would round their products")
-        self._sums = codes.sum(axis=0, dtype=np.int32).astype(np.float32)
-        self._bias = bias
-        self._multiply = product_with(codes)
+        if raised:
+            # Added up from the first row to the last: the sum of a BLAS has an order of its own.
+            sums = (codes * inputs[:, None].astype(np.float64)).sum(axis=0)
+            bias = (bias - raised * sums * steps).astype(np.float32)
+        self._n_out = len(bias)
+        make = with_onnxruntime if onnx.is_installed() else with_numpy
+        self._multiply = make(codes, steps, bias, inputs, signed=not raised)
 
     def __call__(self, rows: FloatArray) -> FloatArray:
         """(n, in) to (n, out), each row by itself."""
-        found = np.empty((len(rows), len(self._bias)), dtype=np.float32)
-        for start in range(0, len(rows), _TILE):  # a tile stays in the processor's cache
-            tile, out = rows[start : start + _TILE] * self._inputs, found[start : start + _TILE]
-            low = np.minimum(tile.min(axis=1, keepdims=True), np.float32(0))
-            high = np.maximum(tile.max(axis=1, keepdims=True), np.float32(0))
-            step = np.maximum((high - low) / np.float32(ACTIVATION), _LEAST)
-            zero = np.rint(low / step)
-            tile /= step
-            np.rint(tile, out=tile)
-            tile -= zero
-            if (np.rint(high / step) - zero).max() > ACTIVATION:  # seldom, and it takes long
-                np.minimum(tile, np.float32(ACTIVATION), out=tile)
-            out[:] = self._multiply(tile.astype(np.uint8))
-            out += zero * self._sums
-            out *= step
-            out *= self._steps
-            out += self._bias
+        if len(rows) <= TILE:
+            return self._multiply(rows)
+        found = np.empty((len(rows), self._n_out), dtype=np.float32)
+        for start in range(0, len(rows), TILE):
+            found[start : start + TILE] = self._multiply(rows[start : start + TILE])
         return found
 
 
-def product_with(codes: npt.NDArray[np.int8]) -> Product:
-    """Multiplies rows of bytes (n, in) by a matrix (in, out)."""
-    return with_onnxruntime(codes) if _is_installed() else with_numpy(codes)
+Codes = npt.NDArray[np.int8]
 
 
-def with_numpy(codes: npt.NDArray[np.int8]) -> Product:
-    """See ``product_with``."""
-    wide = codes.astype(np.float32)
+def with_numpy(
+    codes: Codes, steps: FloatArray, bias: FloatArray, inputs: FloatArray, *, signed: bool
+) -> Callable[[FloatArray], FloatArray]:
+    """Multiplies rows by a matrix of whole numbers.
 
-    def multiply(rows: Bytes) -> FloatArray:
-        found: FloatArray = rows.astype(np.float32) @ wide
+    Args:
+        codes: (in, out), the matrix.
+        steps: (out,), what its numbers are multiples of.
+        bias: (out,), added to the products.
+        inputs: (in,), what rows are multiplied by first.
+        signed: Whether numbers of rows may be below 0.
+    """
+    wide, most = codes.astype(np.float32), np.float32(SIGNED if signed else UNSIGNED)
+
+    def multiply(rows: FloatArray) -> FloatArray:
+        rows = rows * inputs
+        largest = (np.abs(rows) if signed else rows).max(axis=1, keepdims=True)
+        step = np.maximum(largest, _LEAST) / most
+        found: FloatArray = np.rint(rows / step) @ wide
+        found *= steps
+        found *= step
+        found += bias
         return found
 
     return multiply
+
+
+def with_onnxruntime(
+    codes: Codes, steps: FloatArray, bias: FloatArray, inputs: FloatArray, *, signed: bool
+) -> Callable[[FloatArray], FloatArray]:
+    """See ``with_numpy``: the same operations, in the same order."""
+    n_in, n_out = codes.shape
+    zero = " zero" if signed else ""
+    nodes = [
+        onnx.node("Mul", "rows inputs", "scaled"),
+        *([onnx.node("Abs", "scaled", "sizes")] if signed else []),
+        onnx.node("ReduceMax", "sizes axis" if signed else "scaled axis", "largest", keepdims=0),
+        onnx.node("Max", "largest least", "positive"),
+        onnx.node("Div", "positive most", "step"),
+        onnx.node("QuantizeLinear", "scaled step" + " zeros" * signed, "whole", axis=0),
+        onnx.node("MatMulIntegerToFloat", f"whole codes one steps{zero}", "products", own=True),
+        onnx.node("Unsqueeze", "step axis", "column"),
+        onnx.node("Mul", "products column", "stepped"),
+        onnx.node("Add", "stepped bias", "out"),
+    ]
+    constants: dict[str, npt.NDArray[np.generic] | np.generic] = {
+        "inputs": inputs,
+        "axis": np.array([1], np.int64),
+        "least": _LEAST,
+        "most": np.float32(SIGNED if signed else UNSIGNED),
+        "codes": codes,
+        "one": np.float32(1),
+        "steps": steps,
+        "bias": bias,
+    }
+    given: dict[str, tuple[str, tuple[int | str, ...]]] = {"rows": ("float32", ("n", n_in))}
+    if signed:
+        constants["zero"] = np.uint8(_ZERO)
+        given["zeros"] = ("uint8", ("n",))
+    run = onnx.session(nodes, constants, given, {"out": ("float32", ("n", n_out))})
+    if not signed:
+        return run
+    zeros = np.full(TILE, _ZERO, np.uint8)
+    return lambda rows: run(rows, zeros[: len(rows)])
 
 
 def product_with_floats(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
@@ -99,70 +148,30 @@ def product_with_floats(matrix: FloatArray) -> Callable[[FloatArray], FloatArray
 
     The library makes no difference to the bits; onnxruntime has kernels for more processors.
     """
-    if not _is_installed():
+    if not onnx.is_installed():
         return lambda rows: rows @ matrix
-    multiply: Callable[[FloatArray], FloatArray] = with_onnxruntime(matrix.astype(np.float64))
-    return multiply
-
-
-def with_onnxruntime(matrix: npt.NDArray[np.int8] | npt.NDArray[np.float64]) -> Any:
-    """See ``product_with`` and ``product_with_floats``.
-
-    It stays in its thread, so that workers can be forked.
-    """
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = options.enable_mem_pattern = False
-    session: Any = onnxruntime.InferenceSession(
-        _graph(matrix), options, providers=["CPUExecutionProvider"]
+    n_in, n_out = matrix.shape
+    return onnx.session(
+        [onnx.node("MatMul", "rows matrix", "out")],
+        {"matrix": np.ascontiguousarray(matrix, np.float64)},
+        {"rows": ("float64", ("n", n_in))},
+        {"out": ("float64", ("n", n_out))},
     )
-    session._model_bytes = b""  # kept to begin again with other providers, of which there are none
 
-    return lambda rows: session.run(None, {"rows": rows})[0]
+
+def products_of_stacks(a: FloatArray, b: FloatArray) -> FloatArray:
+    """(k, l, n, m) times (k, l, m, o), float32 of whole numbers whose sums stay below 2**24."""
+    if not onnx.is_installed():
+        return a @ b
+    found: FloatArray = _stacks()(np.ascontiguousarray(a), np.ascontiguousarray(b))
+    return found
 
 
 @cache
-def _is_installed() -> bool:
-    return importlib.util.find_spec("onnxruntime") is not None
-
-
-def _graph(matrix: npt.NDArray[np.int8] | npt.NDArray[np.float64]) -> bytes:
-    """An ONNX model with one node, a product, in the wire form of protocol buffers.
-
-    The numbers of the fields are those of onnx.proto (ONNX IR version 8).
-    """
-    n_in, n_out = matrix.shape
-    uint8, int8, int32, float64 = 2, 3, 6, 11
-    kind, asked, made, operator = uint8, int8, int32, b"MatMulInteger"
-    if matrix.dtype == np.float64:
-        kind, asked, made, operator = float64, float64, float64, b"MatMul"
-    stored = _number(1, n_in) + _number(1, n_out) + _number(2, asked)
-    stored += _part(8, b"matrix") + _part(9, np.ascontiguousarray(matrix).tobytes())
-    node = _part(1, b"rows") + _part(1, b"matrix") + _part(2, b"out") + _part(4, operator)
-
-    def value(name: bytes, kind: int, width: int) -> bytes:
-        sizes = _part(1, _part(2, b"n")) + _part(1, _number(1, width))
-        return _part(1, name) + _part(2, _part(1, _number(1, kind) + _part(2, sizes)))
-
-    graph = _part(1, node) + _part(2, b"product") + _part(5, stored)
-    graph += _part(11, value(b"rows", kind, n_in)) + _part(12, value(b"out", made, n_out))
-    return _number(1, _IR) + _part(7, graph) + _part(8, _part(1, b"") + _number(2, _OPSET))
-
-
-def _number(field: int, value: int) -> bytes:
-    return _varint(field << 3) + _varint(value)
-
-
-def _part(field: int, body: bytes) -> bytes:
-    return _varint(field << 3 | 2) + _varint(len(body)) + body
-
-
-def _varint(value: int) -> bytes:
-    found = bytearray()
-    while value > 127:
-        found.append(value & 127 | 128)
-        value >>= 7
-    found.append(value)
-    return bytes(found)
+def _stacks() -> onnx.Run:
+    return onnx.session(
+        [onnx.node("MatMul", "a b", "out")],
+        {},
+        {"a": ("float32", ("k", "l", "n", "m")), "b": ("float32", ("k", "l", "m", "o"))},
+        {"out": ("float32", ("k", "l", "n", "o"))},
+    )
