@@ -22,8 +22,9 @@ import numpy.typing as npt
 from safetensors import safe_open
 from tokenizers import Encoding, Tokenizer
 
+from beholder.embed.attention import SHARED, attend, round_steps, scales
 from beholder.embed.base import Embedder, FloatArray
-from beholder.embed.whole import ARITHMETIC, TILE, WholeLinear, products_of_stacks
+from beholder.embed.whole import ARITHMETIC, TILE, WholeLinear
 
 GROUP = 64
 
@@ -96,15 +97,6 @@ _LOW, _HIGH = -8, 64
 """Where GELU is in a table: below it is 0, and no activation comes near the end."""
 RAISED = 11 / 64
 """What makes GELU positive everywhere."""
-_DEEP = 11
-"""Shares of attention below exp(-11) count as 0."""
-_GRID = 2**16
-"""Steps of the exponential from 0 to 1, so that the sum of a window is exact."""
-_POINTS, _VALUES, _SHARES = 2**5.5, 2**7, 2**13
-"""Steps from 0 to 1 of what attention multiplies: queries and keys, values, and shares."""
-_MOST = 724
-"""The largest whole number of queries, keys and values: 32 times its square is below 2**24, and so
-is ``_SHARES`` times it, with all that rounding adds to the shares of a window."""
 _AT_ONCE = 1024
 """Tokens in memory at a time; a window more at most."""
 _EPSILON = 1e-12
@@ -126,8 +118,8 @@ class Layer:
     """What one layer of BERT multiplies by.
 
     Attributes:
-        qkv: Gives queries, keys and values in steps.
-        attended: Gets values in steps that are as small as those times shares.
+        qkv: Gives queries, keys and values in the steps of ``attention``.
+        attended: Gets what they make, in its steps.
         attended_norm: After attention.
         up: Gives places in the table of GELU.
         down: Gets numbers that are ``RAISED``.
@@ -294,61 +286,48 @@ def through(
 
 def _attend(qkv: FloatArray, lengths: Sequence[int], asked: Sequence[int]) -> FloatArray:
     """Attention in each text of its first tokens to all: (all tokens, 3 D) to (asked tokens, D)."""
-    np.rint(qkv, out=qkv)
-    np.clip(qkv, -_MOST, _MOST, out=qkv)
-    width = qkv.shape[1] // 3
-    found = np.empty((sum(asked), width), dtype=np.float32)
+    heads = round_steps(qkv, _HEADS)
+    found = np.empty((sum(asked), qkv.shape[1] // 3), dtype=np.float32)
     read = written = first = 0
     while first < len(lengths):
-        last = first + 1  # texts of about one length go together
-        while (
-            last < len(lengths)
-            and abs(lengths[last] - lengths[first]) <= _NEAR
-            and ((last - first + 1) * _HEADS * lengths[first] ** 2 <= _SCORES)
-        ):
+        last, longest = first + 1, lengths[first]
+        for n in lengths[last:]:  # texts of about one length go together
+            longest = max(longest, n)
+            far = abs(n - lengths[first]) > _NEAR
+            if far or (last + 1 - first) * _HEADS * longest**2 > _SCORES:
+                break
             last += 1
         own, wanted = lengths[first:last], asked[first:last]
         stop = read + sum(own)
-        texts = _padded(qkv[read:stop], own)
-        mixed = _attend_together(texts.reshape(*texts.shape[:2], 3, _HEADS, -1), own, max(wanted))
-        for rows, n in zip(mixed.reshape(len(own), -1, width), wanted, strict=True):
+        mixed = _attend_together(heads[:, read:stop], own, max(wanted))
+        for rows, n in zip(mixed, wanted, strict=True):
             found[written : written + n] = rows[:n]
             written += n
         read, first = stop, last
     return found
 
 
-def _padded(rows: FloatArray, lengths: Sequence[int]) -> FloatArray:
-    """Texts laid end to end as (texts, longest, ...), with zeros behind shorter ones."""
-    if min(lengths) == max(lengths):
-        return rows.reshape(len(lengths), lengths[0], -1)
-    found = np.zeros((len(lengths), max(lengths), rows.shape[1]), dtype=np.float32)
-    for text, part in zip(found, np.split(rows, np.cumsum(lengths)[:-1]), strict=True):
-        text[: len(part)] = part
-    return found
-
-
 def _attend_together(heads: FloatArray, lengths: Sequence[int], n_asked: int) -> FloatArray:
-    """(texts, T, 3, heads, D) to (texts, asked, heads, D)."""
-    n_texts, longest, _, n_heads, width = heads.shape
-    found = np.empty((n_texts, n_asked, n_heads, width), dtype=np.float32)
-    step = np.float32(_STEPS * width**-0.5 / _POINTS**2)
+    """Texts laid end to end, (3, tokens, heads, D), to (texts, asked, heads times D)."""
+    n_texts, longest, added = len(lengths), max(lengths), None
+    if n_texts * longest > heads.shape[1]:  # shorter ones get zeros behind
+        padded = np.zeros((3, n_texts, longest, *heads.shape[2:]), dtype=np.float32)
+        added = np.zeros((n_texts, 1, longest, 1), dtype=np.float32)
+        start = 0
+        for i, n in enumerate(lengths):
+            padded[:, i, :n] = heads[:, start : start + n]
+            added[i, :, n:] = -np.inf
+            start += n
+    else:
+        padded = heads.reshape(3, n_texts, longest, *heads.shape[2:])
+    found = np.empty((n_texts, n_asked, *heads.shape[2:]), dtype=np.float32)
     together = max(1, _SCORES // (n_texts * longest * n_asked))
-    for first in range(0, n_heads, together):
+    for first in range(0, _HEADS, together):
         part = slice(first, first + together)
-        queries, keys, values = heads[:, :, :, part].transpose(2, 0, 3, 4, 1)
-        # Keys in rows: the largest of a column is found sooner than that of a row.
-        scores = products_of_stacks(keys.swapaxes(2, 3), queries[..., :n_asked])
-        for text, n in zip(scores, lengths, strict=True):
-            text[:, n:] = -np.inf
-        np.subtract(scores.max(axis=2, keepdims=True), scores, out=scores)
-        scores *= step
-        np.clip(scores, 0, _DEEP * _STEPS, out=scores)
-        shares = _exponentials().take(scores.astype(np.intp))
-        shares *= np.float32(_SHARES) / shares.sum(axis=2, keepdims=True)
-        np.rint(shares, out=shares)
-        found[:, :, part] = products_of_stacks(values, shares).transpose(0, 3, 1, 2)
-    return found
+        queries, keys, values = padded[:, :, :, part].transpose(0, 1, 3, 4, 2)
+        mixed = attend(queries[..., :n_asked], keys, values, added)
+        found[:, :, part] = mixed.transpose(0, 3, 1, 2)
+    return found.reshape(n_texts, n_asked, -1)
 
 
 def raised_gelu(places: FloatArray) -> FloatArray:
@@ -370,13 +349,6 @@ def _gelu() -> FloatArray:
     steps = range(_LOW * _STEPS, _HIGH * _STEPS)
     values = [x / _STEPS * 0.5 * math.erfc(-x / _STEPS * 0.5**0.5) + RAISED for x in steps]
     return np.array(values, dtype=np.float32)
-
-
-@cache
-def _exponentials() -> FloatArray:
-    """exp(-x) from 0 to ``_DEEP``, each in the middle of its step, and 0 behind."""
-    values = [round(math.exp(-(x + 0.5) / _STEPS) * _GRID) for x in range(_DEEP * _STEPS)]
-    return np.array([*values, 0], dtype=np.float32)
 
 
 def _load() -> _EncoderModel:
@@ -443,8 +415,7 @@ def layer(i: int, matrix: Tensors, stored: Tensors, linear: MakeLinear) -> Layer
         stored: Returns the other tensors.
         linear: Makes a product.
     """
-    width = len(stored(f"{i}.norm.bias"))
-    steps = np.repeat(np.array([_POINTS, _POINTS, _VALUES], dtype=np.float32), width)
+    steps = scales(len(stored(f"{i}.norm.bias")))
 
     def weight(name: str) -> FloatArray:
         return matrix(f"{i}.{name}").T
@@ -455,7 +426,7 @@ def layer(i: int, matrix: Tensors, stored: Tensors, linear: MakeLinear) -> Layer
     def norm(name: str) -> Norm:
         return Norm(stored(f"{i}.{name}.weight"), bias(name), _EPSILON)
 
-    shares = weight("attended") / np.float32(_VALUES * _SHARES)
+    shares = weight("attended") * np.float32(SHARED)
     places = places_of(bias("up"))
     return Layer(
         qkv=linear(f"{i}.qkv", weight("qkv") * steps, bias("qkv") * steps, 0),

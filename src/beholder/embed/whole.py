@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,10 @@ _ZERO = 128
 """What an activation with a sign has added to it for onnxruntime, whose kernels want none."""
 
 
+Codes: TypeAlias = npt.NDArray[np.int8]
+Multiply: TypeAlias = Callable[[FloatArray], FloatArray]
+
+
 class WholeLinear:
     """A matrix and a shift, whose products are of whole numbers.
 
@@ -39,7 +44,7 @@ class WholeLinear:
     Args:
         weight: (in, out).
         bias: (out,).
-        inputs: (in,), what inputs are multiplied by.
+        inputs: (in,), what inputs are multiplied by; None for nothing.
         raised: What has been added to all numbers of the rows, so that none is below 0; 0 if they
             have signs.
 
@@ -48,9 +53,14 @@ class WholeLinear:
     """
 
     def __init__(
-        self, weight: FloatArray, bias: FloatArray, inputs: FloatArray, raised: float = 0.0
+        self,
+        weight: FloatArray,
+        bias: FloatArray,
+        inputs: FloatArray | None = None,
+        raised: float = 0.0,
     ) -> None:
-        weight = weight / inputs[:, None]
+        if inputs is not None:
+            weight = weight / inputs[:, None]
         steps = np.maximum(np.abs(weight).max(axis=0) / np.float32(WEIGHT), _LEAST)
         codes = np.rint(weight / steps).astype(np.int8)
         most = int(np.abs(codes.astype(np.int32)).sum(axis=0).max())
@@ -58,41 +68,35 @@ class WholeLinear:
             raise ValueError(f"sums of weights up to {most}: a float32 would round their products")
         if raised:
             # Added up from the first row to the last: the sum of a BLAS has an order of its own.
-            sums = (codes * inputs[:, None].astype(np.float64)).sum(axis=0)
+            factors = np.ones(len(codes)) if inputs is None else inputs.astype(np.float64)
+            sums = (codes * factors[:, None]).sum(axis=0)
             bias = (bias - raised * sums * steps).astype(np.float32)
-        self._n_out = len(bias)
+        self._inputs, self._n_out = inputs, len(bias)
         make = with_onnxruntime if onnx.is_installed() else with_numpy
-        self._multiply = make(codes, steps, bias, inputs, signed=not raised)
+        self._multiply = make(codes, steps, bias, signed=not raised)
 
     def __call__(self, rows: FloatArray) -> FloatArray:
         """(n, in) to (n, out), each row by itself."""
-        if len(rows) <= TILE:
-            return self._multiply(rows)
+        if len(rows) <= TILE:  # so many stay in the processor's cache
+            return self._multiply(rows if self._inputs is None else rows * self._inputs)
         found = np.empty((len(rows), self._n_out), dtype=np.float32)
         for start in range(0, len(rows), TILE):
-            found[start : start + TILE] = self._multiply(rows[start : start + TILE])
+            found[start : start + TILE] = self(rows[start : start + TILE])
         return found
 
 
-Codes = npt.NDArray[np.int8]
-
-
-def with_numpy(
-    codes: Codes, steps: FloatArray, bias: FloatArray, inputs: FloatArray, *, signed: bool
-) -> Callable[[FloatArray], FloatArray]:
+def with_numpy(codes: Codes, steps: FloatArray, bias: FloatArray, *, signed: bool) -> Multiply:
     """Multiplies rows by a matrix of whole numbers.
 
     Args:
         codes: (in, out), the matrix.
         steps: (out,), what its numbers are multiples of.
         bias: (out,), added to the products.
-        inputs: (in,), what rows are multiplied by first.
         signed: Whether numbers of rows may be below 0.
     """
     wide, most = codes.astype(np.float32), np.float32(SIGNED if signed else UNSIGNED)
 
     def multiply(rows: FloatArray) -> FloatArray:
-        rows = rows * inputs
         largest = (np.abs(rows) if signed else rows).max(axis=1, keepdims=True)
         step = np.maximum(largest, _LEAST) / most
         found: FloatArray = np.rint(rows / step) @ wide
@@ -105,58 +109,37 @@ def with_numpy(
 
 
 def with_onnxruntime(
-    codes: Codes, steps: FloatArray, bias: FloatArray, inputs: FloatArray, *, signed: bool
-) -> Callable[[FloatArray], FloatArray]:
+    codes: Codes, steps: FloatArray, bias: FloatArray, *, signed: bool
+) -> Multiply:
     """See ``with_numpy``: the same operations, in the same order."""
     n_in, n_out = codes.shape
-    zero = " zero" if signed else ""
-    nodes = [
-        onnx.node("Mul", "rows inputs", "scaled"),
-        *([onnx.node("Abs", "scaled", "sizes")] if signed else []),
-        onnx.node("ReduceMax", "sizes axis" if signed else "scaled axis", "largest", keepdims=0),
-        onnx.node("Max", "largest least", "positive"),
-        onnx.node("Div", "positive most", "step"),
-        onnx.node("QuantizeLinear", "scaled step" + " zeros" * signed, "whole", axis=0),
-        onnx.node("MatMulIntegerToFloat", f"whole codes one steps{zero}", "products", own=True),
-        onnx.node("Unsqueeze", "step axis", "column"),
-        onnx.node("Mul", "products column", "stepped"),
-        onnx.node("Add", "stepped bias", "out"),
-    ]
-    constants: dict[str, npt.NDArray[np.generic] | np.generic] = {
-        "inputs": inputs,
-        "axis": np.array([1], np.int64),
-        "least": _LEAST,
-        "most": np.float32(SIGNED if signed else UNSIGNED),
-        "codes": codes,
-        "one": np.float32(1),
-        "steps": steps,
-        "bias": bias,
-    }
-    given: dict[str, tuple[str, tuple[int | str, ...]]] = {"rows": ("float32", ("n", n_in))}
-    if signed:
-        constants["zero"] = np.uint8(_ZERO)
-        given["zeros"] = ("uint8", ("n",))
-    run = onnx.session(nodes, constants, given, {"out": ("float32", ("n", n_out))})
-    if not signed:
-        return run
-    zeros = np.full(TILE, _ZERO, np.uint8)
-    return lambda rows: run(rows, zeros[: len(rows)])
-
-
-def product_with_floats(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Multiplies float64 rows (n, in) by a matrix (in, out), both on a grid: see ``exact``.
-
-    The library makes no difference to the bits; onnxruntime has kernels for more processors.
-    """
-    if not onnx.is_installed():
-        return lambda rows: rows @ matrix
-    n_in, n_out = matrix.shape
-    return onnx.session(
-        [onnx.node("MatMul", "rows matrix", "out")],
-        {"matrix": np.ascontiguousarray(matrix, np.float64)},
-        {"rows": ("float64", ("n", n_in))},
-        {"out": ("float64", ("n", n_out))},
+    run = onnx.session(
+        [
+            onnx.node("Abs", "rows", "sizes"),
+            onnx.node("ReduceMax", f"{'sizes' if signed else 'rows'} axis", "largest", keepdims=0),
+            onnx.node("Max", "largest least", "positive"),
+            onnx.node("Div", "positive most", "step"),
+            onnx.node("QuantizeLinear", "rows step zeros", "whole", axis=0),
+            onnx.node("MatMulIntegerToFloat", "whole codes one steps zero", "products", own=True),
+            onnx.node("Unsqueeze", "step axis", "column"),
+            onnx.node("Mul", "products column", "stepped"),
+            onnx.node("Add", "stepped bias", "out"),
+        ],
+        {
+            "axis": np.array([1], np.int64),
+            "least": _LEAST,
+            "most": np.float32(SIGNED if signed else UNSIGNED),
+            "codes": codes,
+            "one": np.float32(1),
+            "steps": steps,
+            "zero": np.uint8(_ZERO if signed else 0),
+            "bias": bias,
+        },
+        {"rows": ("float32", ("n", n_in)), "zeros": ("uint8", ("n",))},
+        {"out": ("float32", ("n", n_out))},
     )
+    zeros = np.full(TILE, _ZERO if signed else 0, np.uint8)
+    return lambda rows: run(rows, zeros[: len(rows)])
 
 
 def products_of_stacks(a: FloatArray, b: FloatArray) -> FloatArray:
