@@ -47,9 +47,13 @@ def round_steps(qkv: FloatArray, n_heads: int) -> FloatArray:
 
 
 def attend(
-    queries: FloatArray, keys: FloatArray, values: FloatArray, added: FloatArray | None = None
+    queries: FloatArray,
+    keys: FloatArray,
+    values: FloatArray,
+    added: FloatArray | None = None,
+    scale: float = 1,
 ) -> FloatArray:
-    """What each query gets of the values, by how near the keys are: softmax(K Q) V.
+    """What each query gets of the values, by how near the keys are: softmax(scale K Q + added) V.
 
     Args:
         queries: (n, heads, D, q), in steps.
@@ -57,13 +61,14 @@ def attend(
         values: (n, heads, D, k), in steps.
         added: Added to the scores of keys and queries, in steps of ``STEPS``; minus infinity for
             none. A shape that numpy stretches to (n, heads, k, q).
+        scale: What products of keys and queries are multiplied by.
 
     Returns:
         (n, heads, D, q), in steps of ``SHARED``.
     """
     # Keys in rows: the largest of a column is found sooner than that of a row.
     scores = products_of_stacks(keys.swapaxes(2, 3), queries)
-    scores *= np.float32(STEPS * queries.shape[2] ** -0.5 / _POINTS**2)
+    scores *= np.float32(scale * STEPS / _POINTS**2)
     if added is not None:
         scores += added
     np.subtract(scores.max(axis=2, keepdims=True), scores, out=scores)

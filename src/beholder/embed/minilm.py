@@ -321,11 +321,12 @@ def _attend_together(heads: FloatArray, lengths: Sequence[int], n_asked: int) ->
     else:
         padded = heads.reshape(3, n_texts, longest, *heads.shape[2:])
     found = np.empty((n_texts, n_asked, *heads.shape[2:]), dtype=np.float32)
+    scale = heads.shape[3] ** -0.5
     together = max(1, _SCORES // (n_texts * longest * n_asked))
     for first in range(0, _HEADS, together):
         part = slice(first, first + together)
         queries, keys, values = padded[:, :, :, part].transpose(0, 1, 3, 4, 2)
-        mixed = attend(queries[..., :n_asked], keys, values, added)
+        mixed = attend(queries[..., :n_asked], keys, values, added, scale)
         found[:, :, part] = mixed.transpose(0, 3, 1, 2)
     return found.reshape(n_texts, n_asked, -1)
 

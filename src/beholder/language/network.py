@@ -7,7 +7,7 @@ starts there, and scores of all words of the sentence as its head (Dozat and Man
 arXiv:1611.01734). Of those scores the best tree is taken.
 
 Tags and heads are decisions, which must not depend on the processor: every product is exact (see
-``beholder.embed.exact``), and all else is arithmetic that IEEE 754 fixes to the bit.
+``beholder.embed.whole``), and all else is arithmetic that IEEE 754 fixes to the bit.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from safetensors import safe_open
 from tokenizers import Tokenizer
 
 from beholder.embed import minilm
+from beholder.embed.attention import SHARED, STEPS, attend, round_steps, scales
 from beholder.embed.base import FloatArray
-from beholder.embed.exact import exp, on_grid
+from beholder.embed.exact import on_grid
 from beholder.embed.minilm import Norm, Packed
-from beholder.embed.whole import product_with_floats
+from beholder.embed.whole import WholeLinear
 
 WIDTH = 192
 N_BLOCKS = 3
@@ -47,13 +48,10 @@ _SENTENCE = 512
 _KNOWN_WORDS = 20_000
 _EPSILON = 1e-5
 _PLACES = 16
-"""Binary places of activations. Weights have 24 at most, as their scales are float16, so that sums
-of products below 2**13 are exact in float64; 150 is the most that descriptions come to."""
+"""Binary places of what the scores of heads are products of; their sums are exact in float64."""
 _NEARLY = 5.0
 """By how much a noun is at most likelier than a verb to be one nearly, in logits: of the 20 such
 nouns of 3,058 in descriptions of photographs, 16 are verbs."""
-_SHARES = 24
-"""Binary places of the shares of attention."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -107,63 +105,34 @@ def piece_ids(tokenizer: Tokenizer, word: str) -> list[int]:
     return found or tokenizer.encode("[UNK]", add_special_tokens=False).ids
 
 
-class _Affine:
-    """A matrix and a shift, whose products are exact.
-
-    Attributes:
-        weight: (in, out), contiguous, float64.
-        bias: (out,), float64.
-    """
-
-    __slots__ = ("_multiply", "bias", "weight")
-
-    def __init__(self, weight: FloatArray, bias: FloatArray) -> None:
-        self.weight, self.bias = weight, bias
-        self._multiply = product_with_floats(weight)
-
-    def __call__(self, rows: FloatArray) -> FloatArray:
-        return self.of_grid(on_grid(rows, _PLACES))
-
-    def of_grid(self, rows: FloatArray) -> FloatArray:
-        """Of rows that are on the grid."""
-        found = self._multiply(rows)
-        found += self.bias
-        return found
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
     near_norm: Norm
-    near: _Affine
+    near: WholeLinear
     wide_norm: Norm
-    qkv: _Affine
-    attended: _Affine
-    distances: FloatArray  # (heads, _NEAR, 3 * _NEAR): of a word to each that it sees
+    qkv: WholeLinear
+    attended: WholeLinear
+    distances: FloatArray  # (heads, 3 * _NEAR, _NEAR): to a word from each that sees it
 
     def __call__(self, x: FloatArray) -> FloatArray:
         n = len(x)
-        triples = np.zeros((n, 3, WIDTH))
-        triples[:, 1] = own = on_grid(self.near_norm(x), _PLACES)
+        triples = np.zeros((n, 3, WIDTH), dtype=np.float32)
+        triples[:, 1] = own = self.near_norm(x)
         triples[1:, 0], triples[:-1, 2] = own[:-1], own[1:]
-        pairs = self.near.of_grid(triples.reshape(n, -1))
+        pairs = self.near(triples.reshape(n, -1))
         x = x + np.maximum(pairs[:, :WIDTH], pairs[:, WIDTH:])
-        qkv = on_grid(self.qkv(self.wide_norm(x)), _PLACES)
-        queries, keys, values = qkv.reshape(n, 3, N_HEADS, -1).transpose(1, 2, 0, 3)
-        mixed = np.empty((N_HEADS, n, WIDTH // N_HEADS))
+        heads = round_steps(self.qkv(self.wide_norm(x)), N_HEADS)
+        queries, keys, values = heads.transpose(0, 2, 3, 1)[:, None]
+        mixed = np.empty((n, N_HEADS, WIDTH // N_HEADS), dtype=np.float32)
         for start in range(0, n, _NEAR):
             stop = min(start + _NEAR, n)
             low, high = max(0, start - _NEAR), min(stop + _NEAR, n)
-            scores = queries[:, start:stop] @ keys[:, low:high].transpose(0, 2, 1)
             skipped = _NEAR - (start - low)
-            scores += self.distances[:, : stop - start, skipped : skipped + high - low]
-            scores -= scores.max(axis=2, keepdims=True)
-            for head, row in enumerate(scores):  # as much as the processor's cache holds
-                shares = exp(row)
-                shares /= shares.sum(axis=1, keepdims=True) * 2.0**-_SHARES
-                np.rint(shares, out=shares)  # in steps of the grid
-                np.matmul(shares, values[head, low:high], out=mixed[head, start:stop])
-        mixed *= 2.0**-_SHARES
-        return x + self.attended(mixed.transpose(1, 0, 2).reshape(n, WIDTH))
+            far = self.distances[:, skipped : skipped + high - low, : stop - start]
+            seen = keys[..., low:high], values[..., low:high]
+            found = attend(queries[..., start:stop], *seen, far)
+            mixed[start:stop] = found[0].transpose(2, 0, 1)
+        return x + self.attended(mixed.reshape(n, WIDTH))
 
 
 class Network:
@@ -181,10 +150,11 @@ class Network:
         def matrix(name: str) -> FloatArray:
             return Packed(stored[f"{name}.planes"], stored[f"{name}.scales"]).rows(slice(None))
 
-        def linear(*names: str) -> _Affine:
-            weight = np.concatenate([matrix(name) for name in names])
+        def linear(*names: str, given: float = 1, made: FloatArray | float = 1) -> WholeLinear:
+            """A product whose inputs are in steps of ``given`` and outputs times ``made``."""
+            weight = np.concatenate([matrix(name) for name in names]).T * np.float32(given)
             bias = np.concatenate([stored[f"{name}.bias"] for name in names])
-            return _Affine(np.ascontiguousarray(weight.T, np.float64), bias.astype(np.float64))
+            return WholeLinear(weight * made, bias * made)
 
         def norm(name: str) -> Norm:
             return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)
@@ -206,8 +176,8 @@ class Network:
                 near_norm=norm(f"{i}.near_norm"),
                 near=linear(f"{i}.near"),
                 wide_norm=norm(f"{i}.wide_norm"),
-                qkv=linear(f"{i}.qkv"),
-                attended=linear(f"{i}.attended"),
+                qkv=linear(f"{i}.qkv", made=scales(WIDTH)),
+                attended=linear(f"{i}.attended", given=SHARED),
                 distances=_by_place(stored[f"{i}.distances"]),
             )
             for i in range(N_BLOCKS)
@@ -311,9 +281,10 @@ def sentence_bounds(starts: FloatArray) -> list[int]:
 
 
 def _by_place(distances: FloatArray) -> FloatArray:
-    """Scores by distance (heads, 2 * FAR + 1) as ``_Block.distances``."""
-    far = np.arange(3 * _NEAR)[None] - _NEAR - np.arange(_NEAR)[:, None]
-    found: FloatArray = distances[:, np.clip(far, -FAR, FAR) + FAR].astype(np.float32)
+    """Scores by distance (heads, 2 * FAR + 1) as ``_Block.distances``, in steps."""
+    far = np.arange(3 * _NEAR)[:, None] - _NEAR - np.arange(_NEAR)
+    places = np.clip(far, -FAR, FAR) + FAR
+    found: FloatArray = distances[:, places].astype(np.float32) * np.float32(STEPS)
     return found
 
 
