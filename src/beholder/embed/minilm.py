@@ -72,8 +72,9 @@ class Norm:
 
     def __call__(self, rows: FloatArray) -> FloatArray:
         """(..., D) to (..., D)."""
-        rows = rows - rows.mean(axis=-1, keepdims=True)
-        rows /= np.sqrt((rows * rows).mean(axis=-1, keepdims=True) + np.float32(self.epsilon))
+        n, epsilon = rows.shape[-1], np.float32(self.epsilon)
+        rows = rows - np.add.reduce(rows, axis=-1, keepdims=True) / n
+        rows /= np.sqrt(np.add.reduce(rows * rows, axis=-1, keepdims=True) / n + epsilon)
         rows *= self.weight
         rows += self.bias
         return rows
