@@ -26,6 +26,7 @@ from safetensors.numpy import load_file, save_file
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
 from beholder.embed.minilm import Norm
+from beholder.embed.whole import Multiply
 from beholder.text import RuleSplitter
 from training import inputs
 from training.packing import pack
@@ -93,7 +94,7 @@ def save() -> None:
     (OUTPUT / "minilm_tokenizer.json").write_text(text, encoding="utf-8")
     inputs.save("minilm")
     digest = hashlib.sha256()
-    for name in ("minilm.safetensors", "minilm_tokenizer.json", minilm.INPUTS.format("minilm")):
+    for name in ("minilm.safetensors", "minilm_tokenizer.json", minilm.INPUTS.name):
         digest.update((OUTPUT / name).read_bytes())
     config = {"revision": digest.hexdigest()[:12], "bits": BITS}
     (OUTPUT / "minilm.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
@@ -123,7 +124,7 @@ def with_original_weights(ids: list[list[int]]) -> list[FloatArray]:
     matrices, others = original()
     shipped = minilm._load
 
-    def linear(_: str, weight: FloatArray, bias: FloatArray, raised: float) -> minilm.Linear:
+    def linear(_: str, weight: FloatArray, bias: FloatArray, raised: float) -> Multiply:
         return lambda rows: (rows - np.float32(raised)) @ weight + bias
 
     class Rows:

@@ -27,6 +27,8 @@ from beholder.errors import ConfigError
 from beholder.optional import require
 
 FILE = Path(__file__).parent / "minilm_model" / "entailment.safetensors"
+INPUTS = FILE.with_name("entailment_inputs.safetensors")
+"""See ``whole.factors``."""
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 _AT_ONCE = 32
 """Pairs in memory at a time."""
@@ -73,7 +75,7 @@ def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
 def identity() -> str:
     """``entailment@REVISION``: a hash of the model's weights and of the encoder's."""
     digest = hashlib.sha256(minilm.identity().encode())
-    for path in (FILE, minilm.FOLDER / minilm.INPUTS.format("entailment")):
+    for path in (FILE, INPUTS):
         digest.update(path.read_bytes())
     return f"entailment@{digest.hexdigest()[:12]}"
 
@@ -118,7 +120,7 @@ def _pooled(states: FloatArray) -> FloatArray:
 def _load() -> _Model:
     with safe_open(str(FILE), framework="np") as file:
         sides, weight, bias = map(file.get_tensor, ("sides", "head.weight", "head.bias"))
-        return _Model(minilm.layers(file, "entailment"), sides, on_grid(weight.T, _PLACES), bias)
+        return _Model(minilm.layers(file, INPUTS), sides, on_grid(weight.T, _PLACES), bias)
 
 
 _LABELS = {

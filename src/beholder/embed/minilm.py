@@ -24,7 +24,7 @@ from tokenizers import Encoding, Tokenizer
 
 from beholder.embed.attention import SHARED, attend, round_steps, scales
 from beholder.embed.base import Embedder, FloatArray
-from beholder.embed.whole import ARITHMETIC, TILE, WholeLinear
+from beholder.embed.whole import ARITHMETIC, TILE, MakeLinear, Multiply, make_linear
 
 GROUP = 64
 
@@ -81,8 +81,8 @@ class Norm:
 
 
 FOLDER = Path(__file__).parent / "minilm_model"
-INPUTS = "{}_inputs.safetensors"
-"""What the inputs of each product of a model are multiplied by: ``training/inputs.py``."""
+INPUTS = FOLDER / "minilm_inputs.safetensors"
+"""See ``whole.factors``."""
 N_LAYERS = 6
 WINDOW = 254
 """Tokens of a text, without the markers of its ends, that the model reads at once."""
@@ -104,14 +104,8 @@ _EPSILON = 1e-12
 _LOADING = threading.Lock()
 
 
-Linear: TypeAlias = Callable[[FloatArray], FloatArray]
-"""Multiplies by a matrix and adds a shift: (n, in) to (n, out), each row by itself."""
-
-
 Tensors: TypeAlias = Callable[[str], FloatArray]
 """Returns a tensor by its name."""
-MakeLinear: TypeAlias = Callable[[str, FloatArray, FloatArray, float], Linear]
-"""Gets a name, and ``weight``, ``bias`` and ``raised`` of ``WholeLinear``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,11 +121,11 @@ class Layer:
         norm: At the end.
     """
 
-    qkv: Linear
-    attended: Linear
+    qkv: Multiply
+    attended: Multiply
     attended_norm: Norm
-    up: Linear
-    down: Linear
+    up: Multiply
+    down: Multiply
     norm: Norm
 
 
@@ -384,26 +378,22 @@ def _read() -> _EncoderModel:
 @cache
 def _own_layers() -> tuple[Layer, ...]:
     with safe_open(str(FOLDER / "minilm.safetensors"), framework="np") as file:
-        return layers(file, "minilm")
+        return layers(file, INPUTS)
 
 
-def layers(file: Any, model: str) -> tuple[Layer, ...]:
+def layers(file: Any, inputs: Path) -> tuple[Layer, ...]:
     """The layers of an open file of ``safetensors``, whose matrices are packed.
 
     Args:
         file: The file.
-        model: What it is of.
+        inputs: Its ``whole.factors``.
     """
-    with safe_open(str(FOLDER / INPUTS.format(model)), framework="np") as stored:
-        inputs = {name: _factors(stored.get_tensor(name)) for name in stored.keys()}  # noqa: SIM118
 
     def matrix(name: str) -> FloatArray:
         stored = file.get_tensor
         return Packed(stored(f"{name}.planes"), stored(f"{name}.scales")).rows(slice(None))
 
-    def linear(name: str, weight: FloatArray, bias: FloatArray, raised: float) -> Linear:
-        return WholeLinear(weight, bias, inputs[name], raised)
-
+    linear = make_linear(inputs)
     n_layers = sum(name.endswith(".qkv.bias") for name in file.keys())  # noqa: SIM118
     return tuple(layer(i, matrix, file.get_tensor, linear) for i in range(n_layers))
 
@@ -438,10 +428,3 @@ def layer(i: int, matrix: Tensors, stored: Tensors, linear: MakeLinear) -> Layer
         down=linear(f"{i}.down", weight("down"), bias("down"), RAISED),
         norm=norm("norm"),
     )
-
-
-def _factors(quarters: npt.NDArray[np.int8]) -> FloatArray:
-    """Powers of 2 from quarters of their exponents."""
-    roots = np.array([1.0, 2**0.25, 2**0.5, 2**0.75], dtype=np.float32)
-    found: FloatArray = np.ldexp(roots[quarters & 3], quarters >> 2)
-    return found

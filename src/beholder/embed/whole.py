@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from safetensors import safe_open
 
 from beholder.embed import onnx
 from beholder.embed.base import FloatArray
@@ -33,6 +35,8 @@ _ZERO = 128
 
 Codes: TypeAlias = npt.NDArray[np.int8]
 Multiply: TypeAlias = Callable[[FloatArray], FloatArray]
+MakeLinear: TypeAlias = Callable[[str, FloatArray, FloatArray, float], Multiply]
+"""Gets a name, and ``weight``, ``bias`` and ``raised`` of ``WholeLinear``."""
 
 
 class WholeLinear:
@@ -83,6 +87,24 @@ class WholeLinear:
         for start in range(0, len(rows), TILE):
             found[start : start + TILE] = self(rows[start : start + TILE])
         return found
+
+
+def factors(path: Path) -> dict[str, FloatArray]:
+    """What the inputs of products are multiplied by, by name: ``training/inputs.py`` writes it.
+
+    Args:
+        path: A file of quarters of exponents of 2, which every processor reads alike.
+    """
+    roots = np.sqrt(np.sqrt(np.array([1, 2, 4, 8], dtype=np.float32)))
+    with safe_open(str(path), framework="np") as file:
+        stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    return {name: np.ldexp(roots[row & 3], row >> 2) for name, row in stored.items()}
+
+
+def make_linear(path: Path) -> MakeLinear:
+    """Makes products with the ``factors`` of a file."""
+    found = factors(path)
+    return lambda name, weight, bias, raised: WholeLinear(weight, bias, found[name], raised)
 
 
 def with_numpy(codes: Codes, steps: FloatArray, bias: FloatArray, *, signed: bool) -> Multiply:

@@ -30,8 +30,10 @@ from beholder.embed.attention import SHARED, STEPS, attend, round_steps, scales
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import on_grid
 from beholder.embed.minilm import Norm, Packed
-from beholder.embed.whole import WholeLinear
+from beholder.embed.whole import MakeLinear, Multiply, make_linear
 
+INPUTS = Path(__file__).with_name("english_inputs.safetensors")
+"""See ``whole.factors``."""
 WIDTH = 192
 N_BLOCKS = 3
 N_HEADS = 4
@@ -108,10 +110,10 @@ def piece_ids(tokenizer: Tokenizer, word: str) -> list[int]:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
     near_norm: Norm
-    near: WholeLinear
+    near: Multiply
     wide_norm: Norm
-    qkv: WholeLinear
-    attended: WholeLinear
+    qkv: Multiply
+    attended: Multiply
     distances: FloatArray  # (heads, 3 * _NEAR, _NEAR): to a word from each that sees it
 
     def __call__(self, x: FloatArray) -> FloatArray:
@@ -140,9 +142,11 @@ class Network:
 
     Args:
         path: A file as ``training.english`` writes it.
+        make: Makes products; None for those of whole numbers.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, make: MakeLinear | None = None) -> None:
+        make = make or make_linear(INPUTS)
         with safe_open(str(path), framework="np") as file:
             stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             labels = json.loads(file.metadata()["labels"])
@@ -150,11 +154,11 @@ class Network:
         def matrix(name: str) -> FloatArray:
             return Packed(stored[f"{name}.planes"], stored[f"{name}.scales"]).rows(slice(None))
 
-        def linear(*names: str, given: float = 1, made: FloatArray | float = 1) -> WholeLinear:
+        def linear(*names: str, given: float = 1, made: FloatArray | float = 1) -> Multiply:
             """A product whose inputs are in steps of ``given`` and outputs times ``made``."""
             weight = np.concatenate([matrix(name) for name in names]).T * np.float32(given)
             bias = np.concatenate([stored[f"{name}.bias"] for name in names])
-            return WholeLinear(weight * made, bias * made)
+            return make(names[0], weight * made, bias * made, 0)
 
         def norm(name: str) -> Norm:
             return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)
