@@ -26,8 +26,10 @@ def test_the_manifest_names_what_answers_hang_on() -> None:
         "embed/static_model/config.json",  # revision of the vectors
         "embed/static_model/model.safetensors",
         "embed/minilm_model/entailment.safetensors",
+        "embed/minilm_model/entailment_inputs.safetensors",
         "embed/minilm_model/minilm.json",
         "embed/minilm_model/minilm.safetensors",  # vectors of word pieces, which the parser reads
+        "embed/minilm_model/minilm_inputs.safetensors",
         "embed/minilm_model/minilm_tokenizer.json",
         "embed/static_model/tokenizer.json",
         "judges/builtin/classes.txt",
@@ -36,6 +38,7 @@ def test_the_manifest_names_what_answers_hang_on() -> None:
         "judges/builtin/predicates.txt",
         "language/certainty.json",
         "language/english.safetensors",  # weights of the parser
+        "language/english_inputs.safetensors",
         "language/lemmas.txt",
         "language/lexicon.txt",
         "language/tokens.json",
