@@ -80,11 +80,14 @@ def mapping_windows(n_reference: int, n_candidate: int, *, exact: bool) -> tuple
     positions = np.arange(longer, dtype=np.int64)
     index = positions[:shorter]
     starts = index * longer // shorter if exact else (index * (longer / shorter)).astype(np.int64)
-    ends = np.minimum(starts + -(-longer // shorter), longer)
-    direct = _windows(starts, ends, index, longer)
+    height = -(-longer // shorter)
+    direct = _windows(starts, starts + height, index, longer)
     # A chunk of the longer side expects the shorter-side chunks whose windows contain it. Starts
-    # and ends both grow, so these are neighbours and two searches find them.
-    first, last = (a.searchsorted(positions, side="right") for a in (ends, starts))
+    # grow, so these are neighbours: from the first whose window has not ended, which started less
+    # than a height before, to the last whose window has started.
+    last = starts.searchsorted(positions, side="right")
+    first = np.zeros(longer, dtype=np.int64)
+    first[height:] = last[:-height]
     reverse = _windows(first, last, positions, shorter)
     return (direct, reverse) if n_reference >= n_candidate else (reverse, direct)
 
@@ -186,16 +189,16 @@ def _best_match(
 ) -> IntArray:
     matches: IntArray = similarity.argmax(axis=1)
     # The first of the most similar chunks is the match already if it lies inside its window.
-    outside = _distances(matches, starts, ends).nonzero()[0]
+    outside = ((matches < starts) | (matches >= ends)).nonzero()[0]
     width = similarity.shape[1]
     positions = np.arange(width)
     block = max(1, _BLOCK // width)
     for top in range(0, len(outside), block):
         rows = outside[top : top + block]
-        found = similarity[rows]
+        found = similarity.take(rows, axis=0)
         best = similarity[rows, matches.take(rows)].astype(dtype)
         band = similarity_band(best, cutoff, control)
-        distance = _distances(positions, starts[rows, None], ends[rows, None])
+        distance = _distances(positions, starts.take(rows)[:, None], ends.take(rows)[:, None])
         np.putmask(distance, found < band[:, None], width)
         least = np.minimum.reduce(distance, axis=1, keepdims=True)
         np.putmask(found, distance > least, -np.inf)
@@ -298,10 +301,11 @@ def _costs_into(ahead: int, rows: int, height: int, sign: int) -> list[Any]:
 
 def _two_row_least(windows: Windows, sign: int) -> float:
     """The least sum of signed costs for windows of one or two rows."""
-    starts, rows = windows.starts, windows.ends - windows.starts
-    steps = (2 * (starts[1:] - starts[:-1]) + rows[1:] - 1).tolist()
-    low, high = 0.0, 0.0 if rows[0] == 2 else math.inf  # inf without a second row
-    for up, level, down, second in map(_TWO_ROW_STEPS[sign].__getitem__, steps):
+    starts, ends = windows.starts, windows.ends
+    before = starts[:-1]
+    kinds = ((starts + ends)[1:] - before - before).tolist()
+    low, high = 0.0, 0.0 if ends[0] - starts[0] == 2 else math.inf  # inf without a second row
+    for up, level, down, second in map(_TWO_ROW_STEPS[sign].__getitem__, kinds):
         stay, fall = low + level, high + down
         if second:
             rise, keep = low + up, high + level
@@ -318,12 +322,16 @@ def _costs(first: int, stop: int, sign: int) -> list[float]:
 
 
 _TWO_ROW_STEPS = {
-    sign: [(*_costs(up, up - 3, sign), second) for up in (1, 2, 3) for second in (False, True)]
+    sign: {
+        2 * ahead + rows: (*_costs(ahead + 1, ahead - 2, sign), rows == 2)
+        for ahead in (0, 1, 2)
+        for rows in (1, 2)
+    }
     for sign in (1, -1)
 }
-"""By twice how far a window starts after the one before plus its rows less 1: costs of the steps
-from the first row to the second, from each row to the same and from the second to the first, and
-whether the window has a second row."""
+"""By twice how far a window starts after the one before plus its rows: costs of the steps from the
+first row to the second, from each row to the same and from the second to the first, and whether the
+window has a second row."""
 
 
 @lru_cache(maxsize=512)
@@ -381,13 +389,18 @@ def published_steps(
     """Counted length of each step between neighbouring matches, (n_source - 1,)."""
     steps = matches[1:] - matches[:-1]
     limit, extra = _step_limits(windows)
-    length: npt.NDArray[np.float64] = np.sqrt(1.0 + steps * steps)
     if lct == 0:
-        length *= (steps >= 0) & (steps <= limit)
-        return length
-    size = np.abs(steps)
+        steps += 1
+        return _strict_lengths(limit).take(steps, mode="clip")
+    size, length = np.abs(steps), np.sqrt(1.0 + steps * steps)
     capped = np.sqrt(1.0 + (band.floor_path[1:] - band.floor_path[:-1]) ** 2)
     return np.where(size <= limit, length, np.where(size <= limit + lct * extra, capped, 0.0))
+
+
+@lru_cache(maxsize=64)
+def _strict_lengths(limit: int) -> npt.NDArray[np.float64]:
+    """Length of the step of one position less than its place, 0 at both ends: none is accepted."""
+    return np.array([0.0, *(math.sqrt(1 + step * step) for step in range(limit + 1)), 0.0])
 
 
 def _step_limits(windows: Windows) -> tuple[int, int]:

@@ -292,10 +292,9 @@ def regularize(nas_f1: float, regularizer: float) -> float:
 
 def _coverage(n_reference: int, n_candidate: int) -> _Pair:
     """Share of the timeline that the direct windows cover, and the least share possible."""
-    precision, recall = order.mapping_windows(n_reference, n_candidate, exact=False)
-    direct = precision if n_reference >= n_candidate else recall
-    area = int(np.add.reduce(direct.ends - direct.starts))
-    return area / (n_reference * n_candidate), 1 / max(n_reference, n_candidate)
+    longer, shorter = max(n_reference, n_candidate), min(n_reference, n_candidate)
+    area = shorter * -(-longer // shorter)
+    return area / (n_reference * n_candidate), 1 / longer
 
 
 def window_regularizer(n_reference: int, n_candidate: int, undefined: float) -> float:
