@@ -59,7 +59,8 @@ class Windows:
 
     def distances(self, matches: IntArray) -> IntArray:
         """How many positions each match lies outside its window; 0 inside."""
-        return _distances(matches, self.starts, self.ends)
+        distance: IntArray = np.maximum(self.starts - matches, matches - (self.ends - 1))
+        return np.maximum(distance, 0, out=distance)
 
 
 @lru_cache(maxsize=512)
@@ -198,17 +199,14 @@ def _best_match(
         found = similarity.take(rows, axis=0)
         best = similarity[rows, matches.take(rows)].astype(dtype)
         band = similarity_band(best, cutoff, control)
-        distance = _distances(positions, starts.take(rows)[:, None], ends.take(rows)[:, None])
+        # How far each position is before or after the window; below 1 inside of it.
+        distance = starts.take(rows)[:, None] - positions
+        np.maximum(distance, positions - (ends.take(rows) - 1)[:, None], out=distance)
         np.putmask(distance, found < band[:, None], width)
-        least = np.minimum.reduce(distance, axis=1, keepdims=True)
-        np.putmask(found, distance > least, -np.inf)
+        least = np.maximum(np.minimum.reduce(distance, axis=1), 0)
+        np.putmask(found, distance > least[:, None], -np.inf)
         matches[rows] = found.argmax(axis=1)
     return matches
-
-
-def _distances(matches: IntArray, starts: IntArray, ends: IntArray) -> IntArray:
-    distance: IntArray = np.maximum(starts - matches, matches - (ends - 1))
-    return np.maximum(distance, 0, out=distance)
 
 
 _NO_PATH: IntArray = np.empty(0, dtype=np.int64)
@@ -377,7 +375,7 @@ def published_line(matches: IntArray, windows: Windows, band: IdealBand, lct: fl
     if windows.n_source < 2:
         return 1.0
     # Added from left to right like the band, so that a line as long as the floor equals it exactly.
-    actual = float(published_steps(matches, windows, band, lct).cumsum()[-1])
+    actual = float(np.add.accumulate(published_steps(matches, windows, band, lct))[-1])
     if actual < band.floor:
         return actual / band.floor
     return 1.0 if actual <= band.ceil else band.ceil / actual

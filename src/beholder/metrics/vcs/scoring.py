@@ -153,7 +153,7 @@ def align(similarity: FloatArray, setting: Setting) -> ChunkAlignment:
     if n_reference == 0 or n_candidate == 0:
         empty = "reference" if n_reference == 0 else "candidate"
         raise ItemError(f"the {empty} has no chunk: there is nothing to align")
-    if not np.isfinite(similarity).all():
+    if np.count_nonzero(np.isfinite(similarity)) < similarity.size:
         row, column = np.argwhere(~np.isfinite(similarity))[0]
         raise ItemError(
             f"the similarity of reference chunk {row} and candidate chunk {column} is "
