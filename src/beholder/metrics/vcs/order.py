@@ -35,6 +35,7 @@ class Windows:
 
     Attributes:
         starts: First target position of each window, (n_source,).
+        lasts: Last target position of each window, (n_source,).
         ends: One past the last target position, (n_source,).
         ranges: Both side by side, (n_source, 2).
         index: 0 .. n_source - 1.
@@ -45,6 +46,7 @@ class Windows:
     """
 
     starts: IntArray
+    lasts: IntArray
     ends: IntArray
     ranges: IntArray
     index: IntArray
@@ -59,7 +61,7 @@ class Windows:
 
     def distances(self, matches: IntArray) -> IntArray:
         """How many positions each match lies outside its window; 0 inside."""
-        distance: IntArray = np.maximum(self.starts - matches, matches - (self.ends - 1))
+        distance: IntArray = np.maximum(self.starts - matches, matches - self.lasts)
         return np.maximum(distance, 0, out=distance)
 
 
@@ -84,8 +86,7 @@ def mapping_windows(n_reference: int, n_candidate: int, *, exact: bool) -> tuple
     height = -(-longer // shorter)
     direct = _windows(starts, starts + height, index, longer)
     # A chunk of the longer side expects the shorter-side chunks whose windows contain it. Starts
-    # grow, so these are neighbours: from the first whose window has not ended, which started less
-    # than a height before, to the last whose window has started.
+    # grow, so these are neighbours: all that have started and, a height before, had not.
     last = starts.searchsorted(positions, side="right")
     first = np.zeros(longer, dtype=np.int64)
     first[height:] = last[:-height]
@@ -99,9 +100,10 @@ def _windows(starts: IntArray, ends: IntArray, index: IntArray, n_target: int) -
     worst = int(np.add.reduce(np.maximum(starts, n_target - ends)))
     ranges = np.empty((len(starts), 2), dtype=np.int64)
     ranges[:, 0], ranges[:, 1] = starts, ends
-    for array in (starts, ends, ranges, index):  # shared by all pairs of texts of these lengths
+    lasts = ends - 1
+    for array in (starts, lasts, ends, ranges, index):  # shared by all pairs of these lengths
         array.setflags(write=False)
-    return Windows(starts, ends, ranges, index, n_target, unit, worst)
+    return Windows(starts, lasts, ends, ranges, index, n_target, unit, worst)
 
 
 _TINY = 1e-30  # the best similarity of a band that is open is larger
@@ -129,13 +131,6 @@ def similarity_band(best: FloatArray, cutoff: float, control: float) -> FloatArr
     return band
 
 
-def candidates(similarity: FloatArray, cutoff: float, control: float) -> npt.NDArray[np.bool_]:
-    """Which chunks come close enough to the best one to be the match, (n_source, n_target)."""
-    band = similarity_band(similarity.max(axis=1), cutoff, control)
-    close: npt.NDArray[np.bool_] = similarity >= band[:, None]
-    return close
-
-
 def best_match(similarity: FloatArray, windows: Windows, cutoff: float, control: float) -> IntArray:
     """Index of the match of each source chunk.
 
@@ -148,8 +143,8 @@ def best_match(similarity: FloatArray, windows: Windows, cutoff: float, control:
         cutoff: See ``similarity_band``.
         control: See ``similarity_band``.
     """
-    starts, ends = windows.starts, windows.ends
-    return _best_match(similarity, starts, ends, cutoff, control, similarity.dtype)
+    starts, lasts = windows.starts, windows.lasts
+    return _best_match(similarity, starts, lasts, cutoff, control, similarity.dtype)
 
 
 def best_matches(
@@ -175,22 +170,22 @@ def best_matches(
     both[:n_candidate, :n_reference] = similarity.T
     both[n_candidate:, :n_candidate] = similarity
     starts = np.concatenate((precision.starts, recall.starts))
-    ends = np.concatenate((precision.ends, recall.ends))
-    matches = _best_match(both, starts, ends, cutoff, control, similarity.dtype)
+    lasts = np.concatenate((precision.lasts, recall.lasts))
+    matches = _best_match(both, starts, lasts, cutoff, control, similarity.dtype)
     return matches[:n_candidate], matches[n_candidate:]
 
 
 def _best_match(
     similarity: FloatArray,
     starts: IntArray,
-    ends: IntArray,
+    lasts: IntArray,
     cutoff: float,
     control: float,
     dtype: np.dtype[Any],
 ) -> IntArray:
     matches: IntArray = similarity.argmax(axis=1)
     # The first of the most similar chunks is the match already if it lies inside its window.
-    outside = ((matches < starts) | (matches >= ends)).nonzero()[0]
+    outside = ((matches < starts) | (matches > lasts)).nonzero()[0]
     width = similarity.shape[1]
     positions = np.arange(width)
     block = max(1, _BLOCK // width)
@@ -201,7 +196,7 @@ def _best_match(
         band = similarity_band(best, cutoff, control)
         # How far each position is before or after the window; below 1 inside of it.
         distance = starts.take(rows)[:, None] - positions
-        np.maximum(distance, positions - (ends.take(rows) - 1)[:, None], out=distance)
+        np.maximum(distance, positions - lasts.take(rows)[:, None], out=distance)
         np.putmask(distance, found < band[:, None], width)
         least = np.maximum(np.minimum.reduce(distance, axis=1), 0)
         np.putmask(found, distance > least[:, None], -np.inf)
@@ -299,11 +294,11 @@ def _costs_into(ahead: int, rows: int, height: int, sign: int) -> list[Any]:
 
 def _two_row_least(windows: Windows, sign: int) -> float:
     """The least sum of signed costs for windows of one or two rows."""
-    starts, ends = windows.starts, windows.ends
+    starts, lasts = windows.starts, windows.lasts
     before = starts[:-1]
-    kinds = ((starts + ends)[1:] - before - before).tolist()
-    low, high = 0.0, 0.0 if ends[0] - starts[0] == 2 else math.inf  # inf without a second row
-    for up, level, down, second in map(_TWO_ROW_STEPS[sign].__getitem__, kinds):
+    steps = ((starts + lasts)[1:] - before - before).tolist()
+    low, high = 0.0, 0.0 if lasts[0] > starts[0] else math.inf  # inf without a second row
+    for up, level, down, second in map(_TWO_ROW_STEPS[sign].__getitem__, steps):
         stay, fall = low + level, high + down
         if second:
             rise, keep = low + up, high + level
@@ -320,16 +315,12 @@ def _costs(first: int, stop: int, sign: int) -> list[float]:
 
 
 _TWO_ROW_STEPS = {
-    sign: {
-        2 * ahead + rows: (*_costs(ahead + 1, ahead - 2, sign), rows == 2)
-        for ahead in (0, 1, 2)
-        for rows in (1, 2)
-    }
+    sign: [(*_costs(up, up - 3, sign), second) for up in (1, 2, 3) for second in (False, True)]
     for sign in (1, -1)
 }
-"""By twice how far a window starts after the one before plus its rows: costs of the steps from the
-first row to the second, from each row to the same and from the second to the first, and whether the
-window has a second row."""
+"""By twice how far a window starts after the one before plus its rows less 1: costs of the steps
+from the first row to the second, from each row to the same and from the second to the first, and
+whether the window has a second row."""
 
 
 @lru_cache(maxsize=512)
@@ -422,14 +413,14 @@ def pull_to_windows(matches: IntArray, windows: Windows, lct: float) -> Position
     if lct == 0:
         return matches
     reach = lct * windows.unit
-    move = np.minimum(np.maximum(matches, windows.starts), windows.ends - 1) - matches
+    move = np.minimum(np.maximum(matches, windows.starts), windows.lasts) - matches
     pulled: Positions = matches + np.minimum(np.maximum(move, -reach), reach)
     return pulled
 
 
 def corrected_penalties(pulled: Positions, windows: Windows) -> npt.NDArray[np.number]:
     """Distance from each pulled match to its window."""
-    return np.maximum(np.maximum(windows.starts - pulled, pulled - (windows.ends - 1)), 0)
+    return np.maximum(np.maximum(windows.starts - pulled, pulled - windows.lasts), 0)
 
 
 def corrected_line(pulled: Positions, windows: Windows, lct: float) -> float:
@@ -448,9 +439,9 @@ def corrected_line(pulled: Positions, windows: Windows, lct: float) -> float:
 def corrected_steps(pulled: Positions, windows: Windows, lct: float) -> npt.NDArray[np.float64]:
     """What each step between neighbouring matches counts, 0..1, (n_source - 1,)."""
     steps = pulled[1:] - pulled[:-1]
-    lasts = windows.ends - 1
-    shortest = np.maximum(windows.starts[1:] - lasts[:-1], -lct * windows.unit)
-    longest = lasts[1:] - windows.starts[:-1]
+    starts, lasts = windows.starts, windows.lasts
+    shortest = np.maximum(starts[1:] - lasts[:-1], -lct * windows.unit)
+    longest = lasts[1:] - starts[:-1]
     nearest = np.minimum(np.maximum(steps, shortest), longest)
     made, fit = 1.0 + steps * steps, 1.0 + nearest * nearest
     credit: npt.NDArray[np.float64] = np.sqrt(np.minimum(made, fit) / np.maximum(made, fit))
