@@ -191,7 +191,7 @@ def _best_match(
     block = max(1, _BLOCK // width)
     for top in range(0, len(outside), block):
         rows = outside[top : top + block]
-        found = similarity.take(rows, axis=0)
+        found = similarity[rows]
         best = similarity[rows, matches.take(rows)].astype(dtype)
         band = similarity_band(best, cutoff, control)
         # How far each position is before or after the window; below 1 inside of it.
