@@ -162,7 +162,8 @@ def best_matches(
     n_reference, n_candidate = similarity.shape
     shape = n_candidate + n_reference, max(n_reference, n_candidate)
     if shape[0] * shape[1] > _BLOCK:
-        forward = best_match(similarity.T, precision, cutoff, control)
+        turned = np.ascontiguousarray(similarity.T)  # whole rows are taken from it
+        forward = best_match(turned, precision, cutoff, control)
         return forward, best_match(similarity, recall, cutoff, control)
     # So few cells are searched faster than numpy is called: both directions are one matrix.
     both = np.empty(shape)  # numpy finds the largest of float64 faster than of float32
@@ -191,7 +192,7 @@ def _best_match(
     block = max(1, _BLOCK // width)
     for top in range(0, len(outside), block):
         rows = outside[top : top + block]
-        found = similarity[rows]
+        found = similarity.take(rows, axis=0)
         best = similarity[rows, matches.take(rows)].astype(dtype)
         band = similarity_band(best, cutoff, control)
         # How far each position is before or after the window; below 1 inside of it.
