@@ -85,7 +85,7 @@ def mapping_windows(n_reference: int, n_candidate: int, *, exact: bool) -> tuple
     starts = index * longer // shorter if exact else (index * (longer / shorter)).astype(np.int64)
     height = -(-longer // shorter)
     direct = _windows(starts, starts + height, index, longer)
-    # A chunk of the longer side expects the shorter-side chunks whose windows contain it: those that
+    # A chunk of the longer side expects the shorter-side chunks whose windows contain it, which
     # start at its position or less than a height before. Starts grow, so these are neighbours.
     last = starts.searchsorted(positions, side="right")
     first = np.zeros(longer, dtype=np.int64)
