@@ -9,7 +9,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.metrics.vcs import order
-from beholder.metrics.vcs.order import IntArray, Windows, candidates, ideal_bands, mapping_windows
+from beholder.metrics.vcs.order import IntArray, Windows, ideal_bands, mapping_windows
 from beholder.metrics.vcs.scoring import ChunkAlignment, Setting, regularizer_of
 from beholder.records import Side
 
@@ -149,6 +149,9 @@ def _steps(
             {} if single else {"shortest ideal": band.floor_path, "longest ideal": band.ceil_path}
         )
     if_none = 0.0 if setting.rules in ("package", "head") else 1.0
+    least = order.similarity_band(
+        similarity.max(axis=1), setting.context_cutoff, setting.context_window_control
+    )
     sides = ("candidate", "reference") if name == "precision" else ("reference", "candidate")
     return DirectionSteps(
         name,
@@ -156,7 +159,7 @@ def _steps(
         starts=windows.starts,
         ends=windows.ends,
         similarity=similarity,
-        candidates=candidates(similarity, setting.context_cutoff, setting.context_window_control),
+        candidates=similarity >= least[:, None],
         matches=matches,
         distances=windows.distances(matches),
         penalties=np.asarray(penalties, dtype=np.float64),

@@ -35,6 +35,7 @@ class Windows:
 
     Attributes:
         starts: First target position of each window, (n_source,).
+        lasts: Last target position of each window, (n_source,).
         ends: One past the last target position, (n_source,).
         ranges: Both side by side, (n_source, 2).
         index: 0 .. n_source - 1.
@@ -45,6 +46,7 @@ class Windows:
     """
 
     starts: IntArray
+    lasts: IntArray
     ends: IntArray
     ranges: IntArray
     index: IntArray
@@ -59,7 +61,8 @@ class Windows:
 
     def distances(self, matches: IntArray) -> IntArray:
         """How many positions each match lies outside its window; 0 inside."""
-        return _distances(matches, self.starts, self.ends)
+        distance: IntArray = np.maximum(self.starts - matches, matches - self.lasts)
+        return np.maximum(distance, 0, out=distance)
 
 
 @lru_cache(maxsize=512)
@@ -80,11 +83,13 @@ def mapping_windows(n_reference: int, n_candidate: int, *, exact: bool) -> tuple
     positions = np.arange(longer, dtype=np.int64)
     index = positions[:shorter]
     starts = index * longer // shorter if exact else (index * (longer / shorter)).astype(np.int64)
-    ends = np.minimum(starts + -(-longer // shorter), longer)
-    direct = _windows(starts, ends, index, longer)
-    # A chunk of the longer side expects the shorter-side chunks whose windows contain it. Starts
-    # and ends both grow, so these are neighbours and two searches find them.
-    first, last = (a.searchsorted(positions, side="right") for a in (ends, starts))
+    height = -(-longer // shorter)
+    direct = _windows(starts, starts + height, index, longer)
+    # A chunk of the longer side expects the shorter-side chunks whose windows contain it, which
+    # start at its position or less than a height before. Starts grow, so these are neighbours.
+    last = starts.searchsorted(positions, side="right")
+    first = np.zeros(longer, dtype=np.int64)
+    first[height:] = last[:-height]
     reverse = _windows(first, last, positions, shorter)
     return (direct, reverse) if n_reference >= n_candidate else (reverse, direct)
 
@@ -95,9 +100,10 @@ def _windows(starts: IntArray, ends: IntArray, index: IntArray, n_target: int) -
     worst = int(np.add.reduce(np.maximum(starts, n_target - ends)))
     ranges = np.empty((len(starts), 2), dtype=np.int64)
     ranges[:, 0], ranges[:, 1] = starts, ends
-    for array in (starts, ends, ranges, index):  # shared by all pairs of texts of these lengths
+    lasts = ends - 1
+    for array in (starts, lasts, ends, ranges, index):  # shared by all pairs of these lengths
         array.setflags(write=False)
-    return Windows(starts, ends, ranges, index, n_target, unit, worst)
+    return Windows(starts, lasts, ends, ranges, index, n_target, unit, worst)
 
 
 _TINY = 1e-30  # the best similarity of a band that is open is larger
@@ -125,13 +131,6 @@ def similarity_band(best: FloatArray, cutoff: float, control: float) -> FloatArr
     return band
 
 
-def candidates(similarity: FloatArray, cutoff: float, control: float) -> npt.NDArray[np.bool_]:
-    """Which chunks come close enough to the best one to be the match, (n_source, n_target)."""
-    band = similarity_band(similarity.max(axis=1), cutoff, control)
-    close: npt.NDArray[np.bool_] = similarity >= band[:, None]
-    return close
-
-
 def best_match(similarity: FloatArray, windows: Windows, cutoff: float, control: float) -> IntArray:
     """Index of the match of each source chunk.
 
@@ -144,8 +143,8 @@ def best_match(similarity: FloatArray, windows: Windows, cutoff: float, control:
         cutoff: See ``similarity_band``.
         control: See ``similarity_band``.
     """
-    starts, ends = windows.starts, windows.ends
-    return _best_match(similarity, starts, ends, cutoff, control, similarity.dtype)
+    starts, lasts = windows.starts, windows.lasts
+    return _best_match(similarity, starts, lasts, cutoff, control, similarity.dtype)
 
 
 def best_matches(
@@ -163,7 +162,8 @@ def best_matches(
     n_reference, n_candidate = similarity.shape
     shape = n_candidate + n_reference, max(n_reference, n_candidate)
     if shape[0] * shape[1] > _BLOCK:
-        forward = best_match(similarity.T, precision, cutoff, control)
+        turned = np.ascontiguousarray(similarity.T)  # whole rows are taken from it
+        forward = best_match(turned, precision, cutoff, control)
         return forward, best_match(similarity, recall, cutoff, control)
     # So few cells are searched faster than numpy is called: both directions are one matrix.
     both = np.empty(shape)  # numpy finds the largest of float64 faster than of float32
@@ -171,41 +171,38 @@ def best_matches(
     both[:n_candidate, :n_reference] = similarity.T
     both[n_candidate:, :n_candidate] = similarity
     starts = np.concatenate((precision.starts, recall.starts))
-    ends = np.concatenate((precision.ends, recall.ends))
-    matches = _best_match(both, starts, ends, cutoff, control, similarity.dtype)
+    lasts = np.concatenate((precision.lasts, recall.lasts))
+    matches = _best_match(both, starts, lasts, cutoff, control, similarity.dtype)
     return matches[:n_candidate], matches[n_candidate:]
 
 
 def _best_match(
     similarity: FloatArray,
     starts: IntArray,
-    ends: IntArray,
+    lasts: IntArray,
     cutoff: float,
     control: float,
     dtype: np.dtype[Any],
 ) -> IntArray:
     matches: IntArray = similarity.argmax(axis=1)
     # The first of the most similar chunks is the match already if it lies inside its window.
-    outside = _distances(matches, starts, ends).nonzero()[0]
+    outside = ((matches < starts) | (matches > lasts)).nonzero()[0]
     width = similarity.shape[1]
     positions = np.arange(width)
     block = max(1, _BLOCK // width)
     for top in range(0, len(outside), block):
         rows = outside[top : top + block]
-        found = similarity[rows]
+        found = similarity.take(rows, axis=0)
         best = similarity[rows, matches.take(rows)].astype(dtype)
         band = similarity_band(best, cutoff, control)
-        distance = _distances(positions, starts[rows, None], ends[rows, None])
+        # How far each position is before or after the window; below 1 inside of it.
+        distance = starts.take(rows)[:, None] - positions
+        np.maximum(distance, positions - lasts.take(rows)[:, None], out=distance)
         np.putmask(distance, found < band[:, None], width)
-        least = np.minimum.reduce(distance, axis=1, keepdims=True)
-        np.putmask(found, distance > least, -np.inf)
+        least = np.maximum(np.minimum.reduce(distance, axis=1), 0)
+        np.putmask(found, distance > least[:, None], -np.inf)
         matches[rows] = found.argmax(axis=1)
     return matches
-
-
-def _distances(matches: IntArray, starts: IntArray, ends: IntArray) -> IntArray:
-    distance: IntArray = np.maximum(starts - matches, matches - (ends - 1))
-    return np.maximum(distance, 0, out=distance)
 
 
 _NO_PATH: IntArray = np.empty(0, dtype=np.int64)
@@ -298,9 +295,10 @@ def _costs_into(ahead: int, rows: int, height: int, sign: int) -> list[Any]:
 
 def _two_row_least(windows: Windows, sign: int) -> float:
     """The least sum of signed costs for windows of one or two rows."""
-    starts, rows = windows.starts, windows.ends - windows.starts
-    steps = (2 * (starts[1:] - starts[:-1]) + rows[1:] - 1).tolist()
-    low, high = 0.0, 0.0 if rows[0] == 2 else math.inf  # inf without a second row
+    starts, lasts = windows.starts, windows.lasts
+    before = starts[:-1]
+    steps = ((starts + lasts)[1:] - before - before).tolist()
+    low, high = 0.0, 0.0 if lasts[0] > starts[0] else math.inf  # inf without a second row
     for up, level, down, second in map(_TWO_ROW_STEPS[sign].__getitem__, steps):
         stay, fall = low + level, high + down
         if second:
@@ -369,7 +367,7 @@ def published_line(matches: IntArray, windows: Windows, band: IdealBand, lct: fl
     if windows.n_source < 2:
         return 1.0
     # Added from left to right like the band, so that a line as long as the floor equals it exactly.
-    actual = float(published_steps(matches, windows, band, lct).cumsum()[-1])
+    actual = float(np.add.accumulate(published_steps(matches, windows, band, lct))[-1])
     if actual < band.floor:
         return actual / band.floor
     return 1.0 if actual <= band.ceil else band.ceil / actual
@@ -381,13 +379,18 @@ def published_steps(
     """Counted length of each step between neighbouring matches, (n_source - 1,)."""
     steps = matches[1:] - matches[:-1]
     limit, extra = _step_limits(windows)
-    length: npt.NDArray[np.float64] = np.sqrt(1.0 + steps * steps)
     if lct == 0:
-        length *= (steps >= 0) & (steps <= limit)
-        return length
-    size = np.abs(steps)
+        steps += 1
+        return _strict_lengths(limit).take(steps, mode="clip")
+    size, length = np.abs(steps), np.sqrt(1.0 + steps * steps)
     capped = np.sqrt(1.0 + (band.floor_path[1:] - band.floor_path[:-1]) ** 2)
     return np.where(size <= limit, length, np.where(size <= limit + lct * extra, capped, 0.0))
+
+
+@lru_cache(maxsize=64)
+def _strict_lengths(limit: int) -> npt.NDArray[np.float64]:
+    """Length of the step of one position less than its place, 0 at both ends: none is accepted."""
+    return np.array([0.0, *(math.sqrt(1 + step * step) for step in range(limit + 1)), 0.0])
 
 
 def _step_limits(windows: Windows) -> tuple[int, int]:
@@ -411,14 +414,14 @@ def pull_to_windows(matches: IntArray, windows: Windows, lct: float) -> Position
     if lct == 0:
         return matches
     reach = lct * windows.unit
-    move = np.minimum(np.maximum(matches, windows.starts), windows.ends - 1) - matches
+    move = np.minimum(np.maximum(matches, windows.starts), windows.lasts) - matches
     pulled: Positions = matches + np.minimum(np.maximum(move, -reach), reach)
     return pulled
 
 
 def corrected_penalties(pulled: Positions, windows: Windows) -> npt.NDArray[np.number]:
     """Distance from each pulled match to its window."""
-    return np.maximum(np.maximum(windows.starts - pulled, pulled - (windows.ends - 1)), 0)
+    return np.maximum(np.maximum(windows.starts - pulled, pulled - windows.lasts), 0)
 
 
 def corrected_line(pulled: Positions, windows: Windows, lct: float) -> float:
@@ -437,9 +440,9 @@ def corrected_line(pulled: Positions, windows: Windows, lct: float) -> float:
 def corrected_steps(pulled: Positions, windows: Windows, lct: float) -> npt.NDArray[np.float64]:
     """What each step between neighbouring matches counts, 0..1, (n_source - 1,)."""
     steps = pulled[1:] - pulled[:-1]
-    lasts = windows.ends - 1
-    shortest = np.maximum(windows.starts[1:] - lasts[:-1], -lct * windows.unit)
-    longest = lasts[1:] - windows.starts[:-1]
+    starts, lasts = windows.starts, windows.lasts
+    shortest = np.maximum(starts[1:] - lasts[:-1], -lct * windows.unit)
+    longest = lasts[1:] - starts[:-1]
     nearest = np.minimum(np.maximum(steps, shortest), longest)
     made, fit = 1.0 + steps * steps, 1.0 + nearest * nearest
     credit: npt.NDArray[np.float64] = np.sqrt(np.minimum(made, fit) / np.maximum(made, fit))

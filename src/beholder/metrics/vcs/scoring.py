@@ -153,7 +153,7 @@ def align(similarity: FloatArray, setting: Setting) -> ChunkAlignment:
     if n_reference == 0 or n_candidate == 0:
         empty = "reference" if n_reference == 0 else "candidate"
         raise ItemError(f"the {empty} has no chunk: there is nothing to align")
-    if not np.isfinite(similarity).all():
+    if np.count_nonzero(np.isfinite(similarity)) < similarity.size:
         row, column = np.argwhere(~np.isfinite(similarity))[0]
         raise ItemError(
             f"the similarity of reference chunk {row} and candidate chunk {column} is "
@@ -292,10 +292,9 @@ def regularize(nas_f1: float, regularizer: float) -> float:
 
 def _coverage(n_reference: int, n_candidate: int) -> _Pair:
     """Share of the timeline that the direct windows cover, and the least share possible."""
-    precision, recall = order.mapping_windows(n_reference, n_candidate, exact=False)
-    direct = precision if n_reference >= n_candidate else recall
-    area = int(np.add.reduce(direct.ends - direct.starts))
-    return area / (n_reference * n_candidate), 1 / max(n_reference, n_candidate)
+    longer, shorter = max(n_reference, n_candidate), min(n_reference, n_candidate)
+    area = shorter * -(-longer // shorter)
+    return area / (n_reference * n_candidate), 1 / longer
 
 
 def window_regularizer(n_reference: int, n_candidate: int, undefined: float) -> float:
