@@ -46,9 +46,7 @@ def softmax(
 
 def shares_of(differences: list[int]) -> npt.NDArray[np.int64]:
     """What keys get, by hand, that are so many 512ths below the best; in steps."""
-    sizes = [
-        round(math.exp(-(x + 0.5) / 512) * 65536) if x < 11 * 512 else 0 for x in differences
-    ]
+    sizes = [round(math.exp(-(x + 0.5) / 512) * 65536) if x < 11 * 512 else 0 for x in differences]
     return np.array([round(SHARE * size / sum(sizes)) for size in sizes])
 
 
@@ -110,7 +108,9 @@ def test_shares_are_those_of_the_table(differences: list[int]) -> None:
     # Scores are what is added: all products are 0.
     n = len(differences)
     added = 7.0 - f32(differences)[:, None]
-    found = attend(f32(np.zeros((1, 1, 4, 1))), f32(np.zeros((1, 1, 4, n))), f32(np.eye(n))[None, None], added)
+    found = attend(
+        f32(np.zeros((1, 1, 4, 1))), f32(np.zeros((1, 1, 4, n))), f32(np.eye(n))[None, None], added
+    )
     assert found[0, 0, :, 0].tolist() == shares_of(differences).tolist()
 
 
@@ -146,9 +146,8 @@ def test_heads_texts_and_queries_do_not_see_each_other() -> None:
     queries, keys, values = drawn(11, 9, 9, n=3)
     together = attend(queries, keys, values, None, 0.25)
     for i, head, place in np.ndindex(3, 3, 9):
-        alone = (a[i : i + 1, head : head + 1] for a in (keys, values))
-        query = queries[i : i + 1, head : head + 1, :, place : place + 1]
-        found = attend(query, *alone, None, 0.25)
+        own = np.s_[i : i + 1, head : head + 1]
+        found = attend(queries[own][..., place : place + 1], keys[own], values[own], None, 0.25)
         assert found[0, 0, :, 0].tobytes() == together[i, head, :, place].tobytes()
 
 
@@ -156,13 +155,14 @@ def test_heads_texts_and_queries_do_not_see_each_other() -> None:
 def test_keys_that_are_left_out_do_not_show() -> None:
     queries, keys, values = drawn(4, 6, 5, n=1)
     expected = attend(queries, keys, values, None, 0.25)
-    more = [np.concatenate([a, np.full_like(a, 500)], axis=3) for a in (keys, values)]
+    keys, values = (np.concatenate([a, np.full_like(a, 500)], axis=3) for a in (keys, values))
     added = np.zeros((1, 1, 12, 1), dtype=np.float32)
     added[:, :, 6:] = -np.inf
-    assert attend(queries, *more, added, 0.25).tobytes() == expected.tobytes()
+    assert attend(queries, keys, values, added, 0.25).tobytes() == expected.tobytes()
     # ... nor does the order of those that count.
     order = np.random.default_rng(1).permutation(12)
-    reordered = attend(queries, *(a[..., order] for a in more), added[:, :, order], 0.25)
+    keys, values = keys[..., order], values[..., order]
+    reordered = attend(queries, keys, values, added[:, :, order], 0.25)
     assert reordered.tobytes() == expected.tobytes()
 
 
