@@ -93,12 +93,32 @@ def test_each_operation_is_rounded_by_itself_in_one_order(
     rows = f32(scale * random.normal(size=(TILE, 200)))
     if not signed:
         rows = np.abs(rows)
-    step = np.maximum(np.abs(rows).max(axis=1, keepdims=True), f32(1e-30))
-    step /= np.float32(127 if signed else 255)
+    largest = np.maximum(np.abs(rows).max(axis=1, keepdims=True), f32(1e-30))
+    step = largest / np.float32(127 if signed else 255)
+    # Where the last bit of a division decides; the largest stays.
+    rows[:, :100] = (random.integers(0, 126, (TILE, 100)) + f32(0.5)) * step
+    rows[:, -1:] = largest
     sums = exact(np.rint(rows / step), codes).astype(np.float32)
     found = engine(fast)(codes, steps, bias, signed=signed)(rows)
     assert found.dtype == np.float32
     assert found.tobytes() == (sums * steps * step + bias).tobytes()
+
+
+def test_weights_are_rounded_to_the_nearest_and_halves_to_even() -> None:
+    weight = f32([[63, -126], [0.5, 1], [1.5, -3], [2.4, 5], [-2.6, -5.2]])
+    codes = [[63, -63], [0, 0], [2, -2], [2, 2], [-3, -3]]
+    linear = WholeLinear(weight, f32([0, 0]))
+    np.testing.assert_allclose(linear(f32(np.eye(5))), np.array(codes) * [1, 2], rtol=1e-6)
+
+
+def test_onnxruntime_is_only_asked_for_if_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    for name in ("with_numpy", "with_onnxruntime"):
+        monkeypatch.setattr(whole, name, lambda *_, name=name, **__: asked.append(name))
+    for fast in (False, True):
+        monkeypatch.setattr(onnx, "is_installed", lambda fast=fast: fast)
+        WholeLinear(f32([[1]]), f32([0]))
+    assert asked == ["with_numpy", "with_onnxruntime"]
 
 
 @settings(max_examples=30, deadline=None)

@@ -75,12 +75,13 @@ def test_a_block_is_convolution_and_attention_to_the_neighbourhood(n: int) -> No
     distances = rng.normal(size=(N_HEADS, 2 * FAR + 1)).astype(np.float32)
     # Queries, keys and values are whole numbers of steps, so that none is rounded.
     steps = np.repeat([POINT, POINT, VALUE], WIDTH)
-    qkv = np.rint(rng.normal(size=(n, 3 * WIDTH)) * steps)
+    qkv: npt.NDArray[np.float32]
+    qkv = np.rint(rng.normal(size=(n, 3 * WIDTH)) * steps).astype(np.float32)
     given: list[Floats] = []
 
     def make_qkv(rows: Floats) -> npt.NDArray[np.float32]:
         given.append(rows)
-        return qkv.astype(np.float32)
+        return qkv.copy()
 
     block = _Block(
         near_norm=near_norm,
