@@ -6,6 +6,7 @@ import json
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,9 @@ SENTENCES = [
 Floats = npt.NDArray[np.floating]
 POINT, VALUE, SHARE = 2**5.5, 2**7, 2**13
 """Steps of attention from 0 to 1: of queries and keys, of values, of shares."""
+STEPS = np.repeat([POINT, POINT, VALUE], WIDTH)
+Part: TypeAlias = Callable[[str, Floats], Floats]
+"""What a part of a network, by its name, makes of rows."""
 
 
 @pytest.mark.parametrize(
@@ -65,44 +69,19 @@ def _norm(rows: Floats, norm: Norm) -> Floats:
     return found * norm.weight + norm.bias
 
 
-@pytest.mark.parametrize("n", [1, 64, 65, 150])
-def test_a_block_is_convolution_and_attention_to_the_neighbourhood(n: int) -> None:
-    rng = np.random.default_rng(n)
-    x, first, second = (rng.normal(size=(m, WIDTH)).astype(np.float32) for m in (n, 2, 2))
-    near_norm, wide_norm = Norm(first[0], first[1], 1e-5), Norm(second[0], second[1], 1e-5)
-    near, attended = (rng.normal(size=(m, WIDTH)) * m**-0.5 for m in (6 * WIDTH, WIDTH))
-    near, bias = near.reshape(3 * WIDTH, 2 * WIDTH), rng.normal(size=WIDTH)
-    distances = rng.normal(size=(N_HEADS, 2 * FAR + 1)).astype(np.float32)
-    # Queries, keys and values are whole numbers of steps, so that none is rounded.
-    steps = np.repeat([POINT, POINT, VALUE], WIDTH)
-    qkv: npt.NDArray[np.float32]
-    qkv = np.rint(rng.normal(size=(n, 3 * WIDTH)) * steps).astype(np.float32)
-    given: list[Floats] = []
-
-    def make_qkv(rows: Floats) -> npt.NDArray[np.float32]:
-        given.append(rows)
-        return qkv.copy()
-
-    block = _Block(
-        near_norm=near_norm,
-        near=plain("near", near, np.resize(bias, 2 * WIDTH), 0),
-        wide_norm=wide_norm,
-        qkv=make_qkv,
-        attended=plain("attended", attended / (VALUE * SHARE), bias, 0),
-        distances=_by_place(distances),
-    )
-    found = block(x)
-
-    y = _norm(x, near_norm)
+def _formulas(x: Floats, linear: Part, norm: Part, distances: Floats) -> Floats:
+    """A block, in float64."""
+    n = len(x)
+    y = norm("near_norm", x)
     none = np.zeros(WIDTH)
     after = x.astype(np.float64)
     for place in range(n):
         before = y[place - 1] if place else none
         behind = y[place + 1] if place + 1 < n else none
-        both = np.concatenate((before, y[place], behind)) @ near + np.resize(bias, 2 * WIDTH)
+        both = linear("near", np.concatenate((before, y[place], behind)))
         after[place] += np.maximum(both[:WIDTH], both[WIDTH:])
-    np.testing.assert_allclose(given[0], _norm(after, wide_norm), rtol=1e-5, atol=1e-5)
-    queries, keys, values = (qkv / steps).reshape(n, 3, N_HEADS, -1).transpose(1, 0, 2, 3)
+    qkv = linear("qkv", norm("wide_norm", after))
+    queries, keys, values = qkv.reshape(n, 3, N_HEADS, -1).transpose(1, 0, 2, 3)
     expected = after.copy()
     for place in range(n):
         own = place // 64 * 64
@@ -118,10 +97,56 @@ def test_a_block_is_convolution_and_attention_to_the_neighbourhood(n: int) -> No
             )
             weights = np.exp(scores - scores.max())
             mixed.append(weights / weights.sum() @ values[list(seen), head])
-        expected[place] += np.concatenate(mixed) @ attended + bias
+        expected[place] += linear("attended", np.concatenate(mixed))
+    return expected
+
+
+def _assert_near(found: Floats, expected: Floats) -> None:
+    """As near as steps of shares and of the exponential allow."""
     error = np.abs(found - expected)
-    assert error.max() < 0.005
-    assert np.sqrt((error**2).mean()) < 0.0005
+    assert error.max() < 0.01
+    assert np.sqrt((error**2).mean()) < 0.001
+
+
+@pytest.mark.parametrize("n", [1, 64, 65, 150])
+def test_a_block_is_convolution_and_attention_to_the_neighbourhood(n: int) -> None:
+    rng = np.random.default_rng(n)
+    x = rng.normal(size=(n, WIDTH)).astype(np.float32)
+    parts = rng.normal(size=(4, WIDTH)).astype(np.float32)
+    norms = {
+        "near_norm": Norm(parts[0], parts[1], 1e-5),
+        "wide_norm": Norm(parts[2], parts[3], 1e-5),
+    }
+    weights = {"near": rng.normal(size=(3 * WIDTH, 2 * WIDTH)) * WIDTH**-0.5}
+    weights["attended"] = rng.normal(size=(WIDTH, WIDTH)) * WIDTH**-0.5
+    biases = {"near": rng.normal(size=2 * WIDTH), "attended": rng.normal(size=WIDTH)}
+    distances = rng.normal(size=(N_HEADS, 2 * FAR + 1)).astype(np.float32)
+    # Queries, keys and values are whole numbers of steps, so that none is rounded.
+    qkv: npt.NDArray[np.float32]
+    qkv = np.rint(rng.normal(size=(n, 3 * WIDTH)) * STEPS).astype(np.float32)
+    given: list[Floats] = []
+
+    def make_qkv(rows: Floats) -> npt.NDArray[np.float32]:
+        given.append(rows)
+        return qkv.copy()
+
+    def linear(name: str, rows: Floats) -> Floats:
+        if name == "qkv":
+            given.append(rows)
+        found: Floats = qkv / STEPS if name == "qkv" else rows @ weights[name] + biases[name]
+        return found
+
+    block = _Block(
+        near_norm=norms["near_norm"],
+        near=plain("near", weights["near"], biases["near"], 0),
+        wide_norm=norms["wide_norm"],
+        qkv=make_qkv,
+        attended=plain("", weights["attended"] / (VALUE * SHARE), biases["attended"], 0),
+        distances=_by_place(distances),
+    )
+    found = block(x)
+    _assert_near(found, _formulas(x, linear, lambda name, x: _norm(x, norms[name]), distances))
+    np.testing.assert_allclose(given[0], given[1], rtol=1e-5, atol=1e-5)
 
 
 def test_a_reading_is_the_formulas_over_the_stored_weights() -> None:
@@ -150,8 +175,17 @@ def test_a_reading_is_the_formulas_over_the_stored_weights() -> None:
         first.append(norm("norm", linear("embed", mean) + added))
     x = np.stack(first).astype(np.float32)
     network = Network(model.FILE, plain)
-    for block in network._blocks:
-        x = block(x)
+    for i, block in enumerate(network._blocks):
+
+        def product(name: str, x: Floats, i: int = i) -> Floats:
+            found: Floats = x @ matrix(f"{i}.{name}").T + stored[f"{i}.{name}.bias"]
+            return np.rint(found * STEPS) / STEPS if name == "qkv" else found
+
+        def of_block(name: str, x: Floats, i: int = i) -> Floats:
+            return norm(f"{i}.{name}", x)
+
+        given, x = x, block(x)
+        _assert_near(x, _formulas(given, product, of_block, stored[f"{i}.distances"]))
     x = norm("last", x)
 
     read = network.read(words)
