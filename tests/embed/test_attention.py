@@ -88,22 +88,20 @@ def test_sums_of_the_greatest_values_are_exact(n_keys: int) -> None:
 
 @pytest.mark.usefixtures("library")
 def test_scores_of_the_greatest_points_are_exact() -> None:
-    # Queries and keys of 724 = isqrt((2**24 - 1) / 32); the best key is above the others by 16
-    # products of 1, each a 2**11th: by 4 of 512 steps from 0 to 1.
-    queries = np.full((1, 1, 32, 2), 724, np.float32)
-    queries[0, 0, 1::2] = 1
-    keys = np.full((1, 1, 32, 3), 724, np.float32)
-    keys[0, 0, 1::2, 1] = 723
-    keys[0, 0, 1::2, 2] = 716
+    # Queries and keys of 724 = isqrt((2**24 - 1) / 32). The last number of the query is 1, so that
+    # sums differ by 4 and 32; 4 are a step of the table.
+    queries, keys = np.full((1, 1, 32, 1), 724, np.float32), np.full((1, 1, 32, 3), 724, np.float32)
+    queries[0, 0, -1], keys[0, 0, -1] = 1, [724, 720, 692]
     found = attend(queries, keys, np.eye(3, dtype=np.float32)[None, None])
-    assert found[0, 0, :, 0].tolist() == shares_of([0, 4, 32]).tolist()
+    assert found[0, 0, :, 0].tolist() == shares_of([0, 1, 8]).tolist()
 
 
 @pytest.mark.usefixtures("library")
 @pytest.mark.parametrize(
     "differences",
     [[0], [0, 0], [0, 1], [0, 511, 512, 513], [0, 700] * 3, [0, *[3333] * 5],
-     [0, *[5376] * 200], [0, *[5500] * 200], [0, *[5631] * 200], [0, *[5632] * 200], [0, *[90_000] * 200], [*range(0, 2560, 10)]],
+     [0, *[5376] * 200], [0, *[5500] * 200], [0, *[5631] * 200],
+     [0, *[5632] * 200], [0, *[90_000] * 200], [*range(0, 2560, 10)]],
 )  # fmt: skip
 def test_shares_are_those_of_the_table(differences: list[int]) -> None:
     # Scores are what is added: all products are 0. Many that get nothing take from the best.
