@@ -16,7 +16,7 @@ from training.packing import pack
 
 from beholder.embed import FloatArray, embedder, minilm
 from beholder.embed.contextual import token_encoder
-from beholder.embed.minilm import FOLDER, GROUP
+from beholder.embed.minilm import FOLDER, GROUP, RAISED
 from beholder.errors import ConfigError
 from beholder.metrics import metric
 
@@ -75,7 +75,6 @@ def test_a_text_gives_the_same_bits_in_any_batch() -> None:
 
 
 def test_each_process_gives_the_same_bits() -> None:
-    # Not those of this process: another test may have changed its number of BLAS threads.
     script = (
         "import asyncio; from beholder.embed import embedder;"
         f"print(asyncio.run(embedder('minilm').embed({TEXTS[:4]!r})).tobytes().hex())"
@@ -91,13 +90,19 @@ def test_each_process_gives_the_same_bits() -> None:
     )
     assert first == second
     found = np.frombuffer(bytes.fromhex(first), np.float32).reshape(4, -1)
-    np.testing.assert_allclose(found, embed(*TEXTS[:4]), atol=1e-6)
+    assert found.tobytes() == embed(*TEXTS[:4]).tobytes()
 
 
 def test_context_and_order_change_the_vectors_of_words() -> None:
-    bank, shore = states("he sat on the bank of the river"), states("the bank lent him money")
-    # Places of "bank" behind the marker of the beginning.
-    assert cosines(bank[5:6], shore[2:3])[0] < 0.8
+    def bank(text: str) -> FloatArray:
+        place = minilm.read_tokens(text).tokens.index("bank")
+        return states(text)[place : place + 1]
+
+    shore, other = map(bank, ("he sat on the bank of the river", "they fished from the bank"))
+    money, credit = map(bank, ("the bank lent him money", "the bank gave her credit"))
+    apart = cosines(shore, money)[0]
+    assert apart < 0.81
+    assert min(cosines(shore, other)[0], cosines(money, credit)[0]) > apart + 0.05
     assert embed("the dog bites the man")[0] @ embed("the man bites the dog")[0] < 0.999
 
 
@@ -161,9 +166,9 @@ def test_bertscore_asks_for_the_layer_of_an_encoder_that_it_does_not_know() -> N
 
 def test_identity_is_the_hash_of_the_shipped_files() -> None:
     digest = hashlib.sha256()
-    for name in ("minilm.safetensors", "minilm_tokenizer.json"):
+    for name in ("minilm.safetensors", "minilm_tokenizer.json", "minilm_inputs.safetensors"):
         digest.update((FOLDER / name).read_bytes())
-    assert embedder("minilm").identity == f"minilm@{digest.hexdigest()[:12]}-u8s7"
+    assert embedder("minilm").identity == f"minilm@{digest.hexdigest()[:12]}-a8w7"
     assert token_encoder("minilm").identity == embedder("minilm").identity
 
 
@@ -204,8 +209,22 @@ def test_each_group_of_a_row_is_rounded_at_its_own_scale() -> None:
         assert error[:, part].max() <= 1.2 * np.abs(matrix[:, part]).max() / 2**6
 
 
-def test_curves_are_those_of_scipy() -> None:
-    x = np.linspace(-12, 12, 4001, dtype=np.float32)[None]
-    np.testing.assert_allclose(minilm.gelu(x), x * scipy.special.ndtr(x), atol=2e-3)
-    ends = minilm.gelu(np.array([[0.0, 20.0, -20.0]], dtype=np.float32))
-    np.testing.assert_allclose(ends, [[0.0, 20.0, 0.0]], atol=1e-12)
+def gelu(x: FloatArray) -> FloatArray:
+    return minilm.raised_gelu(minilm.places_of(x))
+
+
+def test_gelu_is_that_of_scipy_in_steps() -> None:
+    x = np.linspace(-12, 63, 30_001, dtype=np.float32)[None]
+    # Half of a 512th off at most, where the curve rises by 1.13 at most.
+    wanted = x.astype(np.float64) * scipy.special.ndtr(x.astype(np.float64)) + RAISED
+    np.testing.assert_allclose(gelu(x), wanted, rtol=1e-6, atol=1.13 / 1024)
+    assert gelu(x).min() > 0
+    steps = np.arange(-8 * 512, 63 * 512) / 512
+    wanted = steps * scipy.special.ndtr(steps) + RAISED
+    np.testing.assert_allclose(gelu(steps.astype(np.float32)), wanted, rtol=2e-7)
+
+
+def test_gelu_beyond_the_table_is_0_and_at_its_own_end_as_large_as_there() -> None:
+    found = gelu(np.array([0, 20, -20, -7.9, -1e6, 64, 1e6], dtype=np.float32)) - RAISED
+    np.testing.assert_allclose(found[:5], [0, 20, 0, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(found[5:], 64 - 1 / 512)

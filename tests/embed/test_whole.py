@@ -3,93 +3,252 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors import safe_open
+from safetensors.numpy import save_file
 
-from beholder.embed import whole
-from beholder.embed.whole import ACTIVATION, WEIGHT, Product, WholeLinear, with_numpy
+from beholder.embed import FloatArray, entailment, minilm, onnx, whole
+from beholder.embed.whole import SIGNED, TILE, UNSIGNED, WEIGHT, WholeLinear
+from beholder.language import network
 
-Engine: TypeAlias = Callable[[npt.NDArray[np.int8]], Product]
-ENGINES: list[Engine] = [with_numpy]
-try:
-    import onnxruntime  # noqa: F401
-except ImportError:
-    pass
-else:
-    ENGINES += [whole.with_onnxruntime]
+LIBRARIES = [False, True] if onnx.is_installed() else [False]
+"""Whether onnxruntime multiplies."""
 
 
-def exact(rows: whole.Bytes, codes: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+def engine(fast: bool) -> Callable[..., whole.Multiply]:
+    return whole.with_onnxruntime if fast else whole.with_numpy
+
+
+def f32(numbers: Any) -> FloatArray:
+    return np.array(numbers, dtype=np.float32)
+
+
+def exact(rows: npt.NDArray[Any], codes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """The product in 64-bit whole numbers, by numpy."""
     found: npt.NDArray[np.int64] = rows.astype(np.int64) @ codes.astype(np.int64)
     return found
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("shape", [(384, 1152), (1536, 384), (8, 3)])
-def test_products_are_exact(engine: Engine, shape: tuple[int, int]) -> None:
+def ones(codes: npt.NDArray[np.int8]) -> tuple[npt.NDArray[np.int8], FloatArray, FloatArray]:
+    """A matrix of whole numbers, steps of 1 and no shift."""
+    return codes, np.ones(codes.shape[1], np.float32), np.zeros(codes.shape[1], np.float32)
+
+
+@pytest.mark.parametrize("fast", LIBRARIES)
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("shape", [(384, 1152), (1536, 384), (8, 3), (5, 1)])
+def test_products_are_exact(fast: bool, signed: bool, shape: tuple[int, int]) -> None:
     random = np.random.default_rng(3)
     codes = random.integers(-WEIGHT, WEIGHT + 1, shape).astype(np.int8)
-    rows = random.integers(0, ACTIVATION + 1, (37, shape[0])).astype(np.uint8)
-    np.testing.assert_array_equal(engine(codes)(rows), exact(rows, codes))
+    low, high = (-SIGNED, SIGNED) if signed else (0, UNSIGNED)
+    rows = random.integers(low, high + 1, (37, shape[0]))
+    rows[:, 0], rows[::2, 1] = high, low  # the largest of a row has 127 or 255 steps of 1
+    multiply = engine(fast)(*ones(codes), signed=signed)
+    np.testing.assert_array_equal(multiply(f32(rows)), exact(rows, codes))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("fast", LIBRARIES)
+@pytest.mark.parametrize("most", [SIGNED, UNSIGNED])
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_sums_of_the_greatest_numbers_do_not_saturate(engine: Engine, sign: int) -> None:
+def test_sums_of_the_greatest_numbers_do_not_saturate(fast: bool, most: int, sign: int) -> None:
     # A kernel that adds two products in 16 bits would stop at 32,767; 2 * 255 * 63 is 32,130.
-    codes = np.full((384, 8), sign * WEIGHT, np.int8)
-    rows = np.full((5, 384), ACTIVATION, np.uint8)
-    np.testing.assert_array_equal(engine(codes)(rows), exact(rows, codes))
+    # The sum is the greatest that is let through: 255 * (1044 * 63 + 21) is 2**24 - 1.
+    codes = np.full((1045, 4), sign * WEIGHT, np.int8)
+    codes[-1] = sign * 21
+    rows = np.full((5, 1045), most)
+    if most == SIGNED:  # also the numbers that are far below and above 0 in turn
+        rows[1:3] *= -1
+        rows[3, ::2] *= -1
+        rows[4, 1::2] *= -1
+    multiply = engine(fast)(*ones(codes), signed=most == SIGNED)
+    np.testing.assert_array_equal(multiply(f32(rows)), exact(rows, codes))
 
 
-def test_floats_on_a_grid_have_the_same_products_in_any_library() -> None:
-    random = np.random.default_rng(4)
-    matrix = random.integers(-(2**20), 2**20, (576, 384)) * 2.0**-40
-    rows = random.integers(-(2**19), 2**19, (173, 576)).astype(np.float64)
-    expected = rows @ matrix
-    np.testing.assert_array_equal(whole.product_with_floats(matrix)(rows), expected)
-    reordered = random.permutation(576)
-    np.testing.assert_array_equal(rows[:, reordered] @ matrix[reordered], expected)
+@pytest.mark.parametrize("fast", LIBRARIES)
+def test_numbers_are_rounded_to_the_nearest_and_halves_to_even(fast: bool) -> None:
+    codes = np.eye(6, dtype=np.int8)
+    signed = engine(fast)(*ones(codes), signed=True)
+    found = signed(f32([[-127, 0.5, 1.5, -0.5, -2.5, 3.4], [254, 1, 3, -1, -5, 6.6]]))
+    assert found.tolist() == [[-127, 0, 2, 0, -2, 3], [254, 0, 4, 0, -4, 6]]
+    unsigned = engine(fast)(*ones(codes), signed=False)
+    assert unsigned(f32([[255, 0.5, 1.5, 0, 2.5, 3.6]])).tolist() == [[255, 0, 2, 0, 2, 4]]
 
 
-def test_the_greatest_number_of_a_row_does_not_wrap() -> None:
-    # 1.5 steps below zero and 253.5 above round to 2 and 254: one more than fits.
-    linear = WholeLinear(np.eye(2, dtype=np.float32), np.zeros(2, np.float32))
-    found = linear(np.array([[-1.5, 253.5]], np.float32))
-    np.testing.assert_allclose(found, [[-2.0, 253.0]])
+@pytest.mark.parametrize("fast", LIBRARIES)
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("scale", [1e-32, 1e-5, 1.0, 1e5])
+def test_each_operation_is_rounded_by_itself_in_one_order(
+    fast: bool, signed: bool, scale: float
+) -> None:
+    random = np.random.default_rng(5)
+    codes = random.integers(-WEIGHT, WEIGHT + 1, (200, 50)).astype(np.int8)
+    steps, bias = f32(random.uniform(0.001, 0.1, 50)), f32(scale * random.normal(size=50))
+    rows = f32(scale * random.normal(size=(TILE, 200)))
+    if not signed:
+        rows = np.abs(rows)
+    largest = np.maximum(np.abs(rows).max(axis=1, keepdims=True), f32(1e-30))
+    step = largest / np.float32(127 if signed else 255)
+    # Where the last bit of a division decides; the largest stays.
+    rows[:, :100] = (random.integers(0, 126, (TILE, 100)) + f32(0.5)) * step
+    rows[:, -1:] = largest
+    sums = exact(np.rint(rows / step), codes).astype(np.float32)
+    found = engine(fast)(codes, steps, bias, signed=signed)(rows)
+    assert found.dtype == np.float32
+    assert found.tobytes() == (sums * steps * step + bias).tobytes()
+
+
+def test_weights_are_rounded_to_the_nearest_and_halves_to_even() -> None:
+    weight = f32([[63, -126], [0.5, 1], [1.5, -3], [2.4, 5], [-2.6, -5.2]])
+    codes = [[63, -63], [0, 0], [2, -2], [2, 2], [-3, -3]]
+    linear = WholeLinear(weight, f32([0, 0]))
+    np.testing.assert_allclose(linear(f32(np.eye(5))), np.array(codes) * [1, 2], rtol=1e-6)
+
+
+def test_onnxruntime_is_only_asked_for_if_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    for name in ("with_numpy", "with_onnxruntime"):
+        monkeypatch.setattr(whole, name, lambda *_, name=name, **__: asked.append(name))
+    for fast in (False, True):
+        monkeypatch.setattr(onnx, "is_installed", lambda fast=fast: fast)
+        WholeLinear(f32([[1]]), f32([0]))
+    assert asked == ["with_numpy", "with_onnxruntime"]
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.integers(1, 130), st.integers(0, 1000))
-def test_a_row_is_the_same_in_every_batch(n: int, seed: int) -> None:
+@given(st.sampled_from(LIBRARIES), st.integers(1, 2 * TILE + 2), st.integers(0, 1000))
+def test_a_row_is_the_same_in_every_batch_and_library(fast: bool, n: int, seed: int) -> None:
     random = np.random.default_rng(seed)
-    linear = WholeLinear(random.normal(size=(24, 8)).astype(np.float32), np.ones(8, np.float32))
-    rows = random.normal(size=(n, 24)).astype(np.float32) * 10.0 ** random.integers(-9, 9)
-    each = np.concatenate([linear(row[None]) for row in rows])
-    np.testing.assert_array_equal(linear(rows), each)
+    weight, bias = f32(random.normal(size=(24, 8))), f32(random.normal(size=8))
+    inputs = f32(2.0 ** random.integers(-3, 3, 24))
+    rows = f32(random.normal(size=(n, 24)) * 10.0 ** random.integers(-9, 9, (n, 1)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(onnx, "is_installed", lambda: False)
+        slow = WholeLinear(weight, bias, inputs)
+        patch.setattr(onnx, "is_installed", lambda: fast)
+        linear = WholeLinear(weight, bias, inputs)
+    each = np.concatenate([slow(row[None]) for row in rows])
+    assert linear(rows).tobytes() == each.tobytes()
+    order = random.permutation(n)
+    assert linear(rows[order]).tobytes() == each[order].tobytes()
 
 
-@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
-def test_results_are_near_the_product_of_the_weights(scale: float) -> None:
+@pytest.mark.parametrize("raised", [0.0, 3.5])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_results_are_as_near_the_product_of_the_weights_as_the_bits_allow(
+    raised: float, scale: float
+) -> None:
     random = np.random.default_rng(1)
-    weight = random.normal(size=(384, 96)).astype(np.float32)
-    rows = (scale * random.normal(1, 2, size=(50, 384))).astype(np.float32)
-    wanted = rows.astype(np.float64) @ weight.astype(np.float64)
-    error = WholeLinear(weight, np.zeros(96, np.float32))(rows) - wanted
-    assert np.sqrt((error**2).mean()) < 0.02 * wanted.std()
+    n, raised = 384, scale * raised
+    weight, bias = f32(random.normal(size=(n, 96))), f32(scale * random.normal(size=96))
+    rows = f32(scale * random.normal(0.5, 1, size=(50, n)).clip(-3.5, 3.5))
+    inputs = f32(2.0 ** random.integers(-1, 2, n))
+    wanted = rows.astype(np.float64) @ weight.astype(np.float64) + bias
+    found = WholeLinear(weight, bias, inputs, raised)(rows + np.float32(raised))
+    # Each number is off by up to half a step, evenly: by a step / sqrt(12) in the square mean.
+    given = (rows.astype(np.float64) + raised) * inputs
+    divided = weight.astype(np.float64) / inputs[:, None]
+    steps = np.abs(divided).max(axis=0) / WEIGHT
+    step = np.abs(given).max(axis=1, keepdims=True) / (UNSIGNED if raised else SIGNED)
+    of_rows = step**2 * (divided**2).sum(axis=0)
+    of_weights = ((given - raised * inputs) ** 2).sum(axis=1, keepdims=True) * steps**2
+    expected = np.sqrt((of_rows + of_weights).mean() / 12)
+    assert np.sqrt(((found - wanted) ** 2).mean()) == pytest.approx(expected, rel=0.05)
+    assert expected < 0.06 * wanted.std()
 
 
-def test_rows_of_zeros_give_the_shift() -> None:
-    linear = WholeLinear(np.ones((4, 2), np.float32), np.array([1.5, -2.0], np.float32))
-    assert linear(np.zeros((1, 4), np.float32)).tolist() == [[1.5, -2.0]]
+@pytest.mark.parametrize("columns", [1, 2])
+def test_inputs_are_multiplied_and_their_weights_divided(columns: int) -> None:
+    # By hand: 63.5 * 126 + 254 * 31.5 is 16,002. Rows become 127 and 127, weights 63 and 63.
+    weight, rows = f32([[126] * columns, [31.5] * columns]), f32([[63.5, 254], [63.5, -254]])
+    linear = WholeLinear(weight, np.full(columns, 0.5, np.float32), f32([2, 0.5]))
+    assert linear(rows).tolist() == [[16002.5] * columns, [0.5] * columns]
+    # Without that, the weight of 31.5 lies between two of its column: 15.75 steps are 16.
+    assert WholeLinear(weight, np.zeros(columns, np.float32))(f32([[0, 127]])).tolist() == [
+        [32 * 127] * columns
+    ]
+
+
+def test_what_has_been_added_to_all_numbers_does_not_count() -> None:
+    weight, bias = f32([[63, -20], [-31, 63]]), f32([7, 0])
+    # By hand: numbers of (250, 95) and (-5, 250), raised by 5.
+    rows = f32([[255, 100], [0, 255]])
+    expected = [[250 * 63 - 95 * 31 + 7, -250 * 20 + 95 * 63], [-5 * 63 - 250 * 31 + 7, 15850]]
+    assert WholeLinear(weight, bias, raised=5)(rows).tolist() == expected
+    # The same with inputs of a half and of 2: weights and rows are whole again.
+    inputs = f32([0.5, 2])
+    halves = WholeLinear(weight * inputs[:, None], bias, inputs, raised=5)
+    wanted = (rows / inputs - 5) @ (weight * inputs[:, None]) + bias
+    assert halves(rows / inputs).tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("raised", [0, 0.25])
+def test_rows_and_weights_of_zeros_give_the_shift(raised: float) -> None:
+    linear = WholeLinear(f32(np.ones((4, 2))), f32([1.5, -2.0]), raised=raised)
+    rows = np.full((2, 4), raised, np.float32)
+    rows[1] += 1
+    np.testing.assert_allclose(linear(rows), [[1.5, -2], [5.5, 2]], atol=1e-6)
+    nothing = WholeLinear(f32(np.zeros((4, 2))), f32([1.5, -2.0]), raised=raised)
+    assert nothing(rows).tolist() == [[1.5, -2], [1.5, -2]]
 
 
 def test_weights_whose_sums_a_float32_would_round_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"sums of weights up to 69300"):
-        WholeLinear(np.ones((1100, 1), np.float32), np.zeros(1, np.float32))
+    weight = np.full((1045, 2), WEIGHT, np.float32)
+    weight[-1, 0], weight[-1, 1] = -21, 21  # 255 * 65,793 is 2**24 - 1
+    WholeLinear(weight, f32([0, 0]))
+    weight[-1, 0] = -22
+    with pytest.raises(ValueError, match=r"sums of weights up to 65794:"):
+        WholeLinear(weight, f32([0, 0]))
+
+
+@pytest.mark.parametrize("fast", LIBRARIES)
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_products_of_stacks_are_exact(
+    fast: bool, sign: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(onnx, "is_installed", lambda: fast)
+    random = np.random.default_rng(2)
+    # Numbers around 591 = isqrt((2**24 - 1) / 48), in views that are not contiguous.
+    a = sign * random.integers(585, 592, (2, 3, 48, 40)).swapaxes(2, 3)
+    b = random.integers(585, 592, (2, 3, 48, 33))
+    found = whole.products_of_stacks(f32(a), np.asfortranarray(f32(b)))
+    np.testing.assert_array_equal(found, exact(a, b))
+
+
+def test_factors_are_powers_of_2_in_quarters(tmp_path: Path) -> None:
+    quarters = np.array([0, 1, 2, 3, 4, -1, -2, -3, -4, -128, 127], dtype=np.int8)
+    save_file({"a": quarters, "b": quarters[:2]}, tmp_path / "inputs.safetensors")
+    found = whole.factors(tmp_path / "inputs.safetensors")
+    assert found["a"].dtype == np.float32
+    np.testing.assert_allclose(found["a"], [2 ** (q / 4) for q in quarters.tolist()], rtol=1e-7)
+    assert found["a"][[0, 4, 8, 9]].tolist() == [1, 2, 0.5, 2.0**-32]
+    assert found["b"].tolist() == found["a"][:2].tolist()
+
+
+def test_a_product_gets_the_factors_of_its_name(tmp_path: Path) -> None:
+    stored = {"a": np.array([4, -4], np.int8), "b": np.array([0, 0], np.int8)}
+    save_file(stored, tmp_path / "inputs.safetensors")
+    make = whole.make_linear(tmp_path / "inputs.safetensors")
+    weight, zero = f32([[126], [31.5]]), np.zeros(1, np.float32)
+    assert make("a", weight, zero, 0)(f32([[0, 254]])).tolist() == [[254 * 31.5]]
+    assert make("b", weight, zero, 0)(f32([[0, 254]])).tolist() == [[254 * 32]]
+
+
+@pytest.mark.parametrize(
+    ("path", "products", "n"),
+    [(minilm.INPUTS, "qkv attended up down", 6), (entailment.INPUTS, "qkv attended up down", 6),
+     (network.INPUTS, "near qkv attended", 3)],
+)  # fmt: skip
+def test_shipped_factors_are_quarters_for_every_product(path: Path, products: str, n: int) -> None:
+    with safe_open(str(path), framework="np") as file:
+        stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    assert {f"{i}.{name}" for i in range(n) for name in products.split()} <= {*stored}
+    for row in stored.values():
+        assert row.dtype == np.int8
+        assert np.abs(row).max() <= 16  # less than four powers of 2
