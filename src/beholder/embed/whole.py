@@ -66,12 +66,12 @@ class WholeLinear:
         if inputs is not None:
             weight = weight / inputs[:, None]
         steps = np.maximum(np.abs(weight).max(axis=0) / np.float32(WEIGHT), _LEAST)
-        codes = np.rint(weight / steps).astype(np.int8)
+        codes = np.ascontiguousarray(np.rint(weight / steps), dtype=np.int8)
         most = int(np.abs(codes.astype(np.int32)).sum(axis=0).max())
         if most * UNSIGNED >= _EXACT:
             raise ValueError(f"sums of weights up to {most}: a float32 would round their products")
         if raised:
-            # Added up from the first row to the last: the sum of a BLAS has an order of its own.
+            # Rows are added from first to last: the sums of a BLAS have an order of their own.
             factors = np.ones(len(codes)) if inputs is None else inputs.astype(np.float64)
             sums = (codes * factors[:, None]).sum(axis=0)
             bias = (bias - raised * sums * steps).astype(np.float32)
