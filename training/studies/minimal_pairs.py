@@ -1,17 +1,19 @@
 """Minimal pairs under the built-in judge, by half and kind: ranking, flagged facts, false alarms.
 
     python -m training.studies.minimal_pairs [--half tuning]
+    python -m training.studies.minimal_pairs --pairs training/readings/minimal_pairs_3.jsonl
 
-Of the pairs that come with beholder, the first six of each kind are for tuning, the others measure.
-Prints how often ``accord`` and its ``f1`` put the paraphrase above the altered text, in how many
-altered texts a unit at the changed words is below "present", and that share of all units of the
-paraphrases.
+Of the pairs that come with beholder, the first six of each kind are for tuning, the others measure;
+of another file, all are read. Prints how often ``accord`` and its ``f1`` put the paraphrase above
+the altered text, in how many altered texts a unit at the changed words is below "present", and that
+share of all units of the paraphrases.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
+from pathlib import Path
 
 from beholder import metric
 from beholder.judges.builtin.findings import find
@@ -41,13 +43,15 @@ def main() -> None:
     """Print shares, and counts by kind."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--half", choices=("tuning", "kept"), default="kept")
-    tuning = parser.parse_args().half == "tuning"
+    parser.add_argument("--pairs", type=Path, default=PAIRS, help="another file of pairs")
+    given = parser.parse_args()
     accord = metric("accord")
     n: Counter[str] = Counter()
     won: dict[str, Counter[str]] = {name: Counter() for name in (*VALUES, "flagged")}
     alarms: list[bool] = []
-    for pair in read_pairs(PAIRS):
-        if (int(pair.id.rpartition("-")[2]) <= TUNED) != tuning:
+    for pair in read_pairs(given.pairs):
+        tuned = int(pair.id.rpartition("-")[2]) <= TUNED
+        if given.pairs == PAIRS and tuned != (given.half == "tuning"):
             continue
         n[pair.kind] += 1
         texts = (pair.paraphrase, pair.altered)
