@@ -20,8 +20,8 @@ from beholder.judges.builtin.rewritten import rewritten
 from beholder.language.certainty import MISREAD
 from beholder.records import Span
 
-_EVEN, _SLOPE = 0.5, 0.6
-"""Probability that counts as half, and the range of probabilities that values spread over."""
+_EVEN = 0.5
+"""Probability from which a unit counts as said."""
 _SURELY = number("entail.surely")
 _RETOLD = number("entail.retold")
 _SURELY_NOT = number("entail.surely_not")
@@ -84,7 +84,7 @@ def find(
     ]
     for change in rewritten(source, target) if entail else ():
         for place in change.units(source):
-            said = made[place].value >= VERBATIM and evidence[place].repeated < _RETOLD
+            said = made[place].value >= _SURELY and evidence[place].repeated < _RETOLD
             if not (said or made[place].contradiction):
                 where = (change.instead,) if change.instead else ()
                 words = " ".join(target.graph.text[slice(*span)] for span in where)
@@ -122,5 +122,4 @@ def _both(found: Evidence, said: Chances, n: Numbers) -> Finding:
     named = found.kind in ("entity", "attribute")
     plain = named and found.affirmed and not found.vague
     clear = chance >= _SURELY if chance >= _EVEN else plain and chance <= _SURELY_NOT
-    made = min(max((chance - _EVEN) / _SLOPE + _EVEN, 0.0), 1.0)
-    return Finding(made, 1.0 + 4.0 * made, bool(told) or clear, told, found.where)
+    return Finding(chance, 1.0 + 4.0 * chance, bool(told) or clear, told, found.where)
