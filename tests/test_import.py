@@ -52,6 +52,11 @@ def test_pages_of_runs_without_human_ratings_load_no_scipy() -> None:
     assert "scipy" not in loaded
 
 
+def test_scoring_loads_no_statistics_before_a_gate_or_labels_ask_for_one() -> None:
+    loaded = _loaded_after("from beholder.kinds.scores import gates, gate_reports, page")
+    assert not loaded & {"scipy.stats", "scipy.optimize", "matplotlib"}
+
+
 EXTRAS = (
     "matplotlib", "sklearn", "skimage", "sqlalchemy", "starlette", "uvicorn", "torch", "transformers",
     "sentence_transformers", "ray", "datasets", "networkx", "pandas", "av", "umap", "inspect_ai",

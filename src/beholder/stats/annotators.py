@@ -6,8 +6,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats as sps
 
 from beholder.errors import ConfigError
 from beholder.stats.checks import Floats, cluster_codes, cluster_sums, matrix
@@ -93,7 +93,7 @@ def alternative_annotator(
             " labelled; at least 2 are needed"
         )
     p_values = {e: tuple(_p(one, e) for one in losses) for e in epsilons}
-    adjusted = {e: sps.false_discovery_control(p, method="by") for e, p in p_values.items()}
+    adjusted = {e: scipy.stats.false_discovery_control(p, method="by") for e, p in p_values.items()}
     return AlternativeAnnotator(
         winning_rate={e: float(np.mean(p <= level)) for e, p in adjusted.items()},
         p_values=p_values,
@@ -115,4 +115,4 @@ def _p(differences: Floats, epsilon: float) -> float:
     """That the mean is not below epsilon; without spread it is certain."""
     if np.ptp(differences) == 0:
         return 0.0 if differences[0] < epsilon else 1.0
-    return float(sps.ttest_1samp(differences, epsilon, alternative="less").pvalue)
+    return float(scipy.stats.ttest_1samp(differences, epsilon, alternative="less").pvalue)

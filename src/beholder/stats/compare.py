@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats as sps
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
@@ -169,7 +169,7 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float | None,
     if spread <= 0 or r_ab <= -1:
         return None, None
     t = (r_a - r_b) * float(np.sqrt((n - 1) * (1 + r_ab) / spread))
-    return t, float(2 * sps.t.sf(abs(t), n - 3))
+    return t, float(2 * scipy.stats.t.sf(abs(t), n - 3))
 
 
 def steiger(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float | None, float | None]:
@@ -184,7 +184,7 @@ def steiger(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float | None, 
     if rest <= 0:
         return None, None
     z = float((np.arctanh(r_a) - np.arctanh(r_b)) * np.sqrt((n - 3) / rest))
-    return z, float(2 * sps.norm.sf(abs(z)))
+    return z, float(2 * scipy.stats.norm.sf(abs(z)))
 
 
 def _permutation_p(
@@ -196,7 +196,9 @@ def _permutation_p(
     n_resamples: int,
     seed: int,
 ) -> float:
-    x, y = (sps.zscore(v if kind == "pearson" else sps.rankdata(v)) for v in data[:2])
+    x, y = (
+        scipy.stats.zscore(v if kind == "pearson" else scipy.stats.rankdata(v)) for v in data[:2]
+    )
     z = data[2]
     rng = np.random.default_rng([seed, 1])  # independent of the bootstrap's draws
     as_extreme = 1

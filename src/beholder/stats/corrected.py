@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats as sps
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
@@ -154,7 +154,7 @@ def corrected_mean(
     df = math.inf if public else k - 1
 
     def around(mean: float, squared: float, df: float) -> Interval:
-        half = float(sps.t.ppf((1 + level) / 2, df)) * math.sqrt(squared)
+        half = float(scipy.stats.t.ppf((1 + level) / 2, df)) * math.sqrt(squared)
         return Interval(mean - half, mean + half, level)
 
     return CorrectedMean(
@@ -176,7 +176,7 @@ def _chance(value: float, variance: float, df: float) -> float:
     """Two-sided p of Student's t."""
     if variance <= 0:
         return float(value == 0)
-    return float(2 * sps.t.sf(abs(value) / math.sqrt(variance), df))
+    return float(2 * scipy.stats.t.sf(abs(value) / math.sqrt(variance), df))
 
 
 def _influence(values: Floats, codes: Ints) -> Floats:
@@ -254,7 +254,7 @@ def corrected_rate(
             f" below {LEAST_INFORMATION} the verdicts say too little to correct their rate"
         )
     rate, variance = _corrected(raw, n, sensitivity, yes, specificity, no)
-    z = float(sps.norm.ppf((1 + level) / 2))
+    z = float(scipy.stats.norm.ppf((1 + level) / 2))
     se, sp = (found + 1) / (yes + 2), (rejected + 1) / (no + 2)
     around, spread = _corrected(
         (positives + z * z / 2) / (n + z * z), n + z * z, se, yes + 2, sp, no + 2

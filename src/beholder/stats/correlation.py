@@ -8,8 +8,8 @@ from functools import partial as partial_of
 from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats as sps
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
@@ -104,7 +104,11 @@ def correlate(
         p = 1.0 if kind.startswith("tau") else None
         return Correlation(kind, value, None, p, n, n_clusters(codes), reason)
     is_tau = kind.startswith("tau")
-    p = float(sps.kendalltau(a, b).pvalue) if is_tau else t_test_of_correlation(value, n - 2)
+    p = (
+        float(scipy.stats.kendalltau(a, b).pvalue)
+        if is_tau
+        else t_test_of_correlation(value, n - 2)
+    )
     resampled = on_resamples(kind, a, b)
     interval, reason = _interval(lambda rows: resampled(a[rows], b[rows]), value, codes, **options)
     return Correlation(kind, value, interval, p, n, n_clusters(codes), reason)
@@ -220,7 +224,7 @@ def t_test_of_correlation(r: float, df: int) -> float | None:
         return None
     if abs(r) >= 1.0:
         return 0.0
-    return float(2 * sps.t.sf(abs(r) * np.sqrt(df / ((1 + r) * (1 - r))), df))
+    return float(2 * scipy.stats.t.sf(abs(r) * np.sqrt(df / ((1 + r) * (1 - r))), df))
 
 
 def _pearson(x: Floats, y: Floats) -> float | None:
@@ -252,7 +256,7 @@ def _tau(x: Floats, y: Floats, variant: str) -> float | None:
     if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
         return None
     method = "auto" if len(x) == 2 else "asymptotic"  # p is not used here; this way is quickest
-    return float(sps.kendalltau(x, y, method=method, variant=variant).statistic)
+    return float(scipy.stats.kendalltau(x, y, method=method, variant=variant).statistic)
 
 
 _COEFFICIENTS: dict[str, Coefficient] = {

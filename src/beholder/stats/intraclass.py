@@ -9,8 +9,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats as sps
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
@@ -147,7 +147,7 @@ def icc(ratings: ArrayLike, kind: ICCKind = "2,1", *, level: float = 0.95) -> IC
     if limits and average:
         limits = _step_up(limits, k)
     f = ms.items / noise if noise else None
-    p = float(sps.f.sf(f, df1, df2)) if f is not None else 0.0
+    p = float(scipy.stats.f.sf(f, df1, df2)) if f is not None else 0.0
     interval = Interval(*limits, level) if limits else None
     reason = None if limits else "raters agree so little that the interval has no bound"
     return ICC(kind, value, interval, f, df1, df2, p, n, k, reason)
@@ -200,8 +200,8 @@ def _limits(ms: MeanSquares, kind: str, single: float, level: float) -> tuple[fl
     if kind[0] != "2":
         noise, df2 = (ms.within, n * (k - 1)) if kind[0] == "1" else (ms.error, (n - 1) * (k - 1))
         f = ms.items / noise
-        low = f / sps.f.ppf(upper, n - 1, df2)
-        high = f * sps.f.ppf(upper, df2, n - 1)
+        low = f / scipy.stats.f.ppf(upper, n - 1, df2)
+        high = f * scipy.stats.f.ppf(upper, df2, n - 1)
         return float((low - 1) / (low + k - 1)), float((high - 1) / (high + k - 1))
     # Satterthwaite's degrees of freedom, written without dividing by MSE, which may be 0.
     raters = k * single * ms.raters
@@ -209,7 +209,7 @@ def _limits(ms: MeanSquares, kind: str, single: float, level: float) -> tuple[fl
     if (raters + rest) ** 2 == 0.0:
         return None
     df = (k - 1) * (n - 1) * (raters + rest) ** 2 / ((n - 1) * raters**2 + rest**2)
-    f_low, f_high = sps.f.ppf(upper, n - 1, df), sps.f.ppf(upper, df, n - 1)
+    f_low, f_high = scipy.stats.f.ppf(upper, n - 1, df), scipy.stats.f.ppf(upper, df, n - 1)
     shared = k * ms.raters + (k * n - k - n) * ms.error
     low = n * (ms.items - f_low * ms.error) / (f_low * shared + n * ms.items)
     high = n * (f_high * ms.items - ms.error) / (shared + n * f_high * ms.items)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats as sps
+import scipy
 
 from beholder.records import Interval
 from beholder.stats.bootstrap import mean_interval
@@ -150,7 +150,7 @@ def share_bias(name: str, unit: str, changed: Sequence[bool], what: str, *, leas
     n = len(changed)
     if n < least:
         return Bias(name, None, None, n, unit, f"{n} {what}, {least} are needed")
-    found = sps.binomtest(sum(changed), n).proportion_ci(method="wilson")
+    found = scipy.stats.binomtest(sum(changed), n).proportion_ci(method="wilson")
     ends = Interval(float(found.low), float(found.high))
     return Bias(name, sum(changed) / n, ends, n, unit)
 
@@ -251,5 +251,5 @@ def _slope(
 
 
 def _student(value: float, error: float, df: int) -> Interval:
-    reach = float(sps.t.ppf(0.975, df)) * error
+    reach = float(scipy.stats.t.ppf(0.975, df)) * error
     return Interval(value - reach, value + reach)

@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import Literal, TypeAlias, Unpack
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats as sps
 
 from beholder.errors import ConfigError
 from beholder.records import Estimate, Interval
@@ -48,8 +48,8 @@ def cronbach_alpha(ratings: ArrayLike, *, level: float = 0.95) -> Agreement:
     alpha = (ms.items - ms.error) / ms.items
     df1, df2 = n - 1, (n - 1) * (k - 1)
     tail = (1.0 - level) / 2.0
-    low = 1.0 - (1.0 - alpha) * float(sps.f.ppf(1.0 - tail, df1, df2))
-    high = 1.0 - (1.0 - alpha) * float(sps.f.ppf(tail, df1, df2))
+    low = 1.0 - (1.0 - alpha) * float(scipy.stats.f.ppf(1.0 - tail, df1, df2))
+    high = 1.0 - (1.0 - alpha) * float(scipy.stats.f.ppf(tail, df1, df2))
     return Agreement("cronbach-alpha", alpha, Interval(low, high, level), n, k)
 
 
@@ -75,7 +75,7 @@ def kendall_w(ratings: ArrayLike, **options: Unpack[Resampling]) -> Agreement:
 
     few = f"needs at least two items and two raters, got {n} and {k}" if min(n, k) < 2 else ""
     value = None if few else _concordance(table)
-    p = None if value is None else float(sps.chi2.sf(k * (n - 1) * value, n - 1))
+    p = None if value is None else float(scipy.stats.chi2.sf(k * (n - 1) * value, n - 1))
     return bootstrapped(
         "kendall-w",
         lambda rows: _concordance(table[rows]),
@@ -91,7 +91,7 @@ def _concordance(table: Floats) -> float | None:
     n, k = table.shape
     if n < 2:
         return None
-    ranks = sps.rankdata(table, axis=0)
+    ranks = scipy.stats.rankdata(table, axis=0)
     sums = ranks.sum(axis=1)
     # The sum of squared deviations of each rater's ranks is (n^3 - n - ties) / 12.
     within = float(((ranks - ranks.mean(axis=0)) ** 2).sum())

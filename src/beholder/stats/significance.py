@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, Unpack
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import optimize, special
-from scipy import stats as sps
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
@@ -115,7 +114,7 @@ def cohen_d(a: Group, b: Group, *, pooling: Pooling = "pooled", level: float = 0
         df_x, df_y = x.n - 1, y.n - 1
         error = d**2 * (x.sd**4 / df_x + y.sd**4 / df_y) / (8 * variance**2)
         error += (x.sd**2 / df_x + y.sd**2 / df_y) / variance
-    half = float(sps.norm.ppf(0.5 + level / 2) * np.sqrt(error))
+    half = float(scipy.stats.norm.ppf(0.5 + level / 2) * np.sqrt(error))
     return Effect(name, d, Interval(d - half, d + half, level), x.n, y.n)
 
 
@@ -129,7 +128,10 @@ def hedges_g(a: Group, b: Group, *, level: float = 0.95) -> Effect:
     if d.value is None or d.interval is None:
         return Effect("hedges-g", None, None, d.n_a, d.n_b, d.reason)
     df = d.n_a + d.n_b - 2
-    j = float(np.exp(special.gammaln(df / 2) - special.gammaln((df - 1) / 2)) / np.sqrt(df / 2))
+    j = float(
+        np.exp(scipy.special.gammaln(df / 2) - scipy.special.gammaln((df - 1) / 2))
+        / np.sqrt(df / 2)
+    )
     interval = Interval(j * d.interval.low, j * d.interval.high, level)
     return Effect("hedges-g", j * d.value, interval, d.n_a, d.n_b)
 
@@ -202,7 +204,7 @@ def t_test(a: Group, b: Group, *, equal_variances: bool = False, level: float = 
     if reason := _undefined(x, y):
         known = difference if min(x.n, y.n) else None
         return TestResult(name, None, None, None, known, label, None, x.n, y.n, reason)
-    found = sps.ttest_ind_from_stats(
+    found = scipy.stats.ttest_ind_from_stats(
         x.mean, x.sd, x.n, y.mean, y.sd, y.n, equal_var=equal_variances
     )
     error_x, error_y = x.sd**2 / x.n, y.sd**2 / y.n
@@ -214,7 +216,7 @@ def t_test(a: Group, b: Group, *, equal_variances: bool = False, level: float = 
         share = error_x / (error_x + error_y)
         df = 1 / (share**2 / (x.n - 1) + (1 - share) ** 2 / (y.n - 1))
         error = np.sqrt(error_x + error_y)
-    half = float(sps.t.ppf(0.5 + level / 2, df) * error)
+    half = float(scipy.stats.t.ppf(0.5 + level / 2, df) * error)
     interval = Interval(difference - half, difference + half, level)
     t, p = map(float, found)
     return TestResult(name, t, df, p, difference, label, interval, x.n, y.n)
@@ -247,14 +249,14 @@ def mann_whitney(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> TestResu
     if np.ptp(np.concatenate([x, y])) == 0:
         u, p = n * m / 2, 1.0
     else:
-        u, p = map(float, sps.mannwhitneyu(x, y, alternative="two-sided"))
+        u, p = map(float, scipy.stats.mannwhitneyu(x, y, alternative="two-sided"))
     superiority = u / (n * m)
     interval = _newcombe(superiority, n, m, level)
     return TestResult("mann-whitney", u, None, p, superiority, label, interval, n, m)
 
 
 def _newcombe(theta: float, m: int, n: int, level: float) -> Interval:
-    z = float(sps.norm.ppf(0.5 + level / 2))
+    z = float(scipy.stats.norm.ppf(0.5 + level / 2))
     half = (m + n) / 2 - 1
 
     def off(centre: float) -> float:
@@ -262,8 +264,8 @@ def _newcombe(theta: float, m: int, n: int, level: float) -> Interval:
         return (theta - centre) ** 2 - z**2 * centre * (1 - centre) * spread / (m * n)
 
     edge = 1e-12  # 0 and 1 solve the equation too, whatever theta
-    low = optimize.brentq(off, 0.0, min(theta, 1.0 - edge)) if theta > 0 else 0.0
-    high = optimize.brentq(off, max(theta, edge), 1.0) if theta < 1 else 1.0
+    low = scipy.optimize.brentq(off, 0.0, min(theta, 1.0 - edge)) if theta > 0 else 0.0
+    high = scipy.optimize.brentq(off, max(theta, edge), 1.0) if theta < 1 else 1.0
     return Interval(float(low), float(high), level)
 
 
@@ -298,7 +300,7 @@ def wilcoxon(
     if estimate is None:
         none, empty = (1.0, "no pair differs") if n else (None, "no pairs")
         return TestResult("wilcoxon", None, None, none, None, label, None, n, n, empty)
-    w, p = map(float, sps.wilcoxon(difference))
+    w, p = map(float, scipy.stats.wilcoxon(difference))
     interval = cluster_bootstrap(
         lambda rows: _rank_biserial(difference[rows]), np.arange(n), centre=estimate, **options
     )
@@ -310,7 +312,7 @@ def _rank_biserial(difference: Floats) -> float | None:
     kept = difference[difference != 0]
     if len(kept) == 0:
         return None
-    ranks = sps.rankdata(np.abs(kept))
+    ranks = scipy.stats.rankdata(np.abs(kept))
     return float((np.sign(kept) * ranks).sum() / ranks.sum())
 
 

@@ -8,8 +8,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats as sps
 
 from beholder.errors import ConfigError
 from beholder.stats.checks import cluster_codes, cluster_sums, matrix, vector
@@ -69,7 +69,7 @@ def pictures_for_difference(
     if not (-1 <= r <= 1 and 0 < power < 1 and systems >= 2):
         raise ConfigError(f"r={r}, power={power}, systems={systems}: out of range")
     pairs = systems * (systems - 1) // 2
-    wanted = _z(1 - (1 - level) / pairs) + float(sps.norm.ppf(power))
+    wanted = _z(1 - (1 - level) / pairs) + float(scipy.stats.norm.ppf(power))
     return max(2, math.ceil((wanted * sd * math.sqrt(2 * (1 - r)) / delta) ** 2))
 
 
@@ -151,7 +151,7 @@ def raters_for_reliability(wanted: float, single: float) -> int:
 def _z(level: float) -> float:
     if not 0 < level < 1:
         raise ConfigError(f"level={level}: expected a number between 0 and 1")
-    return float(sps.norm.ppf((1 + level) / 2))
+    return float(scipy.stats.norm.ppf((1 + level) / 2))
 
 
 def _positive(**numbers: float) -> None:

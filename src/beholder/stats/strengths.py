@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse
-from scipy import stats as sps
 
 from beholder.records import Interval
 from beholder.stats.checks import Floats, Ints, cluster_codes, n_clusters, resampling
@@ -87,8 +86,8 @@ def bradley_terry(
     np.add.at(wins, (a, b), score)
     np.add.at(wins, (b, a), 1.0 - score)
     battles = np.bincount(a, minlength=m) + np.bincount(b, minlength=m)
-    components, label = sparse.csgraph.connected_components(
-        sparse.csr_array(wins > 0), directed=True, connection="strong"
+    components, label = scipy.sparse.csgraph.connected_components(
+        scipy.sparse.csr_array(wins > 0), directed=True, connection="strong"
     )
     values: list[float | None] = [None] * m
     intervals: list[Interval | None] = [None] * m
@@ -107,7 +106,7 @@ def bradley_terry(
             reason = "one cluster of battles: no interval"
         else:
             error = _standard_errors(strength, information, (a, b), score, codes)
-            half = float(sps.norm.ppf(0.5 + level / 2)) * error
+            half = float(scipy.stats.norm.ppf(0.5 + level / 2)) * error
             ends = zip((strength - half).tolist(), (strength + half).tolist(), strict=True)
             intervals = [Interval(low, high, level) for low, high in ends]
     found = zip(systems, values, intervals, battles.tolist(), strict=True)
