@@ -11,6 +11,7 @@ import msgspec
 from beholder.data.marks import SIDES, Label
 from beholder.data.row import shorten
 from beholder.errors import ItemError
+from beholder.grouping import by_key
 from beholder.kinds.annotation.agreement import of_spans
 from beholder.kinds.annotation.label_studio import Region, one_value, region
 from beholder.kinds.annotation.records import (
@@ -174,9 +175,7 @@ class MarkTask(Task):
 
     def parts_of(self, unit: AnnotationUnit, regions: Sequence[Region]) -> State:
         """The marks, each with the severity that was chosen for the region of its id."""
-        by_id: dict[str, list[Region]] = {}
-        for one in regions:
-            by_id.setdefault(str(one.id), []).append(one)
+        by_id = by_key((str(one.id), one) for one in regions)
         found = {}
         for one in regions:
             if one.type != "labels":
