@@ -240,10 +240,8 @@ class ReviseRow(RowAsker):
     judge: str = param(BUILTIN_JUDGE, "who words corrections; builtin: certain ones", tool="judge")
     longer: float = param(1.5, "length that the text may get, times its length, plus 100")
 
-    @property
-    def looks(self) -> bool:
-        """Texts are revised unseen."""
-        return False
+    looks = False
+    """Texts are revised unseen."""
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's identity; the built-in judge is asked nothing."""

@@ -25,7 +25,7 @@ from beholder.kinds.annotation.records import (
 from beholder.kinds.annotation.tasks.base import MAX_PARTS, JudgmentPart, Task, unit_of
 from beholder.records import Item, ItemScore, Span
 from beholder.run.reliability import Reliability
-from beholder.stats.spans import TokenSpan
+from beholder.stats.spans import touched
 from beholder.text.tokenize import words
 
 Kind = Literal["object", "attribute", "relation", "number", "other"]
@@ -92,9 +92,8 @@ class MarkTask(Task):
         at = _TEXTS[label][0]
         if at >= len(unit.texts):
             raise ItemError("there is no reference in which omissions could be marked")
-        if not 0 <= start < end <= len(unit.texts[at]) or not _tokens(
-            unit.texts[at], [(start, end)]
-        ):
+        text = unit.texts[at]
+        if not 0 <= start < end <= len(text) or not touched(words(text), [(start, end)]):
             raise ItemError(f"{name}: the text has no word there")
         return JudgmentPart(name, Mark, name)
 
@@ -115,9 +114,9 @@ class MarkTask(Task):
         found: dict[str, None] = {}
         for own, other in ((state, expected), (expected, state)):
             for _, label, _, span, text in _marked(unit, own):
-                whole = unit.texts[_TEXTS[label][0]]
-                others = _tokens(whole, _spans(other, label))
-                ((start, end),) = _tokens(whole, [span])
+                tokens = words(unit.texts[_TEXTS[label][0]])
+                others = touched(tokens, _spans(other, label))
+                ((start, end),) = touched(tokens, [span])
                 if not any(2 * (min(end, b) - max(start, a)) >= end - start for a, b in others):
                     found[f'{label}: "{text}"'] = None
         return list(found)
@@ -131,7 +130,7 @@ class MarkTask(Task):
             marked = [
                 (
                     one.unit.source,
-                    [_tokens(one.unit.texts[at], _spans(s, label)) for s in one.by.values()],
+                    [touched(words(one.unit.texts[at]), _spans(s, label)) for s in one.by.values()],
                 )
                 for one in having
             ]
@@ -234,14 +233,3 @@ def _read(part: str) -> tuple[Label, Span]:
         raise ItemError(f"{shorten(part)}: expected mistakes:START-END or omissions:START-END")
     label: Label = "mistakes" if found[1] == "mistakes" else "omissions"
     return label, (int(found[2]), int(found[3]))
-
-
-def _tokens(text: str, spans: Sequence[Span]) -> list[TokenSpan]:
-    """Spans of characters as ranges of the words they touch; spans that touch none are dropped."""
-    tokens = words(text)
-    found = []
-    for start, end in spans:
-        inside = [i for i, (a, b) in enumerate(tokens) if a < end and b > start]
-        if inside:
-            found.append((inside[0], inside[-1] + 1))
-    return found
