@@ -26,14 +26,7 @@ from beholder.judges.operations import Decompose, Presence, Question, Rank, Veri
 from beholder.judges.probes import graded, probes
 from beholder.stats.checks import Floats
 from beholder.stats.intraclass import ICC
-from beholder.stats.judge_bias import (
-    OWN_UNIT,
-    PLACE_UNIT,
-    Bias,
-    mean_bias,
-    seat_bias,
-    share_bias,
-)
+from beholder.stats.judge_bias import OWN_UNIT, PLACE_UNIT, Bias, mean_bias, seat_bias, share_bias
 
 
 @dataclass(frozen=True)

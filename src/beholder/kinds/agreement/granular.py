@@ -35,14 +35,7 @@ from beholder.run.store import Store
 from beholder.stats.alerts import AlertF1, alert_auc, alert_f1, held_out_alert_f1
 from beholder.stats.bootstrap import cluster_bootstrap, mean_interval
 from beholder.stats.checks import Floats, Ints, Resampling, cluster_codes, resampling
-from beholder.stats.spans import (
-    SpanF1,
-    TokenSpan,
-    relaxed_f1,
-    token_labels,
-    token_scores,
-    touched,
-)
+from beholder.stats.spans import SpanF1, TokenSpan, relaxed_f1, token_labels, token_scores, touched
 
 SEED = 12345
 """Seed of resampling, folds and random scores."""

@@ -14,14 +14,7 @@ from beholder.errors import ItemError
 from beholder.grouping import by_key
 from beholder.kinds.annotation.agreement import of_spans
 from beholder.kinds.annotation.label_studio import Region, one_value, region
-from beholder.kinds.annotation.records import (
-    CANNOT,
-    AnnotationUnit,
-    Judged,
-    Row,
-    State,
-    read_as,
-)
+from beholder.kinds.annotation.records import CANNOT, AnnotationUnit, Judged, Row, State, read_as
 from beholder.kinds.annotation.tasks.base import MAX_PARTS, JudgmentPart, Task, unit_of
 from beholder.records import Item, ItemScore, Span
 from beholder.run.reliability import Reliability
