@@ -207,7 +207,7 @@ class Response(Ranker):
     """
 
     registered_name: ClassVar[str] = "response"
-    operations: ClassVar[tuple[str, ...]] = ("rank",)
+    needs = (Rank,)
 
     judge: str = param(help="model that ranks", tool="judge")
     orders: int = param(1, "requests per image, each with the texts in another order")
@@ -226,11 +226,6 @@ class Response(Ranker):
     def looks(self) -> bool:
         """Whether the judge sees the picture."""
         return self.image
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's; a judge without the operation is refused here, before any work."""
-        tools.judge(self.judge).check_can(Rank, images=self.image)
-        return super().identities(tools)
 
     def check(self, subject: Reviews) -> None:
         """Refuse a set without an image, unless the judge ranks by the words alone."""
