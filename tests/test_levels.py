@@ -16,7 +16,7 @@ LEVELS = [
     level.split()
     for level in (
         "_version releases errors visible dates optional postgres aio threads files sqlite_file"
-        " spec registry options records rounding",
+        " spec registry options records rounding grouping",
         "stats tables text media data plots",
         "backends embed language",
         "judges",

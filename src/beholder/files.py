@@ -16,14 +16,17 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from beholder.errors import ConfigError, RunError
 
+T = TypeVar("T")
+
 MOST_JSON = 500_000_000
 """Bytes of the largest JSON file of a run that is read."""
 
+_AGAIN = "delete it and run the same command again, which uses all that was kept beside it"
 _NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 _LONGEST_NAME = 48
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
@@ -166,13 +169,30 @@ def read_json(path: Path, *, form: int, kind: str, missing: str) -> dict[str, An
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise RunError(
-            f"{path} cannot be read: {error}; delete it and run the same command again, which uses"
-            " all that was kept beside it"
-        ) from error
+        raise RunError(f"{path} cannot be read: {error}; {_AGAIN}") from error
     if not isinstance(found, dict) or found.get("format") != form:
         raise RunError(f"{path} is no {kind} of format {form}")
     return found
+
+
+def as_record(found: object, kind: type[T], path: Path, advice: str = _AGAIN) -> T:
+    """What ``read_json`` found, as a record.
+
+    Args:
+        found: What it found.
+        kind: The type of the record.
+        path: The file.
+        advice: What to do about a damaged file.
+
+    Raises:
+        RunError: The file is damaged; names the file and the field.
+    """
+    import msgspec
+
+    try:
+        return msgspec.convert(found, kind)
+    except msgspec.ValidationError as error:
+        raise RunError(f"{path} is damaged: {error}; {advice}") from error
 
 
 def safe_name(text: str) -> str:

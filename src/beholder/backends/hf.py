@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from beholder.backends.base import Answer, Capabilities, Image, Request, Surprisal, TextSet
 from beholder.backends.batching import Batcher, InProcess, beginning
 from beholder.errors import ConfigError
+from beholder.grouping import by_key
 from beholder.optional import require
 
 if TYPE_CHECKING:
@@ -90,9 +91,7 @@ class HF(InProcess):
 
         model = self._loaded()
         model.stop = stop
-        groups: dict[object, list[int]] = {}
-        for i, question in enumerate(questions):
-            groups.setdefault(_group(question), []).append(i)
+        groups = by_key((_group(question), i) for i, question in enumerate(questions))
         for members in groups.values():
             requests = [q for i in members if isinstance(q := questions[i], Request)]
             sets = [q for i in members if isinstance(q := questions[i], TextSet)]

@@ -11,10 +11,11 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import date
 from functools import cache
 from importlib.resources import files
+from operator import add
 from pathlib import Path
 
 import msgspec
@@ -47,13 +48,7 @@ class Usage:
                 raise ValueError(f"the count of {name} tokens is no number of tokens")
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.prompt + other.prompt,
-            self.cached + other.cached,
-            self.completion + other.completion,
-            self.image + other.image,
-            self.written + other.written,
-        )
+        return Usage(*map(add, astuple(self), astuple(other)))
 
 
 NO_TOKENS = Usage()

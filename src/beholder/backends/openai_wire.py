@@ -10,15 +10,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 import msgspec
 
-from beholder.backends.base import (
-    REFUSAL,
-    Answer,
-    Capabilities,
-    Image,
-    Message,
-    Request,
-    Sample,
-)
+from beholder.backends.base import REFUSAL, Answer, Capabilities, Image, Message, Request, Sample
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
 

@@ -14,13 +14,7 @@ import os
 import sys
 from itertools import islice
 
-from cyclopts import (
-    App,
-    CycloptsError,
-    MissingArgumentError,
-    Parameter,
-    UnusedCliTokensError,
-)
+from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnusedCliTokensError
 
 from beholder._version import __version__
 from beholder.errors import BeholderError

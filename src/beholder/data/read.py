@@ -15,6 +15,7 @@ from beholder.data.published import from_published
 from beholder.data.row import ALIASES, RowError, checked_field, from_row, plain_text
 from beholder.data.sources import read_rows, with_frames
 from beholder.errors import DataError
+from beholder.grouping import by_key
 from beholder.options import DataOptions
 from beholder.records import Item
 
@@ -185,9 +186,7 @@ def _all_bad(errors: list[DataError], n_read: int, whole: bool) -> DataError:
     """
     first = errors[0]
     of = f"{n_read:,} rows" if whole else f"the first {n_read:,} rows"
-    kinds: dict[tuple[str | None, str], list[DataError]] = {}
-    for error in errors:
-        kinds.setdefault((error.field, _VALUES.sub("", error.reason)), []).append(error)
+    kinds = by_key(((one.field, _VALUES.sub("", one.reason)), one) for one in errors)
     every = len(errors) == n_read and len(kinds) == 1
     lines = []
     for alike in kinds.values():

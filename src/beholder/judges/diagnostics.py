@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, groupby
 from statistics import fmean
+from typing import TypeAlias
 
 import numpy as np
 from PIL import Image as PILImage
@@ -23,16 +24,9 @@ from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.llm import LLMJudge
 from beholder.judges.operations import Decompose, Presence, Question, Rank, Verify
 from beholder.judges.probes import graded, probes
-from beholder.stats.agreement import Agreement
+from beholder.stats.checks import Floats
 from beholder.stats.intraclass import ICC
-from beholder.stats.judge_bias import (
-    OWN_UNIT,
-    PLACE_UNIT,
-    Bias,
-    mean_bias,
-    seat_bias,
-    share_bias,
-)
+from beholder.stats.judge_bias import OWN_UNIT, PLACE_UNIT, Bias, mean_bias, seat_bias, share_bias
 
 
 @dataclass(frozen=True)
@@ -45,9 +39,7 @@ class PanelReliability:
         judges: The judges, in the order of the panel.
         single: ICC(2,1): how reliable one judge is.
         average: ICC(2,k): how reliable their mean is.
-        alpha: Krippendorff's alpha, interval level.
         correlations: Pearson correlation of each pair of judges; None where one is constant.
-        pairwise: Mean of these.
     """
 
     operation: str
@@ -55,44 +47,47 @@ class PanelReliability:
     judges: tuple[str, ...]
     single: ICC
     average: ICC
-    alpha: Agreement
     correlations: dict[tuple[str, str], float | None]
-    pairwise: Agreement
 
 
-def reliability(ratings: Iterable[tuple[str, str, str, float]]) -> list[PanelReliability]:
-    """Agreement per operation.
+PanelRating: TypeAlias = tuple[str, str, str, float]
+"""Operation, question, judge and value, as ``AnswerFile.ratings`` gives them."""
 
-    Args:
-        ratings: Operation, question, judge and value, as ``AnswerFile.ratings`` gives them.
 
-    Returns:
-        One result per operation, in order of its name. Questions that not all judges answered are
-        left out.
+def panels(ratings: Iterable[PanelRating]) -> Iterator[tuple[str, tuple[str, ...], Floats, int]]:
+    """The operations in order of their names, each with what its judges said.
+
+    Yields:
+        The operation, its judges in order of their names, a row of their values for each question
+        that all of them answered, and how many others there are.
     """
-    tables: dict[str, dict[str, dict[str, float]]] = {}
+    given: dict[str, dict[str, dict[str, float]]] = {}
     for operation, question, judge, value in ratings:
-        tables.setdefault(operation, {}).setdefault(question, {})[judge] = value
-    return [_reliability(name, rows) for name, rows in sorted(tables.items())]
+        given.setdefault(operation, {}).setdefault(question, {})[judge] = value
+    for operation, rows in sorted(given.items()):
+        judges = tuple(sorted({judge for row in rows.values() for judge in row}))
+        whole = [[row[name] for name in judges] for row in rows.values() if len(row) == len(judges)]
+        table = np.array(whole, dtype=np.float64).reshape(len(whole), len(judges))
+        yield operation, judges, table, len(rows) - len(whole)
 
 
-def _reliability(operation: str, rows: dict[str, dict[str, float]]) -> PanelReliability:
-    judges = tuple(sorted({judge for row in rows.values() for judge in row}))
-    whole = [[row[judge] for judge in judges] for row in rows.values() if len(row) == len(judges)]
-    table = np.array(whole, dtype=float).reshape(len(whole), len(judges))
+def reliability(ratings: Iterable[PanelRating]) -> list[PanelReliability]:
+    """Agreement per operation, over the questions that all judges answered; see ``panels``."""
+    return [_reliability(name, judges, table) for name, judges, table, _ in panels(ratings)]
+
+
+def _reliability(operation: str, judges: tuple[str, ...], table: Floats) -> PanelReliability:
     correlations = {
         (a, b): stats.pearson(table[:, i], table[:, j]).value
         for (i, a), (j, b) in combinations(enumerate(judges), 2)
     }
     return PanelReliability(
         operation=operation,
-        n_questions=len(whole),
+        n_questions=len(table),
         judges=judges,
         single=stats.icc(table, "2,1"),
         average=stats.icc(table, "2,k"),
-        alpha=stats.krippendorff_alpha(table),
         correlations=correlations,
-        pairwise=stats.mean_pairwise_correlation(table),
     )
 
 

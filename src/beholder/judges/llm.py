@@ -10,15 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from beholder.aio import run_sync
-from beholder.backends import (
-    Answer,
-    Backend,
-    Capabilities,
-    Request,
-    Sample,
-    Surprisal,
-    Usage,
-)
+from beholder.backends import Answer, Backend, Capabilities, Request, Sample, Surprisal, Usage
 from beholder.backends.money import Budget, Price
 from beholder.errors import ConfigError
 from beholder.judges.answers import Answers, AnswerStore

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from beholder.errors import DataError
+from beholder.grouping import by_key
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import Hit, LintSetting, Term, check, table
 from beholder.lint.texts import content_words
@@ -50,11 +51,8 @@ def compare_all(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
 
 
 def _same_on_many_targets(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
-    links = defaultdict(list)
-    for one in found:
-        if one.image_only and one.link:
-            links[one.file, one.page, one.fold].append(one)
-    for places in links.values():
+    links = (one for one in found if one.image_only and one.link)
+    for places in by_key(((one.file, one.page, one.fold), one) for one in links).values():
         n = len({one.link for one in places})
         if n >= _MANY_TARGETS:
             what = f'"{places[0].text}" names {n} different targets of this page'
@@ -62,10 +60,7 @@ def _same_on_many_targets(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
 
 
 def _same_on_different(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
-    texts = defaultdict(list)
-    for one in found:
-        if not one.functional and one.fold:
-            texts[one.fold].append(one)
+    texts = by_key((one.fold, one) for one in found if not one.functional and one.fold)
     for places in texts.values():
         pictures = {one.identity or f"{one.file}:{one.line}:{one.locator}" for one in places}
         one_set = places[0].group and len({one.group for one in places}) == 1
@@ -89,10 +84,11 @@ def _different_on_same(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
 
 def _boilerplate(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
     for name, edge in (("first", slice(None, _EDGE)), ("last", slice(-_EDGE, None))):
-        edges = defaultdict(list)
-        for one in found:
-            if len(one.words) > _EDGE:
-                edges[tuple(word.casefold() for word in one.words[edge])].append(one)
+        edges = by_key(
+            (tuple(word.casefold() for word in one.words[edge]), one)
+            for one in found
+            if len(one.words) > _EDGE
+        )
         for shared, places in edges.items():
             n = len(places)
             if n >= _LEAST_BOILERPLATE and n > _BOILERPLATE_SHARE * len(found):

@@ -14,6 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from beholder.errors import DataError, UnknownNameError
+from beholder.grouping import by_key
 from beholder.lint import dates as dates  # its check registers itself
 from beholder.lint import texts
 from beholder.lint.context import GroupHit, compare_all, vocabulary
@@ -271,10 +272,7 @@ def baseline_of(report: LintReport) -> str:
 
 def by_file(findings: Iterable[L]) -> dict[str, list[L]]:
     """Findings, or pictures, by the file they are in."""
-    found = defaultdict(list)
-    for one in findings:
-        found[one.file].append(one)
-    return found
+    return by_key((one.file, one) for one in findings)
 
 
 def summary(report: LintReport) -> str:

@@ -15,6 +15,7 @@ import msgspec
 
 from beholder._version import __version__
 from beholder.errors import ItemError
+from beholder.grouping import by_key
 from beholder.lint.linting import LintReport, by_file, summary
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rates import LintRate, rates
@@ -223,9 +224,8 @@ def junit(report: LintReport) -> str:
     for file in report.files:
         pictures = shown.get(file, [])
         suite = ElementTree.SubElement(suites, "testsuite", name=for_xml(file))
-        by_place: dict[tuple[int | None, int | None, str], list[LintFinding]] = {}
-        for finding in found.get(file, []):
-            by_place.setdefault((finding.line, finding.column, finding.locator), []).append(finding)
+        own = found.get(file, [])
+        by_place = by_key(((one.line, one.column, one.locator), one) for one in own)
         n_failed = 0
         for one in pictures:
             place = f"{one.line or one.locator}" + (f":{one.column}" if one.column else "")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from beholder.grouping import by_key
 from beholder.lint.linting import LintReport
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import rules
@@ -71,9 +72,7 @@ def _of_rule(
     rule: str, pictures: Sequence[Occurrence], looked_at: Sequence[int], hits: set[int]
 ) -> Iterator[LintRate]:
     for by, value_of in _GROUPS.items():
-        groups = defaultdict(list)
-        for at in looked_at:
-            groups[value_of(pictures[at])].append(at)
+        groups = by_key((value_of(pictures[at]), at) for at in looked_at)
         if by != "all" and len(groups) == 1:
             continue
         for value, places in sorted(groups.items()):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections import defaultdict
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from beholder.grouping import by_key
 from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
 
 _LETTER = 6.6
@@ -77,10 +77,7 @@ def graph_svg(graph: SceneGraph) -> str:
 
 
 def _labels(graph: SceneGraph) -> dict[tuple[int, int], list[str]]:
-    found: dict[tuple[int, int], list[str]] = defaultdict(list)
-    for relation in graph.relations:
-        found[relation.subject, relation.object].append(_stated(relation))
-    return found
+    return by_key(((one.subject, one.object), _stated(one)) for one in graph.relations)
 
 
 def _box(graph: SceneGraph, entity: Entity) -> _Box:

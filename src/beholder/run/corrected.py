@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from beholder.data.marks import SIDES
 from beholder.errors import ConfigError
+from beholder.grouping import by_key
 from beholder.records import Span
 from beholder.run.labels import Graded, Target, graded
 from beholder.run.store import Store
@@ -193,9 +194,7 @@ def _rate(given: Sequence[_Labelled]) -> dict[str, Any]:
 
 def _by_picture(texts: _Judged) -> _Judged:
     """Means of the texts of each picture: of those with a label if there are any."""
-    by: dict[Hashable, list[tuple[float, float | None]]] = {}
-    for grade, label, picture in texts.values():
-        by.setdefault(picture, []).append((grade, label))
+    by = by_key((picture, (grade, label)) for grade, label, picture in texts.values())
     found: _Judged = {}
     for picture, pairs in by.items():
         known = [(grade, label) for grade, label in pairs if label is not None]

@@ -246,13 +246,7 @@ def content(folder: Path) -> Mapping[str, Any]:
 def _read(folder: Path) -> tuple[Mapping[str, Any], RunLog]:
     path = folder / FILE_NAME
     plain = files.read_json(path, form=FORMAT, kind="run log", missing=NO_RUN.format(folder))
-    try:
-        return plain, msgspec.convert(plain, RunLog)
-    except msgspec.ValidationError as error:
-        raise RunError(
-            f"{path} is damaged: {error}; delete it and run the same command again, which uses all"
-            " that was kept beside it"
-        ) from error
+    return plain, files.as_record(plain, RunLog, path)
 
 
 def is_closed(folder: Path, log: RunLog) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.judges import AnswerFile
+from beholder.judges.diagnostics import panels
 from beholder.records import Interval, Item
 from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
@@ -117,22 +118,14 @@ def of_panels(folder: Path) -> list[Reliability]:
         that not all judges answered are left out and counted. The first coefficient is the share
         of questions that all judges, or all repeats of one, answer the same.
     """
-    tables: dict[str, dict[str, dict[str, float]]] = {}
     with closing(AnswerFile(folder / FILE_NAME)) as file:
-        for operation, question, judge, value in file.ratings():
-            tables.setdefault(operation, {}).setdefault(question, {})[judge] = value
+        asked = list(panels(file.ratings()))
     found = []
-    for operation, rows in sorted(tables.items()):
-        judges = tuple(sorted({judge for row in rows.values() for judge in row}))
-        whole = [
-            [row[judge] for judge in judges] for row in rows.values() if len(row) == len(judges)
-        ]
-        if len(judges) > 1 and len(whole) > 1:
-            table = np.array(whole)
-            left_out = len(rows) - len(whole)
+    for operation, judges, table, left_out in asked:
+        if min(table.shape) > 1:
             same = float((table == table[:, :1]).all(axis=1).mean())
             all_of_it = (Coefficient("same answer by all", same), *coefficients(table))
-            found.append(Reliability(operation, judges, len(whole), left_out, all_of_it))
+            found.append(Reliability(operation, judges, len(table), left_out, all_of_it))
     return found
 
 

@@ -17,6 +17,7 @@ from beholder.data import read_items
 from beholder.data.folders import folder_of
 from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
+from beholder.grouping import by_key
 from beholder.metrics import Metric, fitting
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
 from beholder.records import Interval, Item
@@ -254,10 +255,8 @@ def reached(store: Store, goal: Until, n: int) -> Reached:
         n: Items of the run.
     """
     codes, order = _pictures(store, n)
-    of_picture: dict[int, list[float]] = {}
-    for place, numbers in store.values(goal.metric, n):
-        if goal.value in numbers:
-            of_picture.setdefault(int(codes[place]), []).append(numbers[goal.value])
+    known = ((p, found) for p, found in store.values(goal.metric, n) if goal.value in found)
+    of_picture = by_key((int(codes[place]), numbers[goal.value]) for place, numbers in known)
     sequence, found = Betting(goal.low, goal.high), 0
     for picture in order:
         if values := of_picture.get(picture):

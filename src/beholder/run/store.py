@@ -289,6 +289,11 @@ class Store:
             return
         yield from self._scores(asker, "numbers", json.loads, n)
 
+    def values_by_id(self, metric: str) -> dict[str, Mapping[str, float]]:
+        """The same of a metric, by the ids of the items."""
+        ids = {position: item.id for position, item in self.items()}
+        return {ids[position]: values for position, values in self.values(metric)}
+
     def units(self, asker: str, n: int | None = None) -> Iterator[tuple[int, tuple[Unit, ...]]]:
         """Units per scored subject, of all or of the first ``n`` subjects, in order."""
         return self._scores(asker, "units", codec.decode_units, n)

@@ -383,12 +383,7 @@ def _read_parts(folder: Path) -> _PartsFile:
     path = folder / PARTS_NAME
     missing = f"{folder} is no run in parts: it has no {PARTS_NAME}"
     found = files.read_json(path, form=FORMAT, kind="list of parts", missing=missing)
-    try:
-        return msgspec.convert(found, _PartsFile)
-    except msgspec.ValidationError as error:
-        raise RunError(
-            f"{path} is damaged: {error}; choose another run directory with -o"
-        ) from error
+    return files.as_record(found, _PartsFile, path, "choose another run directory with -o")
 
 
 def _write_parts(folder: Path, content: _PartsFile) -> None:

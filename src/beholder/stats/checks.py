@@ -28,6 +28,18 @@ class Resampling(TypedDict, total=False):
     seed: int
 
 
+def floats(values: ArrayLike | Sequence[float | None], name: str, expected: str) -> Floats:
+    """A float64 array of any shape.
+
+    Raises:
+        ConfigError: What was given is not what was expected.
+    """
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{name}: expected {expected}: {error}") from error
+
+
 def vector(
     values: ArrayLike | Sequence[float | None], name: str, *, missing: bool = False
 ) -> Floats:
@@ -36,10 +48,7 @@ def vector(
     Raises:
         ConfigError: Not one-dimensional, not numbers, or the first NaN or infinity by position.
     """
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"{name}: expected numbers: {error}") from error
+    array = floats(values, name, "numbers")
     if array.ndim != 1:
         raise ConfigError(f"{name}: expected one dimension, got shape {array.shape}")
     bad = np.flatnonzero(np.isinf(array) if missing else ~np.isfinite(array))
@@ -121,10 +130,7 @@ def matrix(values: ArrayLike, name: str, *, missing: bool = False) -> Floats:
     Raises:
         ConfigError: Not two-dimensional, not numbers, infinite, or missing where not allowed.
     """
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"{name}: expected a table of numbers: {error}") from error
+    array = floats(values, name, "a table of numbers")
     if array.ndim != 2:
         raise ConfigError(f"{name}: expected shape (n_items, n_raters), got shape {array.shape}")
     bad = np.argwhere(np.isinf(array) if missing else ~np.isfinite(array))

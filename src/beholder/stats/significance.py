@@ -269,11 +269,7 @@ def _newcombe(theta: float, m: int, n: int, level: float) -> Interval:
     return Interval(float(low), float(high), level)
 
 
-def wilcoxon(
-    a: ArrayLike,
-    b: ArrayLike,
-    **options: Unpack[Resampling],
-) -> TestResult:
+def wilcoxon(a: ArrayLike, b: ArrayLike, **options: Unpack[Resampling]) -> TestResult:
     """Wilcoxon signed-rank test of two paired samples; zero differences are left out.
 
     The estimate is the matched-pairs rank-biserial correlation: the rank sum of positive

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, Unpack
 import numpy as np
 
 from beholder.errors import ConfigError
-from beholder.records import Interval
+from beholder.records import Interval, Span
 from beholder.stats.bootstrap import cluster_bootstrap
 from beholder.stats.checks import Floats, Ints, Resampling, cluster_codes, resampling
 
@@ -17,6 +17,21 @@ TokenSpan: TypeAlias = tuple[int, int]
 """Half-open range of token positions."""
 
 Share: TypeAlias = Literal["own", "longer", "union"]
+
+
+def touched(tokens: Sequence[Span], spans: Sequence[Span]) -> list[TokenSpan]:
+    """Spans of characters as ranges of the tokens they touch; those that touch none are dropped.
+
+    Args:
+        tokens: Where each token is, in characters.
+        spans: The spans.
+    """
+    found = []
+    for start, end in spans:
+        inside = [i for i, (a, b) in enumerate(tokens) if a < end and b > start]
+        if inside:
+            found.append((inside[0], inside[-1] + 1))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,7 @@ from statistics import fmean
 from typing import Any, ClassVar, Final, NamedTuple
 
 from beholder.backends import Image
-from beholder.judges.operations.base import (
-    Column,
-    PanelOperation,
-    Ratings,
-    Respondent,
-    majority,
-)
+from beholder.judges.operations.base import Column, PanelOperation, Ratings, Respondent, majority
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import Shape, boolean, integer, one_of, string, words
 from beholder.judges.templates import Untrusted

@@ -286,11 +286,10 @@ def _numbers(values: Floats) -> tuple[float | None, ...]:
 
 def _columns(store: Store, name: str) -> dict[str, dict[str, float]]:
     """Scores per value and text."""
-    ids = {place: item.id for place, item in store.items()}
     found: dict[str, dict[str, float]] = {}
-    for place, values in store.values(name):
+    for text, values in store.values_by_id(name).items():
         for value, score in values.items():
-            found.setdefault(value, {})[ids[place]] = score
+            found.setdefault(value, {})[text] = score
     return found
 
 

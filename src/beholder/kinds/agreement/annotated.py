@@ -18,6 +18,7 @@ from scipy.optimize import linear_sum_assignment
 from beholder.aio import run_sync
 from beholder.data.sources import read_rows
 from beholder.errors import DataError, ItemError
+from beholder.grouping import by_key
 from beholder.judges import Judge
 from beholder.judges.operations import Presence, Question, QuestionKind
 from beholder.judges.probes import calibrate
@@ -175,10 +176,7 @@ def verification(judge: Judge, answers: Sequence[AnnotatedAnswer]) -> dict[str, 
 async def _graded(judge: Judge, answers: Sequence[AnnotatedAnswer]) -> list[float]:
     """The known grades, and the judge's for the rest; one operation per text."""
     grades = {i: float(a.grade) for i, a in enumerate(answers) if a.grade is not None}
-    by_text: dict[str, list[int]] = {}
-    for i, answer in enumerate(answers):
-        if i not in grades:
-            by_text.setdefault(answer.target, []).append(i)
+    by_text = by_key((answer.target, i) for i, answer in enumerate(answers) if i not in grades)
     told = await asyncio.gather(
         *(
             judge.ask(Presence([answers[i].question for i in places], target))

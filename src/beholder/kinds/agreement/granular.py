@@ -27,7 +27,7 @@ from beholder.errors import ConfigError
 from beholder.kinds.agreement.load import JudgedSet
 from beholder.kinds.agreement.measure import scored_items
 from beholder.metrics import Metric
-from beholder.records import Interval, Item, ItemScore, Side, Span, Unit
+from beholder.records import Interval, Item, ItemScore, Side, Unit
 from beholder.run import SCORES, kind
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
@@ -35,7 +35,7 @@ from beholder.run.store import Store
 from beholder.stats.alerts import AlertF1, alert_auc, alert_f1, held_out_alert_f1
 from beholder.stats.bootstrap import cluster_bootstrap, mean_interval
 from beholder.stats.checks import Floats, Ints, Resampling, cluster_codes, resampling
-from beholder.stats.spans import SpanF1, TokenSpan, relaxed_f1, token_labels, token_scores
+from beholder.stats.spans import SpanF1, TokenSpan, relaxed_f1, token_labels, token_scores, touched
 
 SEED = 12345
 """Seed of resampling, folds and random scores."""
@@ -248,13 +248,13 @@ def _text(
     item: Item, units: Sequence[Unit], label: Label, side: Side, how: MarkProtocol
 ) -> MarkedText:
     parts = how.parts(item, item.candidate if side == "candidate" else item.references[0])
-    gold = _touched(parts, [(int(a), int(b)) for a, b in item.judgments[label]])
+    gold = touched(parts, [(int(a), int(b)) for a, b in item.judgments[label]])
     own = [u for u in units if u.side == side and u.reference_index in (None, 0)]
     scored = [
         (start, end, score)
         for unit in own
         if (score := _score(unit)) is not None
-        for start, end in _touched(parts, unit.spans)
+        for start, end in touched(parts, unit.spans)
     ]
     return MarkedText(
         item.source,
@@ -270,16 +270,6 @@ def _score(unit: Unit) -> float | None:
     if unit.score is not None:
         return unit.score
     return None if unit.verdict is None else float(unit.verdict not in _BAD)
-
-
-def _touched(parts: Sequence[Span], spans: Sequence[Span]) -> list[TokenSpan]:
-    """Spans of characters as ranges of the parts they touch; without those that touch none."""
-    found = []
-    for start, end in spans:
-        inside = [i for i, (a, b) in enumerate(parts) if a < end and b > start]
-        if inside:
-            found.append((inside[0], inside[-1] + 1))
-    return found
 
 
 def _figures(

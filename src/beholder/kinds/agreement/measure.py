@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.errors import ConfigError
+from beholder.grouping import by_key
 from beholder.kinds.agreement.protocols import CORRELATIONS, VERDICTS, Measure, n_words
 from beholder.kinds.agreement.results import MetricDifference
 from beholder.records import ROW_FIELDS, Interval, Item, ends_of
@@ -176,9 +177,8 @@ def used(data: Data, scores: Floats) -> Floats:
     if data.measure.kind != "ranking":
         return scores
     spearman = coefficient("spearman")
-    groups: dict[tuple[tuple[str, ...], int], list[int]] = {}
-    for place in np.flatnonzero(np.isfinite(scores)).tolist():
-        groups.setdefault((data.sources[place], data.raters[place]), []).append(place)
+    known = np.flatnonzero(np.isfinite(scores)).tolist()
+    groups = by_key(((data.sources[place], data.raters[place]), place) for place in known)
     values = np.full(len(scores), np.nan)
     for places in groups.values():
         if len(places) > 1 and (found := spearman(scores[places], data.gold[places])) is not None:

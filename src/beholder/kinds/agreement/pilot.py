@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from beholder.errors import ConfigError
+from beholder.grouping import by_key
 from beholder.run.answers import costs, run_judging
 from beholder.run.store import Store
 from beholder.stats.sizes import scatter
@@ -106,7 +107,5 @@ def _values(run: Path, value: str | None) -> tuple[str, list[float], list[bytes]
 
 
 def _means(values: list[float], pictures: list[bytes]) -> dict[bytes, float]:
-    of_picture: dict[bytes, list[float]] = {}
-    for value, picture in zip(values, pictures, strict=True):
-        of_picture.setdefault(picture, []).append(value)
+    of_picture = by_key(zip(pictures, values, strict=True))
     return {picture: math.fsum(some) / len(some) for picture, some in of_picture.items()}

@@ -11,6 +11,7 @@ from statistics import fmean
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from beholder.errors import ConfigError
+from beholder.grouping import by_key
 from beholder.records import Item
 from beholder.stats.annotators import EPSILONS
 from beholder.text.tokenize import words
@@ -165,10 +166,9 @@ def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> t
     known = get_args(GenericKind)
     if kind not in known:
         raise ConfigError(f"kind={kind!r}: expected one of {', '.join(known)}")
-    found: dict[str, list[Sequence[Any]]] = {}
-    for item in items:
-        for name, value in item.judgments.items():
-            found.setdefault(name, []).append(_ratings(value))
+    found = by_key(
+        (name, _ratings(value)) for item in items for name, value in item.judgments.items()
+    )
     if kind == "verdicts":
         what = "yes-or-no"
         usable = [

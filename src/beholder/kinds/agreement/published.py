@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from beholder.data.reviews import reviews_from_row
+from beholder.grouping import by_key
 from beholder.kinds.agreement.published_files import (
     pair,
     read_coco,
@@ -222,10 +223,8 @@ def battle(name: str, row: Mapping[str, Any], preferred: int, category: object) 
 
 
 def _token_file(folder: Path, name: str) -> dict[str, list[str]]:
-    references = defaultdict(list)
-    for key, text in read_columns(folder, name):
-        references[key.partition(".")[0]].append(text.strip())
-    return references
+    rows = read_columns(folder, name)
+    return by_key((key.partition(".")[0], text.strip()) for key, text in rows)
 
 
 DOCENT_LABELS = (

@@ -6,13 +6,13 @@ A line ends at a line break and nowhere else: texts may hold other separators, s
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from beholder.errors import DataError
+from beholder.grouping import by_key
 from beholder.records import Item
 
 
@@ -143,8 +143,7 @@ def read_coco(folder: Path, name: str) -> dict[str, list[str]]:
     """Captions in the form of COCO, by the name of the picture without its ending."""
     data = read_json(folder, name)
     files = {picture["id"]: picture["file_name"] for picture in data["images"]}
-    references: dict[str, list[str]] = defaultdict(list)
-    for annotation in data["annotations"]:
-        file_name = files[annotation["image_id"]]
-        references[file_name.partition(".")[0]].append(annotation["caption"].strip())
-    return references
+    return by_key(
+        (files[annotation["image_id"]].partition(".")[0], annotation["caption"].strip())
+        for annotation in data["annotations"]
+    )

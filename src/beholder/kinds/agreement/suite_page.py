@@ -8,6 +8,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from beholder import files
+from beholder.grouping import by_key
 from beholder.kinds.agreement.load import SETS
 from beholder.kinds.agreement.page_tables import CLUSTERS, TABLES, agreement_cells
 from beholder.kinds.agreement.results import SuiteMeasureResult, SuiteResult
@@ -110,10 +111,7 @@ def _signatures(report: SuiteResult) -> list[tuple[str, list[tuple[str, str]]]]:
     """Per metric its signatures, each with the sets it was found on."""
     found = []
     for metric, of_sets in report.signatures.items():
-        where: dict[str, list[str]] = {}
-        for name, signature in of_sets.items():
-            if signature:
-                where.setdefault(signature, []).append(name)
+        where = by_key((signature, name) for name, signature in of_sets.items() if signature)
         several = len(where) > 1
         told = [(made, ", ".join(names) if several else "") for made, names in where.items()]
         found.append((metric, told))

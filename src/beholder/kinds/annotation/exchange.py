@@ -13,6 +13,7 @@ import msgspec
 from beholder.data.row import shorten
 from beholder.data.sources import read_rows
 from beholder.errors import ConfigError, DataError, ItemError
+from beholder.grouping import by_key
 from beholder.kinds.annotation.assignment import check_name
 from beholder.kinds.annotation.label_studio import Region, one_value, region
 from beholder.kinds.annotation.records import DONE, REMARK, Act, AnnotationUnit, State, read_as
@@ -95,9 +96,7 @@ def bring_in(study: AnnotationStudy, path: Path) -> tuple[int, int]:
     given = list(_read(study, path))
     if not given:
         raise DataError(str(path), "contains no judgments")
-    by_annotator: dict[str, list[int]] = {}
-    for position, annotator, _ in given:
-        by_annotator.setdefault(annotator, []).append(position)
+    by_annotator = by_key((annotator, position) for position, annotator, _ in given)
     for annotator, positions in by_annotator.items():
         study.admit(annotator, positions)
     return len(given), sum(_replace(study, *one) for one in given)

@@ -16,6 +16,7 @@ import msgspec
 
 from beholder import files
 from beholder.errors import ConfigError, ItemError, RunError
+from beholder.grouping import by_key
 from beholder.kinds.annotation.assignment import AnnotationDesign, assign_units
 from beholder.kinds.annotation.database import (
     SharedCommits,
@@ -405,9 +406,8 @@ class AnnotationStudy:
 
     def _states(self, **where: object) -> dict[tuple[str, int], State]:
         """All judgments by annotator and position."""
-        acts: dict[tuple[str, int], list[Act]] = {}
-        for row in self._rows("acts", "id", **where):
-            acts.setdefault((row.annotator, row.unit), []).append(_act(row))
+        rows = self._rows("acts", "id", **where)
+        acts = by_key(((row.annotator, row.unit), _act(row)) for row in rows)
         return {key: state_of(self.unit(key[1]).prefill, own) for key, own in acts.items()}
 
     def _query(self, name: str, order: str, **where: object) -> Any:

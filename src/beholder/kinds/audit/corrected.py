@@ -12,6 +12,7 @@ import msgspec
 
 from beholder.data.marks import JudgedFact, exported_rows
 from beholder.errors import ConfigError
+from beholder.grouping import by_key
 from beholder.records import Item, ItemScore
 from beholder.run.store import Store
 from beholder.tables import SYSTEM, Column, Table, estimate
@@ -110,9 +111,7 @@ _COLUMNS = (
 
 
 def _systems(facts: list[list[_AuditedFact]], *, with_people: bool) -> Table:
-    by_system: dict[str, list[list[_AuditedFact]]] = {}
-    for own in facts:
-        by_system.setdefault(own[0].item.group.get("system", ""), []).append(own)
+    by_system = by_key((own[0].item.group.get("system", ""), own) for own in facts)
     rows: list[dict[str, Any]] = []
     for system, items in by_system.items():
         pairs = []

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
 from beholder import stats
+from beholder.grouping import by_key
 from beholder.tables import declared, estimate
 
 Direction: TypeAlias = Literal["har", "mar"]
@@ -144,10 +145,7 @@ def by(key: str) -> Axis:
     """Splits pairs by one of their fields, in order of appearance."""
 
     def parts(group: PairGroup) -> Iterator[PairGroup]:
-        found: dict[str, list[TextPair]] = {}
-        for pair in group.pairs:
-            found.setdefault(getattr(pair, key), []).append(pair)
-        for name, pairs in found.items():
+        for name, pairs in by_key((getattr(pair, key), pair) for pair in group.pairs).items():
             yield group.part(pairs, **{key: name})
 
     return parts

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from beholder import stats
+from beholder.grouping import by_key
 from beholder.kinds.bidirectional.pairs import (
     DIRECTIONS,
     TABLES,
@@ -158,10 +159,8 @@ def _change(key: str) -> Callable[[PairGroup], Iterator[Cells]]:
     """
 
     def means(group: PairGroup, when: str) -> dict[str, float]:
-        values: dict[str, list[float]] = {}
         pairs = [pair for pair in group.pairs if getattr(pair, key) == group.place[when]]
-        for image, value in scores_of(pairs, group.direction, group.value):
-            values.setdefault(image, []).append(value)
+        values = by_key(scores_of(pairs, group.direction, group.value))
         return {image: sum(found) / len(found) for image, found in values.items()}
 
     def cells(group: PairGroup) -> Iterator[Cells]:

@@ -23,6 +23,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.cluster.hierarchy import DisjointSet
 
+from beholder.grouping import by_key
 from beholder.kinds.bidirectional.pairs import (
     TABLES,
     Cells,
@@ -188,10 +189,7 @@ def _groups(nodes: dict[Node, Fact], links: set[tuple[Node, Node]]) -> list[list
     joined = DisjointSet(nodes)
     for a, b in links:
         joined.merge(a, b)
-    groups: dict[Node, list[Node]] = {}
-    for node in nodes:
-        groups.setdefault(joined[node], []).append(node)
-    return list(groups.values())
+    return list(by_key((joined[node], node) for node in nodes).values())
 
 
 ALL = "all"
@@ -204,11 +202,11 @@ _OF_CONTENT = (
 
 def consensus_by_image(found: Sequence[Content]) -> dict[str, list[float]]:
     """Per picture with several speakers: how many of them mention each content of people."""
-    counts: dict[str, list[float]] = {}
-    for content in found:
-        if content.by_people and content.n_people > 1:
-            counts.setdefault(content.image, []).append(float(len(content.people)))
-    return counts
+    return by_key(
+        (content.image, float(len(content.people)))
+        for content in found
+        if content.by_people and content.n_people > 1
+    )
 
 
 def consensus_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
@@ -259,9 +257,7 @@ def image_table(pairs: Sequence[TextPair]) -> Table:
 
 def _images(group: PairGroup) -> list[Cells]:
     """Per picture, the share of people's contents that no model mentions, and the reverse."""
-    pictures: dict[str, list[Content]] = {}
-    for content in contents(group.pairs):
-        pictures.setdefault(content.image, []).append(content)
+    pictures = by_key((content.image, content) for content in contents(group.pairs))
     rows: list[Cells] = []
     for image, found in pictures.items():
         n_people = sum(bool(content.people) for content in found)

@@ -13,7 +13,6 @@ import numpy as np
 from beholder.data import read_frames, reviews_row
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge, operations
-from beholder.judges.operations import Operation
 from beholder.kinds.generation.kind import REVIEWS
 from beholder.metrics import Tools
 from beholder.metrics.params import param
@@ -50,8 +49,7 @@ class WriteReviews(TextGenerator[Frame]):
     """
 
     registered_name: ClassVar[str] = "review"
-    operation: ClassVar[type[Operation[Any]]] = operations.Review
-    operations: ClassVar[tuple[str, ...]] = ("review",)
+    needs = (operations.Review,)
 
     language: str = param("en", "code of the language to write in")
     words: int = param(80, "words per review, about", whole=(10, None))

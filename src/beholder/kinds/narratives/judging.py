@@ -183,8 +183,6 @@ class Rater(JudgeAsker[Storyline]):
         ConfigError: A parameter is out of its range, or there are no captions to rate by.
     """
 
-    operation: ClassVar[type[Operation[Rating]]]
-
     by: Literal["captions", "sight"] = param(
         "sight", "what judges see: sight (the pictures) or captions of them"
     )
@@ -209,7 +207,6 @@ class Rater(JudgeAsker[Storyline]):
 
         A judge that does not support the operation is rejected here, before any work.
         """
-        tools.judge(self.judge).check_can(self.operation, images=self.by == "sight")
         found = super().identities(tools)
         if self.by == "captions" and self.captioner is not None:
             found["captions"] = self.captioner.signature(self.captioner.identities(tools))
@@ -294,8 +291,7 @@ class RateStoryline(Rater):
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("rating", "mean vote of the judges, 1 to 10", 1.0, 10.0),
     )
-    operation: ClassVar[type[Operation[Rating]]] = RateSequence
-    operations: ClassVar[tuple[str, ...]] = ("rate_sequence",)
+    needs = (RateSequence,)
 
     anchors: bool = param(False, "whether judges see worked examples of low and high ratings")
     rated: str = param("", "ids and ratings of storylines that judges see as examples")
@@ -332,8 +328,7 @@ class RateSteps(Rater):
         ValueInfo("rating", "mean over the rated steps of their mean vote, 1 to 10", 1.0, 10.0),
         ValueInfo("lowest", "mean vote of the lowest rated step, 1 to 10", 1.0, 10.0),
     )
-    operation: ClassVar[type[Operation[Rating]]] = RateTransition
-    operations: ClassVar[tuple[str, ...]] = ("rate_transition",)
+    needs = (RateTransition,)
 
     def parts(self, storyline: Storyline) -> list[tuple[Frame, ...]]:
         """Each step: one fewer than there are pictures."""

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
 import numpy as np
 from msgspec import Struct, structs
 
 from beholder import files
-from beholder.errors import RunError
 from beholder.judges.answers import AnswerStore
 from beholder.judges.operations import BreakKind
 from beholder.kinds.narratives import compared
@@ -422,10 +420,4 @@ def read(folder: Path) -> NarrativeStudy:
         " again to finish it"
     )
     found = files.read_json(path, form=FORMAT, kind="study", missing=missing)
-    try:
-        return msgspec.convert(found, NarrativeStudy)
-    except msgspec.ValidationError as error:
-        raise RunError(
-            f"{path} is damaged: {error}; delete it and run the same command again, which uses all"
-            " that was kept beside it"
-        ) from error
+    return files.as_record(found, NarrativeStudy, path)

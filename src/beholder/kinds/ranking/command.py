@@ -15,13 +15,7 @@ from cyclopts import Parameter
 
 from beholder.errors import ConfigError
 from beholder.terminal.groups import Data, RunGroup, RunOut, ToolGroup
-from beholder.terminal.printing import (
-    close,
-    say_left_out,
-    tell_plan,
-    tell_result,
-    too_many,
-)
+from beholder.terminal.printing import close, say_left_out, tell_plan, tell_result, too_many
 
 if TYPE_CHECKING:
     from beholder.kinds.ranking.rankers import Ranker

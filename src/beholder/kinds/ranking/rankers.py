@@ -207,30 +207,22 @@ class Response(Ranker):
     """
 
     registered_name: ClassVar[str] = "response"
-    operations: ClassVar[tuple[str, ...]] = ("rank",)
+    needs = (Rank,)
 
     judge: str = param(help="model that ranks", tool="judge")
-    orders: int = param(1, "requests per image, each with the texts in another order")
+    orders: int = param(
+        1, "requests per image, each with the texts in another order", whole=(1, None)
+    )
     image: bool = param(True, "show the image; False ranks by the words alone")
     seed: int = param(12345, "of the orders")
-    max_side: int = param(1024, "pixels of the image's longer side at most; 0 leaves it")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.orders, int) or self.orders < 1:
-            raise ConfigError(f"orders={self.orders!r}: expected a whole number from 1")
-        if not isinstance(self.max_side, int) or self.max_side < 0:
-            raise ConfigError(f"max_side={self.max_side!r}: expected a whole number from 0")
+    max_side: int = param(
+        1024, "pixels of the image's longer side at most; 0 leaves it", whole=(0, None)
+    )
 
     @property
     def looks(self) -> bool:
         """Whether the judge sees the picture."""
         return self.image
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's; a judge without the operation is refused here, before any work."""
-        tools.judge(self.judge).check_can(Rank, images=self.image)
-        return super().identities(tools)
 
     def check(self, subject: Reviews) -> None:
         """Refuse a set without an image, unless the judge ranks by the words alone."""

@@ -16,6 +16,7 @@ import numpy as np
 from msgspec import structs
 
 from beholder import stats
+from beholder.grouping import by_key
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.rankers import Scored
 from beholder.metrics.judged.perplexity import TOKENS
@@ -243,9 +244,7 @@ def _groups(
 
 def _by(key: str, images: Iterable[RankedImage]) -> dict[str, list[RankedImage]]:
     """Images by ``language`` or ``category``."""
-    found: dict[str, list[RankedImage]] = {}
-    for image in images:
-        found.setdefault(getattr(image.reviews, key), []).append(image)
+    found = by_key((getattr(image.reviews, key), image) for image in images)
     return dict(sorted(found.items()))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from beholder.grouping import by_key
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.operations import TextMark
 from beholder.language import Document, Word, parse
@@ -278,9 +279,7 @@ def _of_rule(text: str, rule: str, start: int, end: int) -> tuple[int, int, str]
 
 def _sentences(document: Document, text: str, marks: Sequence[TextMark]) -> Iterator[Edit]:
     """Deletions of sentences of which every word that says something is marked."""
-    places: dict[int, list[Word]] = {}
-    for word in document:
-        places.setdefault(word.sentence, []).append(word)
+    places = by_key((word.sentence, word) for word in document)
     spans = {n: m.span for n, m in enumerate(marks) if m.span and not m.kind.startswith("ALT")}
     gone = []
     for number_, own in places.items():

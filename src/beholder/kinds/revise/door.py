@@ -110,11 +110,10 @@ def run_revise(config: ReviseConfig, progress: Progress, *, score: bool = True) 
 
 
 def _values(store: Store, names: list[str]) -> dict[str, dict[str, float]]:
-    ids = {place: item.id for place, item in store.items()}
     found: dict[str, dict[str, float]] = {}
     for name in names:
-        for place, values in store.values(name):
-            own = found.setdefault(ids[place], {})
+        for text, values in store.values_by_id(name).items():
+            own = found.setdefault(text, {})
             own |= {f"{name}.{value}": score for value, score in values.items()}
     return found
 

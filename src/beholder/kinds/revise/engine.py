@@ -21,12 +21,12 @@ from beholder.data.marks import JudgedFact, exported_rows
 from beholder.data.row import to_row
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge
-from beholder.judges.operations import Operation, ReviseText, TextMark
+from beholder.judges.operations import ReviseText, TextMark
 from beholder.kinds.revise.certain import apply, certain
 from beholder.lint.linting import Choice, lint
 from beholder.lint.rules import LintFinding
 from beholder.metrics import Tools
-from beholder.metrics.asker import Asker, ValueInfo
+from beholder.metrics.asker import ValueInfo
 from beholder.metrics.params import BUILTIN_JUDGE, param
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item, ItemScore, Span, Unit
@@ -235,21 +235,18 @@ class ReviseRow(RowAsker):
         CHARACTERS,
         ValueInfo("left", "marks that were not corrected", high=1e9, higher_is_better=False),
     )
-    operation: ClassVar[type[Operation[Any]]] = ReviseText
     operations: ClassVar[tuple[str, ...]] = ("revise_text",)
 
     judge: str = param(BUILTIN_JUDGE, "who words corrections; builtin: certain ones", tool="judge")
     longer: float = param(1.5, "length that the text may get, times its length, plus 100")
 
-    @property
-    def looks(self) -> bool:
-        """Texts are revised unseen."""
-        return False
+    looks = False
+    """Texts are revised unseen."""
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's identity; the built-in judge is asked nothing."""
-        if self.judge == BUILTIN_JUDGE:
-            return Asker.identities(self, tools)
+        if self.judge != BUILTIN_JUDGE:
+            tools.judge(self.judge).check_can(ReviseText)
         return super().identities(tools)
 
     async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:

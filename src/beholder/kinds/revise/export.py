@@ -15,6 +15,7 @@ from typing import Any
 
 from beholder.errors import ConfigError, DataError
 from beholder.files import write_bytes
+from beholder.grouping import by_key
 from beholder.kinds.revise.engine import digest
 from beholder.kinds.revise.places import (
     BOM,
@@ -58,10 +59,8 @@ def write_accepted(accepted: Path, out: Path) -> int:
         DataError: A source changed since it was read, or a text is not found in it once.
     """
     rows = [json.loads(line) for line in accepted.read_text("utf-8").splitlines() if line.strip()]
-    by_file: dict[Path, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        if file := row.get("meta", {}).get("source", {}).get("file"):
-            by_file.setdefault(Path(file), []).append(row)
+    named = ((row.get("meta", {}).get("source", {}).get("file"), row) for row in rows)
+    by_file = by_key((Path(file), row) for file, row in named if file)
     if not by_file:
         raise ConfigError(
             f"{accepted}: no row names the file that its text comes from; the final texts are its"
@@ -216,9 +215,7 @@ def _spliced_archive(file: Path, rows: Sequence[Mapping[str, Any]]) -> bytes:
     """
     name = str(file)
     mark = ":" if file.suffix.lower() == ".epub" else "#"
-    by_part: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in rows:
-        by_part[row["meta"]["source"]["locator"].rpartition(mark)[0]].append(row)
+    by_part = by_key((row["meta"]["source"]["locator"].rpartition(mark)[0], row) for row in rows)
     with packed.opened(file, name) as archive:
         made = {part: _spliced_part(archive, part, own) for part, own in by_part.items()}
         data = _copied(archive.file, file.read_bytes(), made)

@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from beholder.terminal.groups import (
-    Data,
-    EngineRunGroup,
-    LabelGroup,
-    Markdown,
-    RunOut,
-    ToolGroup,
-)
+from beholder.terminal.groups import Data, EngineRunGroup, LabelGroup, Markdown, RunOut, ToolGroup
 from beholder.terminal.printing import close, say, say_left_out, tell_plan, tell_summary
 
 if TYPE_CHECKING:

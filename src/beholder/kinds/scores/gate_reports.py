@@ -151,6 +151,5 @@ def _values(run: Path, name: str) -> dict[str, float]:
     """A value of the items of a run, by id."""
     metric, _, value = name.rpartition(".")
     with Store.read(run) as store:
-        ids = [item.id for _, item in store.items()]
-        found = store.values(metric, len(ids))
-        return {ids[place]: numbers[value] for place, numbers in found if value in numbers}
+        found = store.values_by_id(metric)
+    return {item: numbers[value] for item, numbers in found.items() if value in numbers}

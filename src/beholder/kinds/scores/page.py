@@ -18,6 +18,7 @@ import numpy as np
 from markupsafe import Markup
 
 from beholder import files, stats
+from beholder.grouping import by_key
 from beholder.records import Estimate, ItemScore, Unit
 from beholder.report import charts
 from beholder.report.drawing import extra_sections
@@ -298,11 +299,8 @@ def breakdowns(run: RunData, metric: MetricColumns, sources: Sequence[bytes]) ->
     positions, scores = metric.positions[known].tolist(), column_of_scores[known]
     found = []
     for column, labels in run.groups.items():
-        members: dict[str, list[int]] = {}
-        for place, position in enumerate(positions):
-            label = labels[position]
-            if label is not None:
-                members.setdefault(label, []).append(place)
+        told = ((labels[position], place) for place, position in enumerate(positions))
+        members = by_key((label, place) for label, place in told if label is not None)
         if not members:
             continue
         largest = sorted(members, key=lambda label: (-len(members[label]), label))[:MAX_ROWS]

@@ -14,6 +14,7 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 
 from beholder.errors import ItemError
+from beholder.grouping import by_key
 from beholder.judges.operations import TextAnswer
 from beholder.judges.operations.answer import CONTRADICTED, MET
 from beholder.metrics import ValueInfo
@@ -283,9 +284,7 @@ def detailed(found: Sequence[Found[Row]], states: Iterable[str]) -> dict[str, An
 
 def by_group(found: Iterable[Found[Row]]) -> Mapping[str, list[Found[Row]]]:
     """What is about the same, by name; the names are sorted."""
-    groups: dict[str, list[Found[Row]]] = defaultdict(list)
-    for one in found:
-        groups[one.row.group].append(one)
+    groups = by_key((one.row.group, one) for one in found)
     return {name: groups[name] for name in sorted(groups) if name}
 
 

@@ -57,10 +57,8 @@ class _ImageTextMetric(Metric[Seen]):
     )
     prefix: str = param("A photo depicts ", "words put before every text, as published")
 
-    @property
-    def looks(self) -> bool:
-        """It compares with the pictures."""
-        return True
+    looks = True
+    """It compares with the pictures."""
 
     async def gather(self, item: Item, tools: Tools) -> Seen:
         """Embed pictures and texts.

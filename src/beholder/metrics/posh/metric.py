@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -11,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from beholder.errors import ConfigError
+from beholder.grouping import by_key
 from beholder.judges import Grade, Judge
 from beholder.judges.operations import AlignWords, Contradict, Presence, PresenceList, Rewrite
 from beholder.language.links import coreference_identity
@@ -224,9 +224,7 @@ class PoSh(Metric[PoShEvidence]):
 
     async def _graded(self, judge: Judge, plan: Plan, asks: tuple[Ask, ...]) -> Grades:
         """The grades of one wave."""
-        by_pair = defaultdict(list)
-        for ask in asks:
-            by_pair[ask.side, ask.reference].append(ask)
+        by_pair = by_key(((ask.side, ask.reference), ask) for ask in asks)
         operation = PresenceList if self.asking == "list" else Presence
         version = "1" if self.asks_instead(judge) else "4"
         asking = []

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from beholder.errors import ItemError
 from beholder.judges import Judge, operations
-from beholder.judges.operations import Operation, TextQuestion
+from beholder.judges.operations import TextQuestion
 from beholder.metrics import Tools
 from beholder.metrics.asker import ValueInfo
 from beholder.metrics.params import param
@@ -63,8 +63,7 @@ class CriteriaRow(AskedRow):
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("written", "criteria written", high=_MOST, higher_is_better=None),
     )
-    operation: ClassVar[type[Operation[Any]]] = operations.WriteCriteria
-    operations: ClassVar[tuple[str, ...]] = ("write_criteria",)
+    needs = (operations.WriteCriteria,)
 
     kind: Literal["facts", "events", "objects"] = param("facts", "facts, events or objects")
 
@@ -97,7 +96,7 @@ class QuestionsRow(AskedRow):
         ValueInfo("kept", "share of questions that are kept"),
         ValueInfo("blind", "share answered without the source", higher_is_better=False),
     )
-    operation: ClassVar[type[Operation[Any]]] = operations.WriteQuestions
+    needs = (operations.WriteQuestions,)
     operations: ClassVar[tuple[str, ...]] = (
         "write_questions",
         "answer_questions",

@@ -14,7 +14,6 @@ from beholder.data.sample import NONE, SEVERAL
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge, operations
-from beholder.judges.operations import Operation
 from beholder.metrics import Tools
 from beholder.metrics.asker import ValueInfo
 from beholder.metrics.params import param
@@ -96,7 +95,7 @@ class CaptionRow(RowAsker):
             "other_length", "1 where the second one was, too, else 0", higher_is_better=False
         ),
     )
-    operation: ClassVar[type[Operation[Any]]] = operations.Caption
+    needs = (operations.Caption,)
     operations: ClassVar[tuple[str, ...]] = ("caption", "caption_again")
 
     language: str = param("English", "language to write in")
@@ -175,8 +174,7 @@ class ClassifyRow(RowAsker):
         ValueInfo("clear", "1 where a category is rated High, else 0"),
         ValueInfo("categories", "categories that fit", high=2.0, higher_is_better=None),
     )
-    operation: ClassVar[type[Operation[Any]]] = operations.Classify
-    operations: ClassVar[tuple[str, ...]] = ("classify",)
+    needs = (operations.Classify,)
 
     categories: Mapping[str, str] = param(help="meaning by name")
     by: Literal["picture", "candidate", "reference"] = param(
@@ -239,8 +237,7 @@ class TranslateRow(RowAsker):
         CHARACTERS,
         ValueInfo("clauses", "clauses, all texts together", high=1e9, higher_is_better=None),
     )
-    operation: ClassVar[type[Operation[Any]]] = operations.Translate
-    operations: ClassVar[tuple[str, ...]] = ("translate",)
+    needs = (operations.Translate,)
 
     source: str = param(help="language of the texts")
     target: str = param(help="language to write in")
@@ -297,8 +294,7 @@ class VaryRow(RowAsker):
     """A rewritten candidate; the row has the original text as its reference."""
 
     registered_name: ClassVar[str] = "vary"
-    operation: ClassVar[type[Operation[Any]]] = operations.Vary
-    operations: ClassVar[tuple[str, ...]] = ("vary",)
+    needs = (operations.Vary,)
 
     manner: Literal["paraphrase", "style", "tense", "summary", "expansion"] = param(
         "paraphrase", "what changes, while all that is said stays"

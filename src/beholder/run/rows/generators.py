@@ -9,7 +9,6 @@ from statistics import fmean
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from beholder.judges import Judge
-from beholder.judges.operations import Operation
 from beholder.metrics import Tools
 from beholder.metrics.asker import Asker, ValueInfo
 from beholder.metrics.params import param
@@ -48,14 +47,10 @@ Parts: TypeAlias = Sequence[GeneratedText]
 class TextGenerator(Asker[S]):
     """Base of what has a judge make texts; they are the outcome's detail.
 
-    Class attributes beyond those of ``Asker``:
-        operation: What the judge is asked first.
-
     Attributes:
         judge: The judge's spec.
     """
 
-    operation: ClassVar[type[Operation[Any]]]
     values: ClassVar[tuple[ValueInfo, ...]] = (WORDS, CHARACTERS)
 
     judge: str = param(help="model that is asked", tool="judge")
@@ -79,11 +74,6 @@ class TextGenerator(Asker[S]):
             WORDS.name: fmean(len(part.text.split()) for part in parts),
             CHARACTERS.name: fmean(len(part.text) for part in parts),
         }
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's identity; a judge without the operation is refused here, before any work."""
-        tools.judge(self.judge).check_can(self.operation, images=self.looks)
-        return super().identities(tools)
 
     async def evaluate(self, subject: S, tools: Tools) -> ItemScore:
         """Make the texts of one subject, and measure them."""

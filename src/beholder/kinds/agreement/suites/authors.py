@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from beholder.errors import ConfigError
+from beholder.grouping import by_key
 from beholder.kinds.agreement.agree import MetricValue
 from beholder.kinds.agreement.suites.comparison import SignedScores, mean_over_sources, scored
 from beholder.records import Estimate, Item
@@ -147,9 +148,8 @@ def results(
 def _result(
     items: Sequence[Item], scores: SignedScores, asked: MetricValue, n_resamples: int
 ) -> AuthorsResult:
-    pairs: dict[tuple[str, str], list[int]] = {}
-    for place, item in enumerate(items):
-        pairs.setdefault((item.group[REFERENCE], item.group[CANDIDATE]), []).append(place)
+    named = (((one.group[REFERENCE], one.group[CANDIDATE]), at) for at, one in enumerate(items))
+    pairs = by_key(named)
     won = {pair: _won(items, places, scores) for pair, places in pairs.items()}
 
     def mean_of(reference: str | None = None) -> Estimate | None:

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from beholder.grouping import by_key
 from beholder.kinds.agreement.agree import MetricValue
 from beholder.kinds.agreement.suites.perturb import PERTURBATIONS
 from beholder.records import Estimate, Item
@@ -174,9 +175,7 @@ def mean_over_sources(
 def _result(
     items: Sequence[Item], scores: SignedScores, asked: MetricValue, n_resamples: int
 ) -> ComparisonResult:
-    texts: dict[str, list[int]] = {}
-    for place in scores.values:
-        texts.setdefault(items[place].group[TEXT], []).append(place)
+    texts = by_key((items[place].group[TEXT], place) for place in scores.values)
     accuracy, ties, separated = [], [], []
     right: dict[int, float] = {}
     for places in texts.values():

@@ -11,20 +11,14 @@ import msgspec
 from beholder.data.marks import SIDES, Label
 from beholder.data.row import shorten
 from beholder.errors import ItemError
+from beholder.grouping import by_key
 from beholder.kinds.annotation.agreement import of_spans
 from beholder.kinds.annotation.label_studio import Region, one_value, region
-from beholder.kinds.annotation.records import (
-    CANNOT,
-    AnnotationUnit,
-    Judged,
-    Row,
-    State,
-    read_as,
-)
+from beholder.kinds.annotation.records import CANNOT, AnnotationUnit, Judged, Row, State, read_as
 from beholder.kinds.annotation.tasks.base import MAX_PARTS, JudgmentPart, Task, unit_of
 from beholder.records import Item, ItemScore, Span
 from beholder.run.reliability import Reliability
-from beholder.stats.spans import TokenSpan
+from beholder.stats.spans import touched
 from beholder.text.tokenize import words
 
 Kind = Literal["object", "attribute", "relation", "number", "other"]
@@ -91,9 +85,8 @@ class MarkTask(Task):
         at = _TEXTS[label][0]
         if at >= len(unit.texts):
             raise ItemError("there is no reference in which omissions could be marked")
-        if not 0 <= start < end <= len(unit.texts[at]) or not _tokens(
-            unit.texts[at], [(start, end)]
-        ):
+        text = unit.texts[at]
+        if not 0 <= start < end <= len(text) or not touched(words(text), [(start, end)]):
             raise ItemError(f"{name}: the text has no word there")
         return JudgmentPart(name, Mark, name)
 
@@ -114,9 +107,9 @@ class MarkTask(Task):
         found: dict[str, None] = {}
         for own, other in ((state, expected), (expected, state)):
             for _, label, _, span, text in _marked(unit, own):
-                whole = unit.texts[_TEXTS[label][0]]
-                others = _tokens(whole, _spans(other, label))
-                ((start, end),) = _tokens(whole, [span])
+                tokens = words(unit.texts[_TEXTS[label][0]])
+                others = touched(tokens, _spans(other, label))
+                ((start, end),) = touched(tokens, [span])
                 if not any(2 * (min(end, b) - max(start, a)) >= end - start for a, b in others):
                     found[f'{label}: "{text}"'] = None
         return list(found)
@@ -130,7 +123,7 @@ class MarkTask(Task):
             marked = [
                 (
                     one.unit.source,
-                    [_tokens(one.unit.texts[at], _spans(s, label)) for s in one.by.values()],
+                    [touched(words(one.unit.texts[at]), _spans(s, label)) for s in one.by.values()],
                 )
                 for one in having
             ]
@@ -174,9 +167,7 @@ class MarkTask(Task):
 
     def parts_of(self, unit: AnnotationUnit, regions: Sequence[Region]) -> State:
         """The marks, each with the severity that was chosen for the region of its id."""
-        by_id: dict[str, list[Region]] = {}
-        for one in regions:
-            by_id.setdefault(str(one.id), []).append(one)
+        by_id = by_key((str(one.id), one) for one in regions)
         found = {}
         for one in regions:
             if one.type != "labels":
@@ -235,14 +226,3 @@ def _read(part: str) -> tuple[Label, Span]:
         raise ItemError(f"{shorten(part)}: expected mistakes:START-END or omissions:START-END")
     label: Label = "mistakes" if found[1] == "mistakes" else "omissions"
     return label, (int(found[2]), int(found[3]))
-
-
-def _tokens(text: str, spans: Sequence[Span]) -> list[TokenSpan]:
-    """Spans of characters as ranges of the words they touch; spans that touch none are dropped."""
-    tokens = words(text)
-    found = []
-    for start, end in spans:
-        inside = [i for i, (a, b) in enumerate(tokens) if a < end and b > start]
-        if inside:
-            found.append((inside[0], inside[-1] + 1))
-    return found

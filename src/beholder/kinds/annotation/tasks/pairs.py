@@ -11,6 +11,7 @@ import msgspec
 from beholder.data.marks import SCORE_OF
 from beholder.data.row import to_row
 from beholder.errors import ConfigError
+from beholder.grouping import by_key
 from beholder.kinds.annotation.agreement import cells, of_order
 from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row
@@ -43,11 +44,8 @@ class PairTask(Task):
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
         """Each two texts of different systems about one picture; or a row's two texts."""
         found = [_of_row(item) for item in rows if "candidate_b" in item.meta]
-        by_source: dict[tuple[str, ...], list[Item]] = {}
-        for item in rows:
-            if "candidate_b" not in item.meta:
-                by_source.setdefault(item.source, []).append(item)
-        for items in by_source.values():
+        alone = ((item.source, item) for item in rows if "candidate_b" not in item.meta)
+        for items in by_key(alone).values():
             for a, b in combinations(items, 2):
                 if a.group.get("system") != b.group.get("system") or "system" not in a.group:
                     found.append(_of_two(a, b))

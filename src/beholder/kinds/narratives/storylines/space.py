@@ -19,6 +19,7 @@ from scipy.special import xlogy
 
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import JSD, Base, Scale
+from beholder.stats.checks import floats
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 
@@ -225,10 +226,7 @@ def _entropy(p: Floats) -> Floats:
 
 
 def _matrix(values: ArrayLike, name: str) -> Floats:
-    try:
-        matrix = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"{name}: expected an array of numbers: {error}") from error
+    matrix = floats(values, name, "an array of numbers")
     if matrix.ndim != 2 or not len(matrix):
         raise ConfigError(f"{name}: expected shape (n, D) with n > 0, got {matrix.shape}")
     if not np.isfinite(matrix).all():
