@@ -6,6 +6,7 @@ import pytest
 
 from beholder.language.phrases import find_phrases
 from beholder.language.repairs import (
+    appositions_in_lists,
     clothes_of_verbs,
     subjects_read_as_objects,
     verbs_read_as_nouns,
@@ -258,3 +259,28 @@ def test_clothes_are_of_the_person_before_them(
     found = clothes_of_verbs(words)
     assert (found[5].dep, found[5].head) == (("nmod" if owner == 3 else "obl"), owner)
     assert found[:5] == list(words[:5])
+
+
+@pytest.mark.parametrize(
+    ("tree", "relation"),
+    [
+        (
+            "bed/NOUN/NN/obj/2 ,/PUNCT/,/punct/3 lamp/NOUN/NN/conj/1 ,/PUNCT/,/punct/5"
+            " rug/NOUN/NN/appos/1 and/CCONJ/CC/cc/7 chair/NOUN/NN/conj/5",
+            "conj",
+        ),
+        (  # a lamp that is called an heirloom: nothing is joined to the heirloom
+            "bed/NOUN/NN/obj/2 and/CCONJ/CC/cc/3 lamp/NOUN/NN/conj/1 ,/PUNCT/,/punct/5"
+            " heirlooms/NOUN/NNS/appos/1",
+            "appos",
+        ),
+        (  # a friend who is a doctor and a painter: nothing is joined to the friend
+            "friend/NOUN/NN/obj/2 ,/PUNCT/,/punct/4 a/DET/DT/det/4 doctor/NOUN/NN/appos/1"
+            " and/CCONJ/CC/cc/6 painter/NOUN/NN/conj/4",
+            "appos",
+        ),
+    ],
+)
+def test_what_is_listed_is_no_apposition(tree: str, relation: str) -> None:
+    found = appositions_in_lists(document(tree).words)
+    assert [w.dep for w in found if w.text in ("rug", "heirlooms", "doctor")] == [relation]

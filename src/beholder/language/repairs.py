@@ -35,7 +35,8 @@ def repaired(words: Sequence[Word], likely: Collection[int] = ()) -> list[Word]:
     """
     words = adjectives_read_as_nouns(verbs_read_as_nouns(words, likely))
     words = subjects_read_as_objects(words)
-    return lists_of_clothes(clothes_of_verbs(numbers_of_clauses(words)))
+    words = appositions_in_lists(numbers_of_clauses(words))
+    return lists_of_clothes(clothes_of_verbs(words))
 
 
 def verbs_read_as_nouns(words: Sequence[Word], likely: Collection[int] = ()) -> list[Word]:
@@ -230,6 +231,22 @@ def numbers_of_clauses(words: Sequence[Word]) -> list[Word]:
         counts = word.dep == "nummod" and noun.is_noun and noun.head == word.head
         if counts and noun.dep.split(":")[0] in _ENDS:
             found[word.index] = word._replace(head=noun.index)
+    return found
+
+
+def appositions_in_lists(words: Sequence[Word]) -> list[Word]:
+    """Join a noun to the list that it stands in: "a bed, a lamp, a rug and a chair".
+
+    The rug is no other name of the bed if the lamp is joined to the bed and the chair to the rug.
+    """
+    found = list(words)
+    listed = {word.head for word in words if word.dep == "conj" and word.is_noun}
+    joined: set[int] = set()
+    for word in words:
+        if word.dep == "conj":
+            joined.add(word.head)
+        elif word.dep == "appos" and word.index in listed and word.head in joined:
+            found[word.index] = word._replace(dep="conj")
     return found
 
 
