@@ -53,7 +53,6 @@ _BY_MODEL = frozenset(
         "clair",
         "dcscore",
         "direct_assessment",
-        "dsg",
         "fleur",
         "llava_critic",
         "perplexity",
