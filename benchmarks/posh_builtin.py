@@ -1,10 +1,13 @@
 """Speed and memory of PoSh and of the headline metric with the built-in judge, one core.
 
     python benchmarks/posh_builtin.py [--pairs 40] [--words 115] [--long 10000]
+    python benchmarks/posh_builtin.py --data SHARED_DATA/human_judgments
 
-Prints pairs a second on texts cut or joined to so many words, the milliseconds of each stage, how
-much faster a repeated reference is, and memory after a tenth and after all of many pairs. The texts
-are those that ship as a sample. Times are processor time with one BLAS thread, as in runs.
+Prints pairs a second, with the entailment model and without it, on texts cut or joined to so many
+words, the milliseconds of each stage, how much faster a repeated reference is, and memory after a
+tenth and after all of many pairs. The texts are those that ship as a sample, which share their
+sentences; with ``--data``, descriptions of IIW-400 and DOCCI, of which more is undecided, and only
+the speed is printed. Times are processor time with one BLAS thread, as in runs.
 """
 
 from __future__ import annotations
@@ -16,10 +19,12 @@ import time
 from collections.abc import Callable
 from functools import partial
 from importlib import resources
+from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
 from beholder import PoSh, metric
+from beholder.embed import entailment
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.findings import find
 from beholder.judges.builtin.reading import analysed
@@ -44,6 +49,18 @@ def texts(n: int, n_words: int) -> list[str]:
     return found
 
 
+def described(data: Path, n_words: int) -> list[str]:
+    """Candidates and references in turn, cut to so many words."""
+    found = []
+    for name in ("iiw400_sxs", "docci_test_sxs"):
+        for line in (data / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()[::3]:
+            row = json.loads(line)
+            for text in (row["candidate"], row["references"][0]):
+                spans = words(text)
+                found.append(text[: spans[min(n_words, len(spans)) - 1][1]] + ".")
+    return found
+
+
 def seconds(work: Callable[[], object]) -> float:
     start = time.process_time()
     work()
@@ -53,6 +70,7 @@ def seconds(work: Callable[[], object]) -> float:
 def forget() -> None:
     english_graphs.clear()
     analysed.clear()
+    entailment._known.clear()
 
 
 def stages(made: list[str]) -> dict[str, float]:
@@ -76,18 +94,27 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=40)
     parser.add_argument("--words", type=int, default=115, help="words of a text")
     parser.add_argument("--long", type=int, default=0, help="pairs for the memory run")
+    parser.add_argument("--data", type=Path, help="folder with iiw400_sxs and docci_test_sxs")
     given = parser.parse_args()
     posh, tools = PoSh(), Tools()
-    headline = metric("headline")
-    n, made = given.pairs, texts(2 * given.pairs + 10, given.words)
+    rules = "judge='builtin(entail=False)'"
+    scorers = (posh, *map(metric, ("headline", f"posh({rules})", f"accord({rules}, caution=0)")))
+    if given.data:
+        made = described(given.data, given.words)
+        n = len(made) // 2 - 5
+    else:
+        n, made = given.pairs, texts(2 * given.pairs + 10, given.words)
     warm, made = made[2 * n :], made[: 2 * n]
-    headline.score([Item(text, text, (warm[0],)) for text in warm], tools=tools)
+    for scored in scorers:
+        scored.score([Item(text, text, (warm[0],)) for text in warm], tools=tools)
     pairs = [Item(str(i), made[2 * i], (made[2 * i + 1],)) for i in range(n)]
-    for scored in (posh, headline):
+    for scored in scorers:
         forget()
-        taken = seconds(partial(scored.score, pairs, tools=tools))
-        name = scored.registered_name
-        print(f"{name}: {n} pairs of {2 * given.words} words, {n / taken:.1f} pairs/s on one core")
+        taken = seconds(partial(scored.score, pairs, tools=Tools()))
+        size = f"{n} pairs of {2 * given.words} words"
+        print(f"{scored.name}: {size}, {n / taken:.2f} pairs/s on one core")
+    if given.data:
+        return
     with threadpool_limits(1):
         parts = stages(made)
     print(", ".join(f"{name} {1e3 * part / n:.1f} ms a pair" for name, part in parts.items()))
