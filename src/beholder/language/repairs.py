@@ -235,7 +235,7 @@ def numbers_of_clauses(words: Sequence[Word]) -> list[Word]:
 
 
 def appositions_in_lists(words: Sequence[Word]) -> list[Word]:
-    """Join a noun to the list that it stands in: "a bed, a lamp, a rug and a chair".
+    """Join a noun to the list that it is in: "a bed, a lamp, a rug and a chair".
 
     The rug is no other name of the bed if the lamp is joined to the bed and the chair to the rug.
     """
