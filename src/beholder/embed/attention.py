@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.embed.whole import products_of_stacks
+from beholder.embed.whole import largest, products_of_stacks, sums
 
 _POINTS, _VALUES, _SHARES = 2**5.5, 2**7, 2**13
 """Steps from 0 to 1 of queries and keys, of values, and of shares."""
@@ -66,15 +66,14 @@ def attend(
     Returns:
         (n, heads, D, q), in steps of ``SHARED``.
     """
-    # Keys in rows: the largest of a column is found sooner than that of a row.
     scores = products_of_stacks(keys.swapaxes(2, 3), queries)
     scores *= np.float32(scale * STEPS / _POINTS**2)
     if added is not None:
         scores += added
-    np.subtract(scores.max(axis=2, keepdims=True), scores, out=scores)
+    np.subtract(largest(scores), scores, out=scores)
     np.clip(scores, 0, _DEEP * STEPS, out=scores)
-    shares = _exponentials().take(scores.astype(np.intp))
-    shares *= np.float32(_SHARES) / shares.sum(axis=2, keepdims=True)
+    shares = _exponentials().take(scores.astype(np.int32))
+    shares *= np.float32(_SHARES) / sums(shares)
     np.rint(shares, out=shares)
     return products_of_stacks(values, shares)
 

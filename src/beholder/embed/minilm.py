@@ -332,7 +332,7 @@ def raised_gelu(places: FloatArray) -> FloatArray:
     Args:
         places: Numbers as ``places_of`` gives them.
     """
-    return _gelu().take(places.astype(np.intp), mode="clip")
+    return _gelu().take(places.astype(np.int32), mode="clip")
 
 
 def places_of(numbers: FloatArray) -> FloatArray:

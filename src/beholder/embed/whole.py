@@ -172,6 +172,22 @@ def products_of_stacks(a: FloatArray, b: FloatArray) -> FloatArray:
     return found
 
 
+def largest(stacks: FloatArray) -> FloatArray:
+    """Of each column the largest number: (k, l, n, m) to (k, l, 1, m)."""
+    if not onnx.is_installed():
+        found: FloatArray = stacks.max(axis=2, keepdims=True)
+        return found
+    return _reduced("ReduceMax")(stacks)
+
+
+def sums(stacks: FloatArray) -> FloatArray:
+    """Of each column the sum, if it is exact: (k, l, n, m) to (k, l, 1, m)."""
+    if not onnx.is_installed():
+        found: FloatArray = stacks.sum(axis=2, keepdims=True)
+        return found
+    return _reduced("ReduceSum")(stacks)
+
+
 @cache
 def _stacks() -> onnx.Run:
     return onnx.session(
@@ -179,4 +195,14 @@ def _stacks() -> onnx.Run:
         {},
         {"a": ("float32", ("k", "l", "n", "m")), "b": ("float32", ("k", "l", "m", "o"))},
         {"out": ("float32", ("k", "l", "n", "o"))},
+    )
+
+
+@cache
+def _reduced(operator: str) -> onnx.Run:
+    return onnx.session(
+        [onnx.node(operator, "a axis", "out", keepdims=1)],
+        {"axis": np.array([2], np.int64)},
+        {"a": ("float32", ("k", "l", "n", "m"))},
+        {"out": ("float32", ("k", "l", 1, "m"))},
     )
