@@ -252,3 +252,14 @@ def test_shipped_factors_are_quarters_for_every_product(path: Path, products: st
     for row in stored.values():
         assert row.dtype == np.int8
         assert np.abs(row).max() <= 16  # less than four powers of 2
+
+
+@pytest.mark.parametrize("library", [False, True])
+def test_columns_are_reduced_exactly(library: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if library:
+        pytest.importorskip("onnxruntime")
+    monkeypatch.setattr(onnx, "is_installed", lambda: library)
+    stacks = np.random.default_rng(7).integers(-(2**15), 2**15, (3, 2, 200, 5))
+    numbers = stacks.astype(np.float32)
+    np.testing.assert_array_equal(whole.largest(numbers)[:, :, 0], stacks.max(axis=2))
+    np.testing.assert_array_equal(whole.sums(numbers)[:, :, 0], stacks.sum(axis=2))

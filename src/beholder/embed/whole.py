@@ -174,18 +174,18 @@ def products_of_stacks(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def largest(stacks: FloatArray) -> FloatArray:
     """Of each column the largest number: (k, l, n, m) to (k, l, 1, m)."""
-    if not onnx.is_installed():
-        found: FloatArray = stacks.max(axis=2, keepdims=True)
-        return found
-    return _reduced("ReduceMax")(stacks)
+    library = onnx.is_installed()
+    found: FloatArray
+    found = _reduced("ReduceMax")(stacks) if library else stacks.max(axis=2, keepdims=True)
+    return found
 
 
 def sums(stacks: FloatArray) -> FloatArray:
-    """Of each column the sum, if it is exact: (k, l, n, m) to (k, l, 1, m)."""
-    if not onnx.is_installed():
-        found: FloatArray = stacks.sum(axis=2, keepdims=True)
-        return found
-    return _reduced("ReduceSum")(stacks)
+    """Of each column the sum, which must be exact: (k, l, n, m) to (k, l, 1, m)."""
+    library = onnx.is_installed()
+    found: FloatArray
+    found = _reduced("ReduceSum")(stacks) if library else stacks.sum(axis=2, keepdims=True)
+    return found
 
 
 @cache
