@@ -4,13 +4,15 @@
 
 Whole numbers lose least if all inputs of a product, times their factors, are about equally large,
 and the weights divided by them, too. The texts are those that ship as a sample. Factors are rounded
-to quarters of powers of 2, so that every processor finds the same.
+to quarters of powers of 2, so that every processor finds the same. To be run again when a model is
+trained again: with factors of other weights, products lose a little more.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from importlib import resources
 from itertools import pairwise
 
@@ -20,7 +22,6 @@ from safetensors.numpy import save_file
 
 from beholder.embed import entailment, minilm
 from beholder.embed.base import FloatArray
-from beholder.embed.minilm import Packed
 from beholder.embed.whole import MakeLinear, Multiply
 from beholder.language import network
 from beholder.language.model import FILE
@@ -28,8 +29,7 @@ from beholder.language.tokens import tokens
 from beholder.text import RuleSplitter
 
 _EXPONENTS = {"attended": 0.25, "down": 0.25}
-"""To what power the sizes of inputs count, if not 0.5; of 0, 0.25 and 0.5 these lost least on 30
-texts of ImageInWords and DOCCI."""
+"""To what power the sizes of inputs count, if not 0.5; set by hand."""
 _LEAST = 1e-6
 _FILES = {"minilm": minilm.INPUTS, "entailment": entailment.INPUTS, "english": network.INPUTS}
 
@@ -72,12 +72,9 @@ def _read(model: str, linear: MakeLinear) -> None:
     with safe_open(str(path), framework="np") as file:
         stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
 
-    def matrix(name: str) -> FloatArray:
-        return Packed(stored[f"{name}.planes"], stored[f"{name}.scales"]).rows(slice(None))
-
-    layers = tuple(
-        minilm.layer(i, matrix, stored.__getitem__, linear) for i in range(minilm.N_LAYERS)
-    )
+    get = stored.__getitem__
+    matrix = partial(minilm.unpacked, get)
+    layers = tuple(minilm.layer(i, matrix, get, linear) for i in range(minilm.N_LAYERS))
     if model == "minilm":
         ids = [minilm.read_tokens(text).ids[: minilm.WINDOW] for text in texts]
         minilm.through(layers, ids, minilm.embedded(ids))

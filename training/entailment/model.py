@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from beholder.embed import minilm
-from beholder.embed.minilm import GROUP, Packed
+from beholder.embed.minilm import GROUP
 from training.packing import pack, pack_to
 
 DROP, LONGEST = 0.1, 110
@@ -69,7 +69,11 @@ class Layer(nn.Module):
             for name, module in self.named_children():
                 theirs = f"{i}.{name}"
                 packed = f"{theirs}.planes" in stored
-                weight = unpacked(stored, theirs) if packed else stored[f"{theirs}.weight"]
+                weight = (
+                    minilm.unpacked(stored.__getitem__, theirs)
+                    if packed
+                    else stored[f"{theirs}.weight"]
+                )
                 module.weight.copy_(torch.tensor(weight))
                 module.bias.copy_(torch.tensor(stored[f"{theirs}.bias"]))
 
@@ -97,7 +101,7 @@ class Model(nn.Module):
     def __init__(self, start: Path | None = None) -> None:
         super().__init__()
         stored = load_file(minilm.FOLDER / "minilm.safetensors")
-        self.register_buffer("tokens", torch.tensor(unpacked(stored, "tokens")))
+        self.register_buffer("tokens", torch.tensor(minilm.unpacked(stored.__getitem__, "tokens")))
         self.register_buffer("places", torch.tensor(stored["places"].astype(np.float32)))
         self.first = nn.LayerNorm(D, 1e-12).requires_grad_(False)
         self.first.weight.copy_(torch.tensor(stored["norm.weight"]))
@@ -132,11 +136,6 @@ class Model(nn.Module):
         pooled = torch.cat([x[:, 0], mean, most], 1)
         logits: Tensor = self.head(functional.dropout(pooled, drop, self.training))
         return logits
-
-
-def unpacked(stored: dict[str, Any], name: str) -> Any:
-    """A packed matrix as numbers."""
-    return Packed(stored[f"{name}.planes"], stored[f"{name}.scales"]).rows(slice(None))
 
 
 @lru_cache(maxsize=1 << 17)

@@ -12,13 +12,12 @@ from functools import cache
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.embed.whole import largest, products_of_stacks, sums
+from beholder.embed.whole import EXACT, largest, products_of_stacks, sums
 
 _POINTS, _VALUES, _SHARES = 2**5.5, 2**7, 2**13
 """Steps from 0 to 1 of queries and keys, of values, and of shares."""
 SHARED = 1 / (_VALUES * _SHARES)
 """The step of what ``attend`` returns."""
-_EXACT = 2**24
 _MOST = 2000
 """The largest value in steps: ``_SHARES`` times it, and what rounding adds to shares, is exact."""
 STEPS = 512
@@ -39,7 +38,7 @@ def round_steps(qkv: FloatArray, n_heads: int) -> FloatArray:
     n, wide = qkv.shape
     width = wide // 3
     np.rint(qkv, out=qkv)
-    most = math.isqrt((_EXACT - 1) * n_heads // width)
+    most = math.isqrt((EXACT - 1) * n_heads // width)
     points, values = qkv[:, : 2 * width], qkv[:, 2 * width :]
     np.clip(points, -most, most, out=points)
     np.clip(values, -_MOST, _MOST, out=values)

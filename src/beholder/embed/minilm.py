@@ -12,7 +12,7 @@ import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
@@ -388,14 +388,14 @@ def layers(file: Any, inputs: Path) -> tuple[Layer, ...]:
         file: The file.
         inputs: Its ``whole.factors``.
     """
-
-    def matrix(name: str) -> FloatArray:
-        stored = file.get_tensor
-        return Packed(stored(f"{name}.planes"), stored(f"{name}.scales")).rows(slice(None))
-
-    linear = make_linear(inputs)
+    stored, linear = file.get_tensor, make_linear(inputs)
     n_layers = sum(name.endswith(".qkv.bias") for name in file.keys())  # noqa: SIM118
-    return tuple(layer(i, matrix, file.get_tensor, linear) for i in range(n_layers))
+    return tuple(layer(i, partial(unpacked, stored), stored, linear) for i in range(n_layers))
+
+
+def unpacked(stored: Callable[[str], Any], name: str) -> FloatArray:
+    """A matrix (out, in) that is stored packed, by its name without ``.planes``."""
+    return Packed(stored(f"{name}.planes"), stored(f"{name}.scales")).rows(slice(None))
 
 
 def layer(i: int, matrix: Tensors, stored: Tensors, linear: MakeLinear) -> Layer:

@@ -27,7 +27,8 @@ ARITHMETIC = "a8w7"
 """Activations and weights, and their bits."""
 TILE = 64
 """Rows that fit the processor's cache."""
-_EXACT = 2**24
+EXACT = 2**24
+"""From here on a float32 does not count every whole number."""
 _LEAST = np.float32(1e-30)
 _ZERO = 128
 """What an activation with a sign has added to it for onnxruntime, whose kernels want none."""
@@ -68,7 +69,7 @@ class WholeLinear:
         steps = np.maximum(np.abs(weight).max(axis=0) / np.float32(WEIGHT), _LEAST)
         codes = np.ascontiguousarray(np.rint(weight / steps), dtype=np.int8)
         most = int(np.abs(codes.astype(np.int32)).sum(axis=0).max())
-        if most * UNSIGNED >= _EXACT:
+        if most * UNSIGNED >= EXACT:
             raise ValueError(f"sums of weights up to {most}: a float32 would round their products")
         if raised:
             # Rows are added from first to last: the sums of a BLAS have an order of their own.

@@ -16,6 +16,7 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from beholder.embed import minilm
 from beholder.embed.attention import SHARED, STEPS, attend, round_steps, scales
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import on_grid
-from beholder.embed.minilm import Norm, Packed
+from beholder.embed.minilm import Norm
 from beholder.embed.whole import MakeLinear, Multiply, make_linear
 
 INPUTS = Path(__file__).with_name("english_inputs.safetensors")
@@ -151,8 +152,7 @@ class Network:
             stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             labels = json.loads(file.metadata()["labels"])
 
-        def matrix(name: str) -> FloatArray:
-            return Packed(stored[f"{name}.planes"], stored[f"{name}.scales"]).rows(slice(None))
+        matrix = partial(minilm.unpacked, stored.__getitem__)
 
         def linear(*names: str, given: float = 1, made: FloatArray | float = 1) -> Multiply:
             """A product whose inputs are in steps of ``given`` and outputs times ``made``."""
