@@ -24,6 +24,7 @@ from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.llm import LLMJudge
 from beholder.judges.operations import Decompose, Presence, Question, Rank, Verify
 from beholder.judges.probes import graded, probes
+from beholder.stats.agreement import Agreement
 from beholder.stats.checks import Floats
 from beholder.stats.intraclass import ICC
 from beholder.stats.judge_bias import OWN_UNIT, PLACE_UNIT, Bias, mean_bias, seat_bias, share_bias
@@ -39,7 +40,9 @@ class PanelReliability:
         judges: The judges, in the order of the panel.
         single: ICC(2,1): how reliable one judge is.
         average: ICC(2,k): how reliable their mean is.
+        alpha: Krippendorff's alpha, interval level.
         correlations: Pearson correlation of each pair of judges; None where one is constant.
+        pairwise: Mean of these.
     """
 
     operation: str
@@ -47,7 +50,9 @@ class PanelReliability:
     judges: tuple[str, ...]
     single: ICC
     average: ICC
+    alpha: Agreement
     correlations: dict[tuple[str, str], float | None]
+    pairwise: Agreement
 
 
 PanelRating: TypeAlias = tuple[str, str, str, float]
@@ -87,7 +92,9 @@ def _reliability(operation: str, judges: tuple[str, ...], table: Floats) -> Pane
         judges=judges,
         single=stats.icc(table, "2,1"),
         average=stats.icc(table, "2,k"),
+        alpha=stats.krippendorff_alpha(table),
         correlations=correlations,
+        pairwise=stats.mean_pairwise_correlation(table),
     )
 
 
