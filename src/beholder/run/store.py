@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,8 @@ from beholder.run import codec
 from beholder.run.codec import MOST, SCORE_COLUMNS, Encoded, StoredAsker, SubjectRow
 from beholder.run.store_file import FILE_NAME, PARTS_NAME, locked, to_read, to_write
 from beholder.run.subjects import ITEM, KINDS, SubjectKind
+from beholder.run.tables_parquet import ParquetTables
 from beholder.run.tables_sqlite import SqliteTables
-
-if TYPE_CHECKING:
-    from beholder.run.tables_parquet import ParquetTables
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -83,8 +81,6 @@ class Store:
             RunError: Another process writes there, the run is kept in one file or elsewhere, or the
                 place cannot be reached.
         """
-        from beholder.run.tables_parquet import ParquetTables
-
         with locked(folder):
             new = not (folder / PARTS_NAME).is_file()
             if new and (folder / FILE_NAME).is_file():
@@ -103,8 +99,6 @@ class Store:
             RunError: There is no run in that folder, or one of another format.
         """
         if (folder / PARTS_NAME).is_file():
-            from beholder.run.tables_parquet import ParquetTables
-
             yield cls(folder, ParquetTables.to_read(folder))
             return
         with to_read(folder) as connection:

@@ -70,7 +70,7 @@ def score(
     from beholder.api import Run
     from beholder.data import read_items
     from beholder.errors import ConfigError
-    from beholder.kinds.scores import by_group, gates
+    from beholder.kinds.scores import by_group, gate_reports, gates
     from beholder.kinds.scores.kind import KIND
     from beholder.kinds.scores.page import write_report
     from beholder.report import summary_table
@@ -96,8 +96,6 @@ def score(
     ]
     goal = None if test.until is None else gates.parse_until(test.until, scored, **tools.named())
     if test.gates is not None:
-        from beholder.kinds.scores import gate_reports
-
         gate_reports.check_format(test.gates)
         if not asked and test.worse_than is None:
             raise ConfigError("--gates has nothing to write: add --fail-under or --worse-than")
