@@ -22,7 +22,7 @@ import numpy.typing as npt
 from safetensors import safe_open
 from tokenizers import Encoding, Tokenizer
 
-from beholder.embed.attention import SHARED, attend, round_steps, scales
+from beholder.embed.attention import SHARED, attend, scales
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.whole import ARITHMETIC, TILE, MakeLinear, Multiply, make_linear
 
@@ -281,7 +281,6 @@ def through(
 
 def _attend(qkv: FloatArray, lengths: Sequence[int], asked: Sequence[int]) -> FloatArray:
     """Attention in each text of its first tokens to all: (all tokens, 3 D) to (asked tokens, D)."""
-    heads = round_steps(qkv, _HEADS)
     found = np.empty((sum(asked), qkv.shape[1] // 3), dtype=np.float32)
     read = written = first = 0
     while first < len(lengths):
@@ -294,7 +293,7 @@ def _attend(qkv: FloatArray, lengths: Sequence[int], asked: Sequence[int]) -> Fl
             last += 1
         own, wanted = lengths[first:last], asked[first:last]
         stop = read + sum(own)
-        mixed = _attend_together(heads[:, read:stop], own, max(wanted))
+        mixed = _attend_together(qkv[read:stop], own, max(wanted))
         for rows, n in zip(mixed, wanted, strict=True):
             found[written : written + n] = rows[:n]
             written += n
@@ -302,28 +301,21 @@ def _attend(qkv: FloatArray, lengths: Sequence[int], asked: Sequence[int]) -> Fl
     return found
 
 
-def _attend_together(heads: FloatArray, lengths: Sequence[int], n_asked: int) -> FloatArray:
-    """Texts laid end to end, (3, tokens, heads, D), to (texts, asked, heads times D)."""
-    n_texts, longest, added = len(lengths), max(lengths), None
-    if n_texts * longest > heads.shape[1]:  # shorter ones get zeros behind
-        padded = np.zeros((3, n_texts, longest, *heads.shape[2:]), dtype=np.float32)
-        added = np.zeros((n_texts, 1, longest, 1), dtype=np.float32)
+def _attend_together(qkv: FloatArray, lengths: Sequence[int], n_asked: int) -> FloatArray:
+    """Texts laid end to end, (tokens, 3 D), to (texts, asked, D)."""
+    n_texts, longest, width, added = len(lengths), max(lengths), qkv.shape[1], None
+    if n_texts * longest > len(qkv):  # shorter ones get zeros behind
+        padded = np.zeros((n_texts, longest, width), dtype=np.float32)
+        added = np.zeros((n_texts, 1, 1, longest), dtype=np.float32)
         start = 0
         for i, n in enumerate(lengths):
-            padded[:, i, :n] = heads[:, start : start + n]
-            added[i, :, n:] = -np.inf
+            padded[i, :n] = qkv[start : start + n]
+            added[i, :, :, n:] = -np.inf
             start += n
     else:
-        padded = heads.reshape(3, n_texts, longest, *heads.shape[2:])
-    found = np.empty((n_texts, n_asked, *heads.shape[2:]), dtype=np.float32)
-    scale = heads.shape[3] ** -0.5
-    together = max(1, _SCORES // (n_texts * longest * n_asked))
-    for first in range(0, _HEADS, together):
-        part = slice(first, first + together)
-        queries, keys, values = padded[:, :, :, part].transpose(0, 1, 3, 4, 2)
-        mixed = attend(queries[..., :n_asked], keys, values, added, scale)
-        found[:, :, part] = mixed.transpose(0, 3, 1, 2)
-    return found.reshape(n_texts, n_asked, -1)
+        padded = qkv.reshape(n_texts, longest, width)
+    scale = (width // 3 // _HEADS) ** -0.5
+    return attend(padded, _HEADS, (0, n_asked), added, scale)
 
 
 def raised_gelu(places: FloatArray) -> FloatArray:

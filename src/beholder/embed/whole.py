@@ -10,7 +10,6 @@ several times sooner.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -76,14 +75,15 @@ class WholeLinear:
             factors = np.ones(len(codes)) if inputs is None else inputs.astype(np.float64)
             sums = (codes * factors[:, None]).sum(axis=0)
             bias = (bias - raised * sums * steps).astype(np.float32)
-        self._inputs, self._n_out = inputs, len(bias)
-        make = with_onnxruntime if onnx.is_installed() else with_numpy
-        self._multiply = make(codes, steps, bias, signed=not raised)
+        self._n_out = len(bias)
+        self._zeros = np.full(TILE, 0 if raised else _ZERO, np.uint8)
+        self._multiply = _product(codes, steps, bias, inputs, signed=not raised)
 
     def __call__(self, rows: FloatArray) -> FloatArray:
         """(n, in) to (n, out), each row by itself."""
         if len(rows) <= TILE:  # so many stay in the processor's cache
-            return self._multiply(rows if self._inputs is None else rows * self._inputs)
+            found: FloatArray = self._multiply(rows, self._zeros[: len(rows)])
+            return found
         found = np.empty((len(rows), self._n_out), dtype=np.float32)
         for start in range(0, len(rows), TILE):
             found[start : start + TILE] = self(rows[start : start + TILE])
@@ -108,102 +108,30 @@ def make_linear(path: Path) -> MakeLinear:
     return lambda name, weight, bias, raised: WholeLinear(weight, bias, found[name], raised)
 
 
-def with_numpy(codes: Codes, steps: FloatArray, bias: FloatArray, *, signed: bool) -> Multiply:
+def _product(
+    codes: Codes,
+    steps: FloatArray,
+    bias: FloatArray,
+    inputs: FloatArray | None,
+    *,
+    signed: bool,
+) -> onnx.Run:
     """Multiplies rows by a matrix of whole numbers.
 
     Args:
         codes: (in, out), the matrix.
         steps: (out,), what its numbers are multiples of.
         bias: (out,), added to the products.
+        inputs: (in,), what rows are multiplied by first, if by anything.
         signed: Whether numbers of rows may be below 0.
     """
-    wide, most = codes.astype(np.float32), np.float32(SIGNED if signed else UNSIGNED)
-
-    def multiply(rows: FloatArray) -> FloatArray:
-        largest = (np.abs(rows) if signed else rows).max(axis=1, keepdims=True)
-        step = np.maximum(largest, _LEAST) / most
-        found: FloatArray = np.rint(rows / step) @ wide
-        found *= steps
-        found *= step
-        found += bias
-        return found
-
-    return multiply
-
-
-def with_onnxruntime(
-    codes: Codes, steps: FloatArray, bias: FloatArray, *, signed: bool
-) -> Multiply:
-    """See ``with_numpy``: the same operations, in the same order."""
-    n_in, n_out = codes.shape
-    run = onnx.session(
-        [
-            onnx.node("Abs", "rows", "sizes"),
-            onnx.node("ReduceMax", f"{'sizes' if signed else 'rows'} axis", "largest", keepdims=0),
-            onnx.node("Max", "largest least", "positive"),
-            onnx.node("Div", "positive most", "step"),
-            onnx.node("QuantizeLinear", "rows step zeros", "whole", axis=0),
-            onnx.node("MatMulIntegerToFloat", "whole codes one steps zero", "products", own=True),
-            onnx.node("Unsqueeze", "step axis", "column"),
-            onnx.node("Mul", "products column", "stepped"),
-            onnx.node("Add", "stepped bias", "out"),
-        ],
-        {
-            "axis": np.array([1], np.int64),
-            "least": _LEAST,
-            "most": np.float32(SIGNED if signed else UNSIGNED),
-            "codes": codes,
-            "one": np.float32(1),
-            "steps": steps,
-            "zero": np.uint8(_ZERO if signed else 0),
-            "bias": bias,
-        },
-        {"rows": ("float32", ("n", n_in)), "zeros": ("uint8", ("n",))},
-        {"out": ("float32", ("n", n_out))},
-    )
-    zeros = np.full(TILE, _ZERO if signed else 0, np.uint8)
-    return lambda rows: run(rows, zeros[: len(rows)])
-
-
-def products_of_stacks(a: FloatArray, b: FloatArray) -> FloatArray:
-    """(k, l, n, m) times (k, l, m, o), float32 of whole numbers whose sums stay below 2**24."""
-    if not onnx.is_installed():
-        return a @ b
-    found: FloatArray = _stacks()(np.ascontiguousarray(a), np.ascontiguousarray(b))
-    return found
-
-
-def largest(stacks: FloatArray) -> FloatArray:
-    """Of each column the largest number: (k, l, n, m) to (k, l, 1, m)."""
-    library = onnx.is_installed()
-    found: FloatArray
-    found = _reduced("ReduceMax")(stacks) if library else stacks.max(axis=2, keepdims=True)
-    return found
-
-
-def sums(stacks: FloatArray) -> FloatArray:
-    """Of each column the sum, which must be exact: (k, l, n, m) to (k, l, 1, m)."""
-    library = onnx.is_installed()
-    found: FloatArray
-    found = _reduced("ReduceSum")(stacks) if library else stacks.sum(axis=2, keepdims=True)
-    return found
-
-
-@cache
-def _stacks() -> onnx.Run:
-    return onnx.session(
-        [onnx.node("MatMul", "a b", "out")],
-        {},
-        {"a": ("float32", ("k", "l", "n", "m")), "b": ("float32", ("k", "l", "m", "o"))},
-        {"out": ("float32", ("k", "l", "n", "o"))},
-    )
-
-
-@cache
-def _reduced(operator: str) -> onnx.Run:
-    return onnx.session(
-        [onnx.node(operator, "a axis", "out", keepdims=1)],
-        {"axis": np.array([2], np.int64)},
-        {"a": ("float32", ("k", "l", "n", "m"))},
-        {"out": ("float32", ("k", "l", 1, "m"))},
-    )
+    graph = onnx.Graph(given=("float32", "n", len(codes)), zeros=("uint8", "n"))
+    rows = "given" if inputs is None else graph("Mul", "given", inputs)
+    sizes = graph("Abs", rows) if signed else rows
+    largest = graph("Max", graph("ReduceMax", sizes, [1], keepdims=0), _LEAST)
+    step = graph("Div", largest, np.float32(SIGNED if signed else UNSIGNED))
+    whole = graph("QuantizeLinear", rows, step, "zeros", axis=0)
+    zero = np.uint8(_ZERO if signed else 0)
+    found = graph("MatMulIntegerToFloat", whole, codes, np.float32(1), steps, zero)
+    found = graph("Mul", found, graph("Unsqueeze", step, [1]))
+    return graph.session(graph("Add", found, bias))

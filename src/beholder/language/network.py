@@ -27,7 +27,7 @@ from safetensors import safe_open
 from tokenizers import Tokenizer
 
 from beholder.embed import minilm
-from beholder.embed.attention import SHARED, STEPS, attend, round_steps, scales
+from beholder.embed.attention import SHARED, STEPS, attend, scales
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import on_grid
 from beholder.embed.minilm import Norm
@@ -115,7 +115,7 @@ class _Block:
     wide_norm: Norm
     qkv: Multiply
     attended: Multiply
-    distances: FloatArray  # (heads, 3 * _NEAR, _NEAR): to a word from each that sees it
+    distances: FloatArray  # (heads, 2 * _NEAR, 3 * _NEAR): from a word to each that it sees
 
     def __call__(self, x: FloatArray) -> FloatArray:
         n = len(x)
@@ -124,18 +124,17 @@ class _Block:
         triples[1:, 0], triples[:-1, 2] = own[:-1], own[1:]
         pairs = self.near(triples.reshape(n, -1))
         x = x + np.maximum(pairs[:, :WIDTH], pairs[:, WIDTH:])
-        heads = round_steps(self.qkv(self.wide_norm(x)), N_HEADS)
-        queries, keys, values = heads.transpose(0, 2, 3, 1)[:, None]
-        mixed = np.empty((n, N_HEADS, WIDTH // N_HEADS), dtype=np.float32)
-        for start in range(0, n, _NEAR):
-            stop = min(start + _NEAR, n)
+        qkv = self.qkv(self.wide_norm(x))[None]
+        mixed = np.empty_like(x)
+        size = n if n <= 2 * _NEAR else _NEAR
+        for start in range(0, n, size):
+            stop = min(start + size, n)
             low, high = max(0, start - _NEAR), min(stop + _NEAR, n)
             skipped = _NEAR - (start - low)
-            far = self.distances[:, skipped : skipped + high - low, : stop - start]
-            seen = keys[..., low:high], values[..., low:high]
-            found = attend(queries[..., start:stop], *seen, far)
-            mixed[start:stop] = found[0].transpose(2, 0, 1)
-        return x + self.attended(mixed.reshape(n, WIDTH))
+            far = self.distances[:, : stop - start, skipped : skipped + high - low]
+            asked = start - low, stop - low
+            mixed[start:stop] = attend(qkv[:, low:high], N_HEADS, asked, far[None])[0]
+        return x + self.attended(mixed)
 
 
 class Network:
@@ -286,7 +285,7 @@ def sentence_bounds(starts: FloatArray) -> list[int]:
 
 def _by_place(distances: FloatArray) -> FloatArray:
     """Scores by distance (heads, 2 * FAR + 1) as ``_Block.distances``, in steps."""
-    far = np.arange(3 * _NEAR)[:, None] - _NEAR - np.arange(_NEAR)
+    far = np.arange(3 * _NEAR) - _NEAR - np.arange(2 * _NEAR)[:, None]
     places = np.clip(far, -FAR, FAR) + FAR
     found: FloatArray = distances[:, places].astype(np.float32) * np.float32(STEPS)
     return found
