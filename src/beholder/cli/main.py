@@ -133,7 +133,7 @@ def _message(error: BeholderError | CycloptsError) -> str:
 
 def main() -> None:
     """Run the command line and exit."""
-    gc.set_threshold(50_000)  # imports make little garbage; to look for it is a tenth of a start
+    gc.set_threshold(200_000)  # imports make little garbage; to look for it is a tenth of a start
     atexit.register(gc.freeze)  # the search for garbage at exit takes a sixth of a short run
     arguments = sys.argv[1:]
     for stream in (sys.stdout, sys.stderr):

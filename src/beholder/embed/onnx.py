@@ -85,6 +85,8 @@ class Graph:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = options.enable_mem_pattern = False
+        # Operations stay as written; to look for better ones takes longer than it saves.
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         model, providers = self.encoded(output, kind), ["CPUExecutionProvider"]
         made: Any = onnxruntime.InferenceSession(model, options, providers=providers)
         made._model_bytes = b""  # kept to begin again with other providers, of which there are none
