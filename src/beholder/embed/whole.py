@@ -66,8 +66,8 @@ class WholeLinear:
         if inputs is not None:
             weight = weight / inputs[:, None]
         steps = np.maximum(np.abs(weight).max(axis=0) / np.float32(WEIGHT), _LEAST)
-        codes = np.ascontiguousarray(np.rint(weight / steps), dtype=np.int8)
-        most = int(np.abs(codes.astype(np.int32)).sum(axis=0).max())
+        codes = np.ascontiguousarray(np.rint(weight / steps).astype(np.int8))
+        most = int(np.abs(codes).sum(axis=0, dtype=np.int32).max())
         if most * UNSIGNED >= EXACT:
             raise ValueError(f"sums of weights up to {most}: a float32 would round their products")
         if raised:
