@@ -84,7 +84,7 @@ class Document:
         parser: What made the tree, for signatures.
     """
 
-    __slots__ = ("_children", "_deps", "parser", "sentences", "text", "words")
+    __slots__ = ("_children", "_deps", "_forms", "parser", "sentences", "text", "words")
 
     def __init__(
         self, text: str, words: Sequence[Word], sentences: Sequence[Span], parser: str
@@ -95,6 +95,7 @@ class Document:
         self.parser = parser
         self._children: dict[int, list[tuple[Word, str]]] = defaultdict(list)
         self._deps: dict[int, set[str]] = defaultdict(set)  # by which words are attached to each
+        self._forms: dict[int, set[str]] = defaultdict(set)
         for word in self.words:
             if word.head != word.index:
                 kind = word.dep.split(":")[0]
@@ -173,6 +174,13 @@ class Document:
             if not deps or kind in deps or child.dep in deps:
                 return child
         return None
+
+    def forms(self, sentence: int) -> set[str]:
+        """The words of a sentence in lower case, and their base forms."""
+        if not self._forms:
+            for word in self.words:
+                self._forms[word.sentence].update((word.lower, word.lemma))
+        return self._forms[sentence]
 
     def subtree(self, word: Word) -> list[Word]:
         """The word and all below it, in text order."""
