@@ -28,6 +28,7 @@ _MEMORY = 8
 """How many of the last mentions of a thing are looked at."""
 _WINDOW = 60
 """How many earlier things are looked at for one mention; keeps long texts linear."""
+_ON_BODY = BODY | WORN
 
 
 class _Thing:
@@ -339,7 +340,7 @@ def _weight(group: tuple[MentionSpan, ...]) -> tuple[bool, bool]:
 
 def _is_on_body(mention: MentionSpan) -> bool:
     """Whether it is a part of someone or worn: "others" are no other knees."""
-    return mention.word.lemma in BODY | WORN or is_kind(mention.word.lower, "clothing")
+    return mention.word.lemma in _ON_BODY or is_kind(mention.word.lower, "clothing")
 
 
 def _is_picture(mention: MentionSpan) -> bool:

@@ -92,6 +92,7 @@ def preposition(document: Document, noun: Word) -> tuple[Word, ...]:
 
 
 _NO_QUALITY = lex.QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}
+_NO_DEGREE = lex.FOCUS_ADVERBS | lex.NEGATIONS
 _OF_ACTS = ("difficult", "easy", "hard", "impossible")
 """Adjectives that before "to" say nothing of a thing itself."""
 _AROUND = ("outside", "inside", "above", "below", "nearby")
@@ -178,7 +179,7 @@ def with_degree(document: Document, word: Word) -> tuple[Word, ...]:
     """The adjective with "very", "brightly", shades and measures ("ten years") before it."""
     before = document.before(word, "advmod", "amod", "obl:npmod", "compound", "obl:unmarked")
     before = [c for c in before if c.pos in ("ADV", "ADJ", "NOUN", "PART")]
-    before = [c for c in before if c.lower not in lex.FOCUS_ADVERBS | lex.NEGATIONS]
+    before = [c for c in before if c.lower not in _NO_DEGREE]
     inner = [d for c in before for d in document.children(c, "advmod") if d.lower in lex.DEGREES]
     inner += [n for c in before for n in document.children(c, "nummod")]
     return tuple(sorted({*before, *inner, word}))

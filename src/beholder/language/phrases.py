@@ -18,6 +18,8 @@ SHARES = frozenset(
 _PARTS = frozenset(("all", "each", "every", "half", "most", "not all"))
 """Words that say so right before a noun, too: "most seats"."""
 _BEFORE_NOUNS = ("nummod", "det", "amod", "advmod", "compound")
+_RELATIVE = lex.RELATIVE_PRONOUNS - {"this"}
+_QUANTIFIERS = lex.QUANTIFIERS - {"other", "single", "another"}
 _WHOLE = ("all", "both", "each", "others")
 _MODIFIES = ("compound", "amod", "flat", "nmod:desc", "fixed", "goeswith")
 
@@ -123,7 +125,7 @@ def is_modifier(document: Document, word: Word) -> bool:
         first = document.words[word.head]
         if first.pos == "ADJ" and not word.is_plural and not document.children(word, "det", "amod"):
             return not document.child(word, "nsubj", "cop", "case")
-        described = first.lower in lex.COLOURS | lex.MATERIALS or first.lower == "left"
+        described = first.lower in lex.QUALITIES or first.lower == "left"
         return described and is_modifier(document, first)
     alone = word.lower in lex.COLOURS and word.dep in ("ROOT", "xcomp", "obl", "nmod:unmarked")
     return alone and (word.dep == "xcomp" or bool(document.child(word, "cop")))
@@ -152,7 +154,7 @@ def is_time(document: Document, word: Word) -> bool:
 
 
 def _is_entity_pronoun(word: Word) -> bool:
-    if word.dep in ("det", "expl", "nmod:poss") or word.lower in lex.RELATIVE_PRONOUNS - {"this"}:
+    if word.dep in ("det", "expl", "nmod:poss") or word.lower in _RELATIVE:
         return word.lower == "that" and word.dep in ("nsubj", "obj", "obl") and word.tag == "DT"
     return word.lower in lex.PERSONAL or word.lower in _WHOLE
 
@@ -278,7 +280,7 @@ def is_quality(document: Document, child: Word) -> bool:
     """Whether a noun before a noun is a colour or material and so an attribute."""
     if is_of_name(child, child) or is_of_name(child, document.words[child.head]):
         return False
-    return child.lower in lex.COLOURS or child.lower in lex.MATERIALS
+    return child.lower in lex.QUALITIES
 
 
 def quantity(document: Document, word: Word) -> str | None:
@@ -286,7 +288,7 @@ def quantity(document: Document, word: Word) -> str | None:
     if written := numeral(document, word):
         return " ".join(counting.lower for counting in written)
     for child in document.children(word, "det", "amod", "det:predet"):
-        quantifier = child.lower in lex.QUANTIFIERS - {"other", "single", "another"}
+        quantifier = child.lower in _QUANTIFIERS
         superlative = child.tag == "JJS" and child.lower != "most"
         if quantifier and not superlative and child.index < word.index:
             return _denied(document, child)

@@ -29,9 +29,15 @@ _TRACES = _words("traces")
 _BARE_PLACES = _words("bare places")
 _MEASURES = _words("measures")
 _LIKENESS = _words("likeness")
+_LOOKS = PROPERTIES | _TRACES
+_NO_THINGS = _NOTHING | PROPERTIES
+_STANDING_FOR = PROPERTIES | _ANOTHER
+_PLACES = lex.POSITIONS | _BARE_PLACES
 _BEARING_SIGNS = _words("bearing signs")
 _SUPERLATIVES = ("closest", "farthest", "furthest", "largest", "nearest", "smallest", "tallest")
 _SHOTS = frozenset(("close-up", "closeup", "scene", "shot", "view"))
+_WHOLES = _NOTHING | _SHOTS | lex.PICTURES
+_NO_PREDICATES = _WHOLES | _LOOKS | {"point"}
 VAGUE = _words("vague")
 """Nouns that may stand for whatever else is named at their place."""
 GENERIC = _words("generic")
@@ -71,14 +77,14 @@ def _free_predicates(document: Document, phrases: Phrases) -> None:
 
 def names_nothing(word: Word) -> bool:
     """Whether a noun of a predicate says nothing that can be seen: "is a contrast", "a canvas"."""
-    return word.lemma in _NOTHING | _TRACES | PROPERTIES | lex.PICTURES | _SHOTS | {"point"}
+    return word.lemma in _NO_PREDICATES
 
 
 def colours_of(document: Document, noun: Word) -> list[Word]:
     """The colours that a noun for a look names: "a shade of blue", "a vibrant green hue"."""
     if is_colour(document, noun):
         return [noun]
-    if noun.lemma not in PROPERTIES | _TRACES:
+    if noun.lemma not in _LOOKS:
         return []
     found = [w for w in document.children(noun, "amod", "compound") if w.lower in lex.COLOURS]
     for below in document.children(noun, "nmod"):
@@ -97,7 +103,7 @@ def is_colour(document: Document, word: Word) -> bool:
 
 def _meant(document: Document, phrases: Phrases, word: Word) -> Word | None:
     """The noun or pronoun that a word stands for, or None."""
-    if word.lemma not in PROPERTIES | _ANOTHER:
+    if word.lemma not in _STANDING_FOR:
         return None
     for below in document.children(word, "nmod", "nmod:poss"):
         of = any(case.lower == "of" for case in document.children(below, "case"))
@@ -115,14 +121,14 @@ def _kind(document: Document, phrase: Phrase) -> EntityKind:
         return "pronoun"
     if _names_nothing(document, phrase, lemma):
         return "unseen"
-    bare = len(phrase.name) == 1 and lemma in lex.POSITIONS | _BARE_PLACES
+    bare = len(phrase.name) == 1 and lemma in _PLACES
     return "place" if bare else "thing"
 
 
 def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
     word = phrase.word
     described = [w.lower for w in document.children(word, "amod", "compound")]
-    plain = not any(each in lex.COLOURS or each in lex.MATERIALS for each in described)
+    plain = lex.QUALITIES.isdisjoint(described)
     whole = "_".join([*(w.lower for w in phrase.name[:-1]), lemma])
     if not _PHRASES.isdisjoint([whole, *(f"{each}_{lemma}" for each in described)]):
         return True
@@ -159,7 +165,7 @@ def _is_effect(document: Document, word: Word) -> bool:
         return False
     below = (n for noun in (verb, first) for n in document.children(noun, "obl", "nmod"))
     to = (n for n in below if any(case.lower == "to" for case in document.children(n, "case")))
-    return any(n.lemma in _NOTHING | _SHOTS | lex.PICTURES or _is_whole(document, n) for n in to)
+    return any(n.lemma in _WHOLES or _is_whole(document, n) for n in to)
 
 
 def _is_whole(document: Document, word: Word) -> bool:
@@ -215,5 +221,4 @@ def _is_shade(document: Document, word: Word) -> bool:
 def _of_nothing(document: Document, word: Word) -> bool:
     """Whether a noun is "of" a colour, a look or an effect."""
     below = document.children(word, "nmod")
-    looks = _NOTHING | PROPERTIES
-    return any(n.lower in lex.COLOURS or n.lemma in looks or _is_quality(n.lemma) for n in below)
+    return any(n.lower in lex.COLOURS or n.lemma in _NO_THINGS or _is_quality(n.lemma) for n in below)
