@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from beholder.language import clauses
 from beholder.language import lexicon as lex
@@ -15,8 +15,7 @@ from beholder.language.phrases import Phrases, is_figure, is_of_name, is_positio
 from beholder.language.unseen import colours_of, names_nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A preposition, with a position noun if there is one, and what it is relative to.
 
     Attributes:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from beholder.errors import ConfigError
 from beholder.language.document import Document, Word
@@ -37,8 +37,7 @@ _RESTRICTING = frozenset(["with", "in", "wearing"])
 _CONTRASTS = (COLOURS, *map(frozenset, map(str.split, sections("lexicon.txt")["contrasts"])))
 
 
-@dataclass(frozen=True, slots=True)
-class MentionSpan:
+class MentionSpan(NamedTuple):
     """A noun or pronoun that means something.
 
     Attributes:
