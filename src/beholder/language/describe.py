@@ -78,16 +78,17 @@ def preposition(document: Document, noun: Word) -> tuple[Word, ...]:
     cases = [c for c in document.before(noun, "case") if c.lower not in ("'s", "'")]
     if not cases:
         return ()
-    words = set(cases)
+    words = {case.index: case for case in cases}
     for case in cases:
-        words.update(document.children(case, "fixed"))
-        words.update(c for c in document.before(case, "advmod", "amod") if c.lower in LEADS)
-    first = min(words).index
+        below = document.children(case, "fixed")
+        below += [c for c in document.before(case, "advmod", "amod") if c.lower in LEADS]
+        words.update((word.index, word) for word in below)
+    first = min(words)
     for before in document.words[max(0, first - 1) : first]:
         tied = before.head in (noun.index, noun.head, first)
-        if before.lower in LEADS and tied and before.dep in ("advmod", "case", "amod"):
-            words.add(before)
-    return tuple(word for word in sorted(words) if word.lower not in SKIPPED)
+        if tied and before.dep in ("advmod", "case", "amod") and before.lower in LEADS:
+            words[before.index] = before
+    return tuple([words[at] for at in sorted(words) if words[at].lower not in SKIPPED])
 
 
 _NO_QUALITY = lex.QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}
@@ -107,8 +108,10 @@ def attribute_facts(document: Document, phrases: Phrases) -> Iterator[AttributeF
         if document.words[index].lemma not in lex.PARTITIVES:  # the group is small, not the trees
             yield from modifiers(document, document.words[index], target)
     for word in document:
-        yield from predicate_adjectives(document, word, phrases)
-        yield from predicate_nouns(document, word, phrases)
+        if word.pos == "ADJ" or (word.is_noun and word.lower in lex.COLOURS):
+            yield from predicate_adjectives(document, word, phrases)
+        if document.child(word, "cop") or word.index in phrases.stands_for:
+            yield from predicate_nouns(document, word, phrases)
 
 
 def modifiers(document: Document, noun: Word, target: int) -> Iterator[AttributeFact]:
@@ -150,9 +153,11 @@ def _describes(document: Document, child: Word, noun: Word) -> bool:
 
 
 def _in_brackets(document: Document, word: Word) -> bool:
-    first, last = with_degree(document, word)[0].index, word.index + 1
-    around = (*document.words[max(0, first - 1) : first], *document.words[last : last + 1])
-    return [side.text for side in around] == ["(", ")"]
+    following = document.words[word.index + 1 : word.index + 2]
+    if not following or following[0].text != ")":
+        return False
+    first = with_degree(document, word)[0].index
+    return first > 0 and document.words[first - 1].text == "("
 
 
 def _is_shade_of(word: Word, following: Word, noun: Word) -> bool:
@@ -177,6 +182,8 @@ def _is_adjectival(document: Document, word: Word) -> bool:
 def with_degree(document: Document, word: Word) -> tuple[Word, ...]:
     """The adjective with "very", "brightly", shades and measures ("ten years") before it."""
     before = document.before(word, "advmod", "amod", "obl:npmod", "compound", "obl:unmarked")
+    if not before:
+        return (word,)
     before = [c for c in before if c.pos in ("ADV", "ADJ", "NOUN", "PART")]
     before = [c for c in before if c.lower not in _NO_DEGREE]
     inner = [d for c in before for d in document.children(c, "advmod") if d.lower in lex.DEGREES]
@@ -196,8 +203,7 @@ def predicate_adjectives(
     document: Document, word: Word, phrases: Phrases
 ) -> Iterator[AttributeFact]:
     """As in "is tall", "looks old", "painted white"; also the adjectives joined to them."""
-    adjective = word.pos == "ADJ" or (word.is_noun and word.lower in lex.COLOURS)
-    rule = _predicate_rule(document, word) if adjective else None
+    rule = _predicate_rule(document, word)
     if rule is None or word.lower in _NO_QUALITY or word.index in phrases.by_word:
         return
     # "Wider than it is tall", "hard to make out"; "full of water", "next to a plate" are relations.
@@ -240,8 +246,6 @@ def _predicate_rule(document: Document, word: Word) -> str | None:
 
 def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterator[AttributeFact]:
     """As in "is a doctor", "is in the foreground", "is nearby"."""
-    if not document.child(word, "cop") and word.index not in phrases.stands_for:
-        return
     polarity = not clauses.is_denied(document, word)
     told: list[tuple[tuple[Word, ...], str, AttributeKind, str]] = []
     if word.pos == "ADV" and word.lower not in lex.FOCUS_ADVERBS:

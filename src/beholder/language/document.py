@@ -150,16 +150,17 @@ class Document:
         A name stands for its subtypes too: ``nsubj`` gives ``nsubj:pass``, while ``nsubj:pass``
         gives only itself.
         """
-        below = self._children.get(word.index, ())
+        below = self._children.get(word.index)
+        if below is None or (deps and self._deps[word.index].isdisjoint(deps)):
+            return []
         if not deps:
             return [child for child, _ in below]
-        if not below or self._deps[word.index].isdisjoint(deps):
-            return []
         return [child for child, kind in below if kind in deps or child.dep in deps]
 
     def before(self, word: Word, *deps: str) -> list[Word]:
         """The ``children`` that stand before the word."""
-        return [child for child in self.children(word, *deps) if child.index < word.index]
+        found = self.children(word, *deps)
+        return [child for child in found if child.index < word.index] if found else found
 
     def after(self, word: Word, *deps: str) -> list[Word]:
         """The ``children`` that stand after the word."""
@@ -167,8 +168,8 @@ class Document:
 
     def child(self, word: Word, *deps: str) -> Word | None:
         """The first child with one of these relations."""
-        below = self._children.get(word.index, ())
-        if not below or (deps and self._deps[word.index].isdisjoint(deps)):
+        below = self._children.get(word.index)
+        if below is None or (deps and self._deps[word.index].isdisjoint(deps)):
             return None
         for child, kind in below:
             if not deps or kind in deps or child.dep in deps:

@@ -206,10 +206,10 @@ def spans(words: Sequence[Word]) -> tuple[Span, ...]:
     """The characters of some words, neighbours joined into one span."""
     merged: list[Span] = []
     last = -2
-    for word in sorted({*words}):
+    for word in sorted(words):
         if word.index == last + 1:
             merged[-1] = (merged[-1][0], word.end)
-        else:
+        elif word.index != last:
             merged.append(word.span)
         last = word.index
     return tuple(merged)

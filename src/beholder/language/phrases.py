@@ -73,6 +73,8 @@ class Phrases:
 
     def word_meant(self, index: int) -> int:
         """The last word that a word stands for, itself if for none."""
+        if index not in self.stands_for:
+            return index
         seen: set[int] = set()
         while index in self.stands_for and index not in seen:
             seen.add(index)
@@ -92,12 +94,12 @@ def find_phrases(document: Document) -> Phrases:
 def _is_candidate(document: Document, word: Word) -> bool:
     if not (word.text.isalnum() or any(c.isalnum() for c in word.text)):
         return False
+    if word.is_noun:
+        return not is_modifier(document, word) and not is_time(document, word)
     if word.pos == "PRON" and word.lower not in SHARES:
         return _is_entity_pronoun(word)
     if is_figure(word):  # "17 is painted on it"; in "showing 4:40" the verb's subject has it
         return word.dep.startswith("nsubj") and not follows_verb(document, word)
-    if word.is_noun:
-        return not is_modifier(document, word) and not is_time(document, word)
     return _is_selector(document, word) or _partitive_noun(document, word) is not None
 
 
@@ -133,9 +135,10 @@ def is_modifier(document: Document, word: Word) -> bool:
 
 def is_bare_colour(document: Document, word: Word) -> bool:
     """Whether a colour after a preposition is only a colour: "painted in black and white"."""
+    if word.lower not in lex.COLOURS or document.child(word, "det"):
+        return False
     first = document.words[word.head] if word.dep == "conj" else word
-    cased = document.child(first, "case") or document.child(word, "case")
-    return word.lower in lex.COLOURS and cased is not None and not document.child(word, "det")
+    return bool(document.child(first, "case") or document.child(word, "case"))
 
 
 def named_subject(document: Document, word: Word) -> Word | None:
@@ -161,8 +164,9 @@ def _is_entity_pronoun(word: Word) -> bool:
 
 def _is_selector(document: Document, word: Word) -> bool:
     """A number or "other" used as a noun."""
-    counts = document.words[word.head].dep == "nummod"  # "two or three men"
-    if counts or word.lower not in lex.SELECTORS or word.dep in _BEFORE_NOUNS:
+    if word.lower not in lex.SELECTORS or word.dep in _BEFORE_NOUNS:
+        return False
+    if document.words[word.head].dep == "nummod":  # "two or three men"
         return False
     return word.dep.split(":")[0] in ("nsubj", "obj", "obl", "nmod", "ROOT", "conj", "appos")
 

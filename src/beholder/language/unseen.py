@@ -132,9 +132,10 @@ def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
     whole = "_".join([*(w.lower for w in phrase.name[:-1]), lemma])
     if not _PHRASES.isdisjoint([whole, *(f"{each}_{lemma}" for each in described)]):
         return True
-    weather = document.child(word, "cop") and not lex.WEATHER.isdisjoint(described)
-    if (lemma in _NOTHING and not weather) or _is_quality(lemma) or is_colour(document, word):
+    if lemma in _NOTHING and (lex.WEATHER.isdisjoint(described) or not document.child(word, "cop")):
         return True  # but "it is a sunny day" says the weather
+    if _is_quality(lemma) or is_colour(document, word):
+        return True
     near = [w.lower for w in document.words[max(0, word.index - 2) : word.index + 3]]
     if near.count(word.lower) > 1 and not {"by", "in", "to"}.isdisjoint(near):
         return True  # "shoulder to shoulder", "side by side"
@@ -160,8 +161,8 @@ def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
 def _is_effect(document: Document, word: Word) -> bool:
     """Whether a noun is what a look adds to the picture: "adding texture to the scene"."""
     first = document.words[word.head] if word.dep == "conj" else word
-    verb = document.head(first)
-    if first.dep != "obj" or verb is None or verb.lemma not in EFFECT_VERBS:
+    verb = document.head(first) if first.dep == "obj" else None
+    if verb is None or verb.lemma not in EFFECT_VERBS:
         return False
     below = (n for noun in (verb, first) for n in document.children(noun, "obl", "nmod"))
     to = (n for n in below if any(case.lower == "to" for case in document.children(n, "case")))
@@ -180,17 +181,17 @@ def _is_compared(document: Document, word: Word) -> bool:
         if above is None or above.lemma in _LIKENESS:
             return above is not None
         word = above
-    head = document.head(word)
-    return head is not None and word.dep in ("obl", "obj") and head.lemma in _LIKENESS
+    head = document.head(word) if word.dep in ("obl", "obj") else None
+    return head is not None and head.lemma in _LIKENESS
 
 
 def _is_trait(document: Document, word: Word) -> bool:
     """Whether "signs" are traces of age or use: "exhibits signs of weathering"."""
-    verb = document.head(word)
-    if word.lemma != "sign" or word.dep != "obj" or verb is None:
+    verb = document.head(word) if word.lemma == "sign" and word.dep == "obj" else None
+    if verb is None or verb.lemma not in _BEARING_SIGNS:
         return False
     below = [c for noun in document.children(word, "nmod") for c in document.children(noun, "case")]
-    return verb.lemma in _BEARING_SIGNS and any(case.lower == "of" for case in below)
+    return any(case.lower == "of" for case in below)
 
 
 def _is_quality(lemma: str) -> bool:
@@ -213,9 +214,10 @@ def _is_no_noun(word: Word) -> bool:
 
 def _is_shade(document: Document, word: Word) -> bool:
     """Read "light" in "shades of light and dark blue"."""
+    if word.lower not in lex.SHADES or document.child(word, "det", "amod"):
+        return False
     joined = document.children(word, "conj")
-    bare = word.lower in lex.SHADES and not document.children(word, "det", "amod")
-    return bare and any(w.lower in lex.COLOURS | lex.SHADES for w in joined)
+    return any(w.lower in lex.COLOURS | lex.SHADES for w in joined)
 
 
 def _of_nothing(document: Document, word: Word) -> bool:
