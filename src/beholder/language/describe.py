@@ -37,16 +37,15 @@ class Place(NamedTuple):
         return bool(self.words) and self.words[0].lower in AFFIRMED
 
 
-def place(document: Document, noun: Word, phrases: Phrases, borrowed: Word | None = None) -> Place:
+def place(document: Document, noun: Word, phrases: Phrases, words: tuple[Word, ...]) -> Place:
     """What the preposition before a noun says.
 
     Args:
         document: The document.
         noun: A noun with a preposition.
         phrases: The phrases of the document.
-        borrowed: The first of several conjuncts, which has the preposition for all of them.
+        words: The preposition; the first of several conjuncts has it for all of them.
     """
-    words = preposition(document, noun) or (preposition(document, borrowed) if borrowed else ())
     if not is_position(document, noun) or noun.index in phrases.by_word:
         return Place(words, noun)
     return _position(document, noun, words, phrases)
@@ -250,8 +249,8 @@ def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterato
     told: list[tuple[tuple[Word, ...], str, AttributeKind, str]] = []
     if word.pos == "ADV" and word.lower not in lex.FOCUS_ADVERBS:
         told = [((word,), word.lower, "position", "copula")]
-    elif word.is_noun and preposition(document, word):
-        found = place(document, word, phrases)
+    elif word.is_noun and (link := preposition(document, word)):
+        found = place(document, word, phrases, link)
         if found.target is None:
             told = [(found.words, found.text, "position", "position")]
     elif names_nothing(word):

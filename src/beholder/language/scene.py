@@ -214,8 +214,9 @@ def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "buil
     name_pronouns(document, phrases, links)
     builder = Builder(document, phrases, links)
     builder.add(attribute_facts(document, phrases))
-    builder.add(year_facts(document, phrases))
-    builder.add(numeral_facts(document, phrases))
+    numerals = [w for w in document if _NUMERAL.fullmatch(w.text) and w.index not in phrases.by_word]
+    builder.add(year_facts(document, phrases, numerals))
+    builder.add(numeral_facts(document, phrases, numerals))
     builder.add(relation_facts(document, phrases))
     return builder.graph(rules)
 
@@ -236,13 +237,12 @@ def _runs(document: Document) -> dict[Span, tuple[str, str]]:
         if 1 < len(inside) <= _MOST_QUOTED and inside[0].sentence == inside[-1].sentence:
             runs[inside[0].index, inside[-1].index + 1] = _NAME
     for first, second in pairwise(document):
-        if _is_proper(first) and second.lower == "of":
+        if first.text[:1].isupper() and second.lower == "of" and _is_proper(first):
             last = document.words[second.index + 1 : second.index + 3]
             last = last[1:] if last and last[0].lower == "the" else last[:1]
             if last and _is_proper(last[0]):
                 runs[first.index, last[0].index + 1] = _NAME
-    for first, second in pairwise(document):
-        symbol = "SYM" in (first.pos, second.pos)
+        symbol = first.pos == "SYM" or second.pos == "SYM"
         if symbol and _NUMERAL.fullmatch(document.text[first.start : second.end]):
             runs[first.index, second.index + 1] = ("NUM", "CD")
     return runs
@@ -250,7 +250,7 @@ def _runs(document: Document) -> dict[Span, tuple[str, str]]:
 
 def _is_proper(word: Word) -> bool:
     noun = word.pos == "NOUN" and word.index > 0  # "the Statue of Liberty"
-    return word.text[:1].isupper() and (noun or word.pos == "PROPN")
+    return (noun or word.pos == "PROPN") and word.text[:1].isupper()
 
 
 def _quoted_as_objects(document: Document) -> Document:
@@ -266,10 +266,10 @@ def _quoted_as_objects(document: Document) -> Document:
 
 def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
     """Settle "It is a dog": what "it" repeats is a dog, or "it" is the dog that is named here."""
-    for word in document:
+    for word in [document.words[index] for index in links.same]:
         head = document.head(word) if word.lower == "it" else None
         if head is not None and head.lemma in WEATHER:
-            links.same.pop(word.index, None)
+            del links.same[word.index]
     for index in list(phrases.by_word):
         noun = document.words[index]
         subject = named_subject(document, noun)
@@ -288,10 +288,12 @@ def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
             del phrases.by_word[subject.index]
 
 
-def year_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
+def year_facts(
+    document: Document, phrases: Phrases, numerals: Iterable[Word]
+) -> Iterator[AttributeFact]:
     """Years behind a preposition, of the noun before them or of what their verb is said of."""
-    for word in document:
-        if not YEAR.fullmatch(word.text) or word.index in phrases.by_word:
+    for word in numerals:
+        if not YEAR.fullmatch(word.text):
             continue
         cases = [c for c in document.children(word, "case") if c.lower in DATING]
         head = document.head(word)
@@ -305,11 +307,11 @@ def year_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
 _NUMERAL = re.compile(r"[$€£#]? ?\d[\d.,:/]*(?: ?[%°])?", re.ASCII)
 
 
-def numeral_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
+def numeral_facts(
+    document: Document, phrases: Phrases, numerals: Iterable[Word]
+) -> Iterator[AttributeFact]:
     """Bare numerals, of the noun or the subject that they say something of: "shows 4:40"."""
-    for word in document:
-        if not _NUMERAL.fullmatch(word.text) or word.index in phrases.by_word:
-            continue
+    for word in numerals:
         if YEAR.fullmatch(word.text) and document.child(word, "case"):
             continue
         said, head = word, document.head(word)
