@@ -109,7 +109,7 @@ def attribute_facts(document: Document, phrases: Phrases) -> Iterator[AttributeF
     for word in document:
         if word.pos == "ADJ" or (word.is_noun and word.lower in lex.COLOURS):
             yield from predicate_adjectives(document, word, phrases)
-        if document.child(word, "cop") or word.index in phrases.stands_for:
+        if "cop" in document.relations(word) or word.index in phrases.stands_for:
             yield from predicate_nouns(document, word, phrases)
 
 

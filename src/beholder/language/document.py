@@ -95,7 +95,7 @@ class Document:
         self.parser = parser
         self._children: dict[int, list[tuple[Word, str]]] = defaultdict(list)
         self._deps: dict[int, set[str]] = defaultdict(set)  # by which words are attached to each
-        self._forms: dict[int, set[str]] = defaultdict(set)
+        self._forms: list[set[str]] = []
         for word in self.words:
             if word.head != word.index:
                 kind = word.dep.split(":")[0]
@@ -176,11 +176,16 @@ class Document:
                 return child
         return None
 
+    def relations(self, word: Word) -> Collection[str]:
+        """The relations of the words attached to a word, each with and without its subtype."""
+        return self._deps.get(word.index, ())
+
     def forms(self, sentence: int) -> set[str]:
         """The words of a sentence in lower case, and their base forms."""
         if not self._forms:
-            for word in self.words:
-                self._forms[word.sentence].update((word.lower, word.lemma))
+            for start, end in self.sentences:
+                words = self.words[start:end]
+                self._forms.append({form for w in words for form in (w.text.lower(), w.lemma)})
         return self._forms[sentence]
 
     def subtree(self, word: Word) -> list[Word]:

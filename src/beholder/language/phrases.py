@@ -20,6 +20,7 @@ _PARTS = frozenset(("all", "each", "every", "half", "most", "not all"))
 _BEFORE_NOUNS = ("nummod", "det", "amod", "advmod", "compound")
 _RELATIVE = lex.RELATIVE_PRONOUNS - {"this"}
 _QUANTIFIERS = lex.QUANTIFIERS - {"other", "single", "another"}
+_SELECTING = lex.SELECTORS | SHARES
 _WHOLE = ("all", "both", "each", "others")
 _MODIFIES = ("compound", "amod", "flat", "nmod:desc", "fixed", "goeswith")
 
@@ -100,6 +101,8 @@ def _is_candidate(document: Document, word: Word) -> bool:
         return _is_entity_pronoun(word)
     if is_figure(word):  # "17 is painted on it"; in "showing 4:40" the verb's subject has it
         return word.dep.startswith("nsubj") and not follows_verb(document, word)
+    if word.lemma not in lex.PARTITIVES and word.lower not in _SELECTING:
+        return False
     return _is_selector(document, word) or _partitive_noun(document, word) is not None
 
 
@@ -297,11 +300,8 @@ def quantity(document: Document, word: Word) -> str | None:
         if quantifier and not superlative and child.index < word.index:
             return _denied(document, child)
     head = document.head(word)
-    if (
-        head is not None
-        and head.lower not in ("none", "neither")
-        and _partitive_noun(document, head) == word
-    ):
+    part = head is not None and _partitive_noun(document, head) == word
+    if head is not None and part and head.lower not in ("none", "neither"):
         return " ".join([*(w.lower for w in numeral(document, head)), _denied(document, head)])
     return None
 

@@ -17,10 +17,11 @@ def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
     """All relations of a document, and the states of verbs that relate to nothing."""
     for word in document:
         is_verb = clauses.is_verb(word)
-        if not is_verb and document.child(word) is None:
+        below = document.relations(word)
+        if not below and not is_verb:
             continue  # relates nothing
-        copular = document.child(word, "cop") is not None
-        if document.child(word, "expl") is not None:
+        copular = "cop" in below
+        if "expl" in below:
             yield from existential(document, word, phrases)
         elif is_verb:
             yield from verb_facts(document, word, phrases)
@@ -32,11 +33,12 @@ def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
             yield from fronted_copula(document, word, phrases)
         elif copular and preposition(document, word):
             yield from copular_place(document, word, phrases)
-        elif word.pos == "AUX" and word.lemma == "be" and document.child(word, "nsubj"):
+        elif word.pos == "AUX" and word.lemma == "be" and "nsubj" in below:
             yield from existential(document, word, phrases)
         if word.is_noun or word.pos in ("PRON", "NUM"):
             yield from noun_places(document, word, phrases)
-        yield from possessor(document, word, phrases)
+        if "nmod:poss" in below:
+            yield from possessor(document, word, phrases)
 
 
 def existential(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:

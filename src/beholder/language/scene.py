@@ -121,7 +121,7 @@ class Builder:
         self.attributes[key] = _merged(self.attributes.get(key), made)
 
     def _add_pair(self, fact: RelationFact, subject: int, target: int) -> None:
-        text = fact.text or " ".join(AFFIRMED.get(w.lower, w.lower) for w in fact.words)
+        text = fact.text or " ".join([_affirmed(word) for word in fact.words])
         predicate = _base(fact)
         affirmed = self.entities[subject].polarity and self.entities[target].polarity
         polarity = fact.polarity and affirmed
@@ -176,11 +176,16 @@ def _merged(known: P | None, made: P) -> P:
     return replace(known, spans=spans, doubt=min(known.doubt, made.doubt))
 
 
+def _affirmed(word: Word) -> str:
+    lower = word.lower
+    return AFFIRMED.get(lower, lower)
+
+
 def _base(fact: RelationFact) -> str:
     if fact.kind == "possessive":
         return "have"
     said = [w for w in fact.words if w.pos != "DET"]
-    parts = [w.lemma if w.pos == "VERB" else AFFIRMED.get(w.lower, w.lower) for w in said]
+    parts = [w.lemma if w.pos == "VERB" else _affirmed(w) for w in said]
     if fact.text is not None and fact.text.endswith(" to"):
         parts.append("to")
     return " ".join(parts)
