@@ -128,12 +128,12 @@ def _mention(
     determiners = [c.lower for c in document.children(word, "det", "nmod:poss")]
     describing = {c.lower for c in document.before(word, "amod", "nummod", "compound")}
     for adjective in document.children(word, "amod"):
-        describing |= {c.lower for c in document.children(adjective, "conj", "amod")}
+        describing.update([c.lower for c in document.children(adjective, "conj", "amod")])
     definite = not _DEFINITE.isdisjoint(determiners) or word.pos == "PROPN"
-    definite = definite or bool(document.child(word, "nmod:poss"))
+    definite = definite or "nmod:poss" in document.relations(word)
     plural = phrase.plural if phrase is not None else word.is_plural
     said = (tuple(names), frozenset(describing), _restricting(document, word))
-    other = bool(describing & _OTHER) or "another" in determiners
+    other = not describing.isdisjoint(_OTHER) or "another" in determiners
     plural = plural or pronoun in ("they", "we")
     return MentionSpan(word, phrase, pronoun, *said, definite, other, plural)
 

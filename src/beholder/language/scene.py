@@ -56,7 +56,7 @@ class Builder:
 
     def _place(self, index: int, phrase: Phrase) -> None:
         span = (phrase.name[0].start, phrase.name[-1].end)
-        mention = Mention(" ".join(w.text for w in phrase.name), span, phrase.word.sentence)
+        mention = Mention(" ".join([w.text for w in phrase.name]), span, phrase.word.sentence)
         earlier = self.links.same.get(index, ())
         if meant := tuple(e for word in earlier for e in self._of_word.get(word, ())):
             self._of_word[index] = meant
@@ -71,7 +71,7 @@ class Builder:
         head, last = phrase.word.lemma, phrase.name[-1].lemma
         if bare and head in PEOPLE_BY_NUMBER:
             head = last = "people"
-        name = " ".join([*(w.lower for w in phrase.name[:-1]), last])
+        name = " ".join([*[w.lower for w in phrase.name[:-1]], last])
         quantity, member_of = phrase.quantity, None
         if owner:
             whole = self.entities[owner[0]]
@@ -115,9 +115,11 @@ class Builder:
 
     def _add_attribute(self, fact: AttributeFact, entity: int) -> None:
         key = (entity, fact.value, fact.polarity)
-        text = " ".join(word.lower for word in fact.words)
+        text = " ".join([word.lower for word in fact.words])
         said = (text, fact.value, spans(fact.words), fact.words[0].sentence)
-        made = Attribute(entity, *said, fact.kind, fact.polarity, fact.rule, self._doubt(fact))
+        sure = certainty.features(fact.words, [self.document.words[fact.noun]])
+        doubt = certainty.doubt("attribute", sure)
+        made = Attribute(entity, *said, fact.kind, fact.polarity, fact.rule, doubt)
         self.attributes[key] = _merged(self.attributes.get(key), made)
 
     def _add_pair(self, fact: RelationFact, subject: int, target: int) -> None:
@@ -129,14 +131,10 @@ class Builder:
         sentence = fact.words[0].sentence if fact.words else 0
         said = (text, predicate, spans(fact.words), sentence)
         how = (fact.kind, fact.passive, polarity, fact.rule)
-        made = Relation(subject, target, *said, *how, doubt=self._doubt(fact))
+        ends = (self.document.words[fact.subject], self.document.words[fact.object])
+        doubt = certainty.doubt("relation", certainty.features(fact.words, ends))
+        made = Relation(subject, target, *said, *how, doubt=doubt)
         self.relations[key] = _merged(self.relations.get(key), made)
-
-    def _doubt(self, fact: AttributeFact | RelationFact) -> float:
-        part: certainty.Part = "relation" if isinstance(fact, RelationFact) else "attribute"
-        places = (fact.subject, fact.object) if isinstance(fact, RelationFact) else (fact.noun,)
-        ends = [self.document.words[place] for place in places]
-        return certainty.doubt(part, certainty.features(fact.words, ends))
 
     def graph(self, rules: str) -> SceneGraph:
         """The finished graph; pronouns that name nothing and say nothing are left out."""

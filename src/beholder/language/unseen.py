@@ -34,6 +34,7 @@ _NO_THINGS = _NOTHING | PROPERTIES
 _STANDING_FOR = PROPERTIES | _ANOTHER
 _PLACES = lex.POSITIONS | _BARE_PLACES
 _BEARING_SIGNS = _words("bearing signs")
+_BETWEEN = frozenset(("by", "in", "to"))
 _SUPERLATIVES = ("closest", "farthest", "furthest", "largest", "nearest", "smallest", "tallest")
 _SHOTS = frozenset(("close-up", "closeup", "scene", "shot", "view"))
 _WHOLES = _NOTHING | _SHOTS | lex.PICTURES
@@ -129,19 +130,16 @@ def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
     word = phrase.word
     described = [w.lower for w in document.children(word, "amod", "compound")]
     plain = lex.QUALITIES.isdisjoint(described)
-    whole = "_".join([*(w.lower for w in phrase.name[:-1]), lemma])
+    whole = "_".join([*[w.lower for w in phrase.name[:-1]], lemma])
     if not _PHRASES.isdisjoint([whole, *(f"{each}_{lemma}" for each in described)]):
         return True
     if lemma in _NOTHING and (lex.WEATHER.isdisjoint(described) or not document.child(word, "cop")):
         return True  # but "it is a sunny day" says the weather
     if _is_quality(lemma) or is_colour(document, word):
         return True
-    near = [w.lower for w in document.words[max(0, word.index - 2) : word.index + 3]]
-    if near.count(word.lower) > 1 and not {"by", "in", "to"}.isdisjoint(near):
-        return True  # "shoulder to shoulder", "side by side"
-    if word.tag == "JJS" or word.lower in _SUPERLATIVES:
+    if word.tag == "JJS" or word.lower in _SUPERLATIVES or _is_repeated(document, word):
         return True
-    if _is_effect(document, word) or _is_whole(document, word):
+    if _is_effect(document, word) or ("overall" in described and _is_whole(document, word)):
         return True
     if _is_compared(document, word) or _is_trait(document, word):
         return True
@@ -156,6 +154,15 @@ def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
     if lemma in PROPERTIES:
         return lemma != "shade" or bool(colours_of(document, word))
     return _is_shade(document, word) or (len(phrase.name) == 1 and _is_no_noun(word))
+
+
+def _is_repeated(document: Document, word: Word) -> bool:
+    """As in "shoulder to shoulder", "side by side"."""
+    near = document.words[max(0, word.index - 2) : word.index + 3]
+    if _BETWEEN.isdisjoint([w.lemma for w in near]):
+        return False
+    said = [w.lower for w in near]
+    return said.count(word.lower) > 1 and not _BETWEEN.isdisjoint(said)
 
 
 def _is_effect(document: Document, word: Word) -> bool:
