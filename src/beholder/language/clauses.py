@@ -37,7 +37,7 @@ def is_denied(document: Document, word: Word) -> bool:
 
 
 def _may_deny(document: Document, word: Word) -> bool:
-    return not _DENYING_WORDS.isdisjoint(document.forms(word.sentence))
+    return word.sentence in document.having(_DENYING_WORDS)
 
 
 def _is_negated(document: Document, word: Word) -> bool:

@@ -84,7 +84,7 @@ class Document:
         parser: What made the tree, for signatures.
     """
 
-    __slots__ = ("_children", "_deps", "_forms", "parser", "sentences", "text", "words")
+    __slots__ = ("_children", "_deps", "_having", "parser", "sentences", "text", "words")
 
     def __init__(
         self, text: str, words: Sequence[Word], sentences: Sequence[Span], parser: str
@@ -95,7 +95,7 @@ class Document:
         self.parser = parser
         self._children: dict[int, list[tuple[Word, str]]] = defaultdict(list)
         self._deps: dict[int, set[str]] = defaultdict(set)  # by which words are attached to each
-        self._forms: list[set[str]] = []
+        self._having: dict[frozenset[str], set[int]] = {}
         for word in self.words:
             if word.head != word.index:
                 kind = word.dep.split(":")[0]
@@ -180,13 +180,12 @@ class Document:
         """The relations of the words attached to a word, each with and without its subtype."""
         return self._deps.get(word.index, ())
 
-    def forms(self, sentence: int) -> set[str]:
-        """The words of a sentence in lower case, and their base forms."""
-        if not self._forms:
-            for start, end in self.sentences:
-                words = self.words[start:end]
-                self._forms.append({form for w in words for form in (w.text.lower(), w.lemma)})
-        return self._forms[sentence]
+    def having(self, some: frozenset[str]) -> set[int]:
+        """The sentences with one of some words, in base form or as written in lower case."""
+        if some not in self._having:
+            found = (w.sentence for w in self.words if w.lemma in some or w.text.lower() in some)
+            self._having[some] = set(found)
+        return self._having[some]
 
     def subtree(self, word: Word) -> list[Word]:
         """The word and all below it, in text order."""
