@@ -58,4 +58,4 @@ def _least(words: Sequence[Word]) -> Sequence[float]:
     if not words:
         return _NONE
     least = words[0].margins if len(words) == 1 else map(min, *[word.margins for word in words])
-    return [4.0 * m / (4.0 + m) if 0.0 <= m < _INF else max(m, -2.0) if m < 0 else 4.0 for m in least]
+    return [4.0 * m / (4.0 + m) if 0 <= m < _INF else max(m, -2.0) if m < 0 else 4.0 for m in least]

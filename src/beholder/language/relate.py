@@ -108,7 +108,8 @@ def stranded_place(document: Document, word: Word) -> Iterator[RelationFact]:
 def noun_places(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
     """As in "the man with a hat", "a house behind a tree"."""
     own = phrases.entity(word.index)
-    if word.dep == "nmod:poss" or phrases.is_picture(word) or (own is None and document.child(word, "cop")):
+    predicate = own is None and document.child(word, "cop")
+    if word.dep == "nmod:poss" or phrases.is_picture(word) or predicate:
         return
     amount = word.lemma in PARTITIVES and own != word.index
     selected = phrases.by_word[word.index].selects if word.index in phrases.by_word else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import pairwise, product, starmap
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 from beholder.errors import ConfigError
@@ -47,8 +47,8 @@ class Builder:
         self.phrases = phrases
         self.links = links
         self.entities: list[Entity] = []
-        self.attributes: dict[tuple[object, ...], Attribute] = {}
-        self.relations: dict[tuple[object, ...], Relation] = {}
+        self._attributes: list[tuple[AttributeFact, int]] = []
+        self._relations: list[tuple[RelationFact, int, int]] = []
         self._of_word: dict[int, tuple[int, ...]] = {}
         for index, phrase in phrases.by_word.items():
             if index not in self._of_word:
@@ -106,64 +106,60 @@ class Builder:
         """Add facts; those about words that stand for no entity are dropped."""
         for fact in facts:
             if isinstance(fact, AttributeFact):
-                for entity in self.meant(fact.noun):
-                    self._add_attribute(fact, entity)
+                self._attributes += [(fact, entity) for entity in self.meant(fact.noun)]
                 continue
             for subject, target in product(self.meant(fact.subject), self.meant(fact.object)):
                 if subject != target:
-                    self._add_pair(fact, subject, target)
+                    self._relations.append((fact, subject, target))
 
-    def _add_attribute(self, fact: AttributeFact, entity: int) -> None:
-        key = (entity, fact.value, fact.polarity)
+    def _attribute(self, fact: AttributeFact, entity: int) -> Attribute:
         text = " ".join([word.lower for word in fact.words])
         said = (text, fact.value, spans(fact.words), fact.words[0].sentence)
         sure = certainty.features(fact.words, [self.document.words[fact.noun]])
         doubt = certainty.doubt("attribute", sure)
-        made = Attribute(entity, *said, fact.kind, fact.polarity, fact.rule, doubt)
-        self.attributes[key] = _merged(self.attributes.get(key), made)
+        return Attribute(entity, *said, fact.kind, fact.polarity, fact.rule, doubt)
 
-    def _add_pair(self, fact: RelationFact, subject: int, target: int) -> None:
+    def _relation(self, fact: RelationFact, subject: int, target: int) -> Relation:
         text = fact.text or " ".join([_affirmed(word) for word in fact.words])
-        predicate = _base(fact)
         affirmed = self.entities[subject].polarity and self.entities[target].polarity
-        polarity = fact.polarity and affirmed
-        key = (subject, target, predicate, polarity)
         sentence = fact.words[0].sentence if fact.words else 0
-        said = (text, predicate, spans(fact.words), sentence)
-        how = (fact.kind, fact.passive, polarity, fact.rule)
+        said = (text, _base(fact), spans(fact.words), sentence)
+        how = (fact.kind, fact.passive, fact.polarity and affirmed, fact.rule)
         ends = (self.document.words[fact.subject], self.document.words[fact.object])
         doubt = certainty.doubt("relation", certainty.features(fact.words, ends))
-        made = Relation(subject, target, *said, *how, doubt=doubt)
-        self.relations[key] = _merged(self.relations.get(key), made)
+        return Relation(subject, target, *said, *how, doubt=doubt)
 
     def graph(self, rules: str) -> SceneGraph:
         """The finished graph; pronouns that name nothing and say nothing are left out."""
-        used = {a.entity for a in self.attributes.values()}
-        used |= {i for r in self.relations.values() for i in (r.subject, r.object)}
-        kept = [e for e in self.entities if e.kind == "thing" or e.index in used]
-        if len(kept) < len(self.entities):
-            self._renumber(kept)
+        used = {entity for _, entity in self._attributes}
+        used.update(entity for _, *ends in self._relations for entity in ends)
+        self._keep([e for e in self.entities if e.kind == "thing" or e.index in used])
+        attributes: dict[tuple[object, ...], Attribute] = {}
+        for made in starmap(self._attribute, self._attributes):
+            same = (made.entity, made.value, made.polarity)
+            attributes[same] = _merged(attributes.get(same), made)
+        relations: dict[tuple[object, ...], Relation] = {}
+        for told in starmap(self._relation, self._relations):
+            key = (told.subject, told.object, told.predicate, told.polarity)
+            relations[key] = _merged(relations.get(key), told)
         # The same words can be read in two ways ("stylized" as adjective and verb): once is enough.
-        attributes = {(a.entity, a.spans): a for a in reversed(self.attributes.values())}
-        told = tuple(sorted(attributes.values(), key=lambda a: a.spans))
-        relations = tuple(sorted(self.relations.values(), key=lambda r: r.spans))
-        made = (self.document.text, tuple(self.entities), told, relations)
-        return SceneGraph(*made, rules, self.document.parser)
+        once = {(a.entity, a.spans): a for a in reversed(attributes.values())}
+        qualities = tuple(sorted(once.values(), key=lambda a: a.spans))
+        related = tuple(sorted(relations.values(), key=lambda r: r.spans))
+        said = (self.document.text, tuple(self.entities), qualities, related)
+        return SceneGraph(*said, rules, self.document.parser)
 
-    def _renumber(self, kept: Sequence[Entity]) -> None:
+    def _keep(self, kept: Sequence[Entity]) -> None:
         """Leave out all other entities."""
+        if len(kept) == len(self.entities):
+            return
         place: dict[int | None, int] = {entity.index: new for new, entity in enumerate(kept)}
         self.entities = [
             replace(entity, index=new, member_of=place.get(entity.member_of))
             for new, entity in enumerate(kept)
         ]
-        self.attributes = {
-            key: replace(a, entity=place[a.entity]) for key, a in self.attributes.items()
-        }
-        self.relations = {
-            key: replace(r, subject=place[r.subject], object=place[r.object])
-            for key, r in self.relations.items()
-        }
+        self._attributes = [(fact, place[entity]) for fact, entity in self._attributes]
+        self._relations = [(fact, place[a], place[b]) for fact, a, b in self._relations]
 
 
 def _merged(known: P | None, made: P) -> P:
@@ -217,7 +213,8 @@ def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "buil
     name_pronouns(document, phrases, links)
     builder = Builder(document, phrases, links)
     builder.add(attribute_facts(document, phrases))
-    numerals = [w for w in document if _NUMERAL.fullmatch(w.text) and w.index not in phrases.by_word]
+    numerals = [w for w in document if _NUMERAL.fullmatch(w.text)]
+    numerals = [word for word in numerals if word.index not in phrases.by_word]
     builder.add(year_facts(document, phrases, numerals))
     builder.add(numeral_facts(document, phrases, numerals))
     builder.add(relation_facts(document, phrases))

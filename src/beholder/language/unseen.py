@@ -230,4 +230,6 @@ def _is_shade(document: Document, word: Word) -> bool:
 def _of_nothing(document: Document, word: Word) -> bool:
     """Whether a noun is "of" a colour, a look or an effect."""
     below = document.children(word, "nmod")
-    return any(n.lower in lex.COLOURS or n.lemma in _NO_THINGS or _is_quality(n.lemma) for n in below)
+    names = [n.lemma for n in below]
+    coloured = any(n.lower in lex.COLOURS for n in below)
+    return coloured or not _NO_THINGS.isdisjoint(names) or any(map(_is_quality, names))
