@@ -13,9 +13,7 @@ from beholder.language.document import Document, Word
 _DEPTH = 12
 """How many clauses up a subject is looked for."""
 _LIVING = lex.ANIMALS | lex.PEOPLE
-_DENYING_WORDS = (
-    lex.NEGATIONS | lex.UNTRUTHS | lex.DENIALS | {"no", "none", "neither", "nor", "not", "without"}
-)
+_DENYING_WORDS = lex.NEGATIONS | lex.UNTRUTHS | lex.DENIALS | {"none", "without"}
 """A sentence without any of them denies nothing."""
 _SHARES = ("conj", "xcomp", "advcl", "parataxis", "dep", "ccomp")
 
@@ -33,11 +31,8 @@ def conjuncts(document: Document, word: Word) -> list[Word]:
 
 def is_denied(document: Document, word: Word) -> bool:
     """Whether a predicate is negated: "is not held", "it is false that he smiles"."""
-    return _may_deny(document, word) and _is_negated(document, word) != _is_refuted(document, word)
-
-
-def _may_deny(document: Document, word: Word) -> bool:
-    return word.sentence in document.having(_DENYING_WORDS)
+    told = word.sentence in document.having(_DENYING_WORDS)
+    return told and _is_negated(document, word) != _is_refuted(document, word)
 
 
 def _is_negated(document: Document, word: Word) -> bool:
@@ -252,8 +247,8 @@ def is_absent(document: Document, noun: Word) -> bool:
     and if there are "not many people" there are some. In a clause that is called false, all things
     are denied.
     """
-    said = _may_deny(document, noun)
-    return said and _is_lacking(document, noun) != _is_refuted(document, noun)
+    told = noun.sentence in document.having(_DENYING_WORDS)
+    return told and _is_lacking(document, noun) != _is_refuted(document, noun)
 
 
 def _is_lacking(document: Document, noun: Word) -> bool:

@@ -152,8 +152,7 @@ def _describes(document: Document, child: Word, noun: Word) -> bool:
 
 
 def _in_brackets(document: Document, word: Word) -> bool:
-    following = document.words[word.index + 1 : word.index + 2]
-    if not following or following[0].text != ")":
+    if [w.text for w in document.words[word.index + 1 : word.index + 2]] != [")"]:
         return False
     first = with_degree(document, word)[0].index
     return first > 0 and document.words[first - 1].text == "("

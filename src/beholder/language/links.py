@@ -114,8 +114,7 @@ def find_mentions(document: Document, phrases: Phrases) -> list[MentionSpan]:
     for word in document:
         phrase, pronoun = phrases.by_word.get(word.index), None
         if word.pos in ("PRON", "DET"):
-            lower = word.lower
-            pronoun = PRONOUNS.get(lower) or SPEECH.get(lower)
+            pronoun = PRONOUNS.get(word.lower) or SPEECH.get(word.lower)
         if phrase is not None or pronoun is not None:
             found.append(_mention(document, word, phrase, pronoun))
     return found

@@ -18,7 +18,6 @@ SHARES = frozenset(
 _PARTS = frozenset(("all", "each", "every", "half", "most", "not all"))
 """Words that say so right before a noun, too: "most seats"."""
 _BEFORE_NOUNS = ("nummod", "det", "amod", "advmod", "compound")
-_RELATIVE = lex.RELATIVE_PRONOUNS - {"this"}
 _QUANTIFIERS = lex.QUANTIFIERS - {"other", "single", "another"}
 _SELECTING = lex.SELECTORS | SHARES
 _WHOLE = ("all", "both", "each", "others")
@@ -74,8 +73,6 @@ class Phrases:
 
     def word_meant(self, index: int) -> int:
         """The last word that a word stands for, itself if for none."""
-        if index not in self.stands_for:
-            return index
         seen: set[int] = set()
         while index in self.stands_for and index not in seen:
             seen.add(index)
@@ -160,16 +157,15 @@ def is_time(document: Document, word: Word) -> bool:
 
 
 def _is_entity_pronoun(word: Word) -> bool:
-    if word.dep in ("det", "expl", "nmod:poss") or word.lower in _RELATIVE:
+    if word.dep in ("det", "expl", "nmod:poss") or word.lower in lex.RELATIVE_PRONOUNS - {"this"}:
         return word.lower == "that" and word.dep in ("nsubj", "obj", "obl") and word.tag == "DT"
     return word.lower in lex.PERSONAL or word.lower in _WHOLE
 
 
 def _is_selector(document: Document, word: Word) -> bool:
     """A number or "other" used as a noun."""
-    if word.lower not in lex.SELECTORS or word.dep in _BEFORE_NOUNS:
-        return False
-    if document.words[word.head].dep == "nummod":  # "two or three men"
+    counts = document.words[word.head].dep == "nummod"  # "two or three men"
+    if counts or word.lower not in lex.SELECTORS or word.dep in _BEFORE_NOUNS:
         return False
     return word.dep.split(":")[0] in ("nsubj", "obj", "obl", "nmod", "ROOT", "conj", "appos")
 

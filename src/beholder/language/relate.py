@@ -20,22 +20,21 @@ def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
         below = document.relations(word)
         if not below and not is_verb:
             continue  # relates nothing
-        copular = "cop" in below
         if "expl" in below:
             yield from existential(document, word, phrases)
         elif is_verb:
             yield from verb_facts(document, word, phrases)
         elif word.pos in ("ADP", "ADV") and word.dep.startswith("acl"):
             yield from stranded_place(document, word)
-        elif _completed(document, word) or (copular and _apart(document, word)):
+        elif _completed(document, word) or ("cop" in below and _apart(document, word)):
             yield from adjective(document, word, phrases)
-        elif copular and clauses.fronted_place(document, word):
+        elif "cop" in below and clauses.fronted_place(document, word):
             yield from fronted_copula(document, word, phrases)
-        elif copular and preposition(document, word):
+        elif "cop" in below and preposition(document, word):
             yield from copular_place(document, word, phrases)
         elif word.pos == "AUX" and word.lemma == "be" and "nsubj" in below:
             yield from existential(document, word, phrases)
-        if word.is_noun or word.pos in ("PRON", "NUM"):
+        if (word.is_noun or word.pos in ("PRON", "NUM")) and word.dep != "nmod:poss":
             yield from noun_places(document, word, phrases)
         if "nmod:poss" in below:
             yield from possessor(document, word, phrases)
@@ -108,8 +107,7 @@ def stranded_place(document: Document, word: Word) -> Iterator[RelationFact]:
 def noun_places(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
     """As in "the man with a hat", "a house behind a tree"."""
     own = phrases.entity(word.index)
-    predicate = own is None and document.child(word, "cop")
-    if word.dep == "nmod:poss" or phrases.is_picture(word) or predicate:
+    if phrases.is_picture(word) or (own is None and document.child(word, "cop")):
         return
     amount = word.lemma in PARTITIVES and own != word.index
     selected = phrases.by_word[word.index].selects if word.index in phrases.by_word else None

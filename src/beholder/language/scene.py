@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise, product, starmap
+from operator import attrgetter
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 from beholder.errors import ConfigError
@@ -120,7 +121,7 @@ class Builder:
         return Attribute(entity, *said, fact.kind, fact.polarity, fact.rule, doubt)
 
     def _relation(self, fact: RelationFact, subject: int, target: int) -> Relation:
-        text = fact.text or " ".join([_affirmed(word) for word in fact.words])
+        text = fact.text or " ".join([AFFIRMED.get(w.lower, w.lower) for w in fact.words])
         affirmed = self.entities[subject].polarity and self.entities[target].polarity
         sentence = fact.words[0].sentence if fact.words else 0
         said = (text, _base(fact), spans(fact.words), sentence)
@@ -134,20 +135,14 @@ class Builder:
         used = {entity for _, entity in self._attributes}
         used.update(entity for _, *ends in self._relations for entity in ends)
         self._keep([e for e in self.entities if e.kind == "thing" or e.index in used])
-        attributes: dict[tuple[object, ...], Attribute] = {}
-        for made in starmap(self._attribute, self._attributes):
-            same = (made.entity, made.value, made.polarity)
-            attributes[same] = _merged(attributes.get(same), made)
-        relations: dict[tuple[object, ...], Relation] = {}
-        for told in starmap(self._relation, self._relations):
-            key = (told.subject, told.object, told.predicate, told.polarity)
-            relations[key] = _merged(relations.get(key), told)
+        told = _merged(starmap(self._attribute, self._attributes), "entity", "value")
         # The same words can be read in two ways ("stylized" as adjective and verb): once is enough.
-        once = {(a.entity, a.spans): a for a in reversed(attributes.values())}
-        qualities = tuple(sorted(once.values(), key=lambda a: a.spans))
-        related = tuple(sorted(relations.values(), key=lambda r: r.spans))
-        said = (self.document.text, tuple(self.entities), qualities, related)
-        return SceneGraph(*said, rules, self.document.parser)
+        once = {(a.entity, a.spans): a for a in reversed(told)}
+        attributes = tuple(sorted(once.values(), key=lambda a: a.spans))
+        linked = _merged(starmap(self._relation, self._relations), "subject", "object", "predicate")
+        relations = tuple(sorted(linked, key=lambda r: r.spans))
+        made = (self.document.text, tuple(self.entities), attributes, relations)
+        return SceneGraph(*made, rules, self.document.parser)
 
     def _keep(self, kept: Sequence[Entity]) -> None:
         """Leave out all other entities."""
@@ -162,24 +157,24 @@ class Builder:
         self._relations = [(fact, place[a], place[b]) for fact, a, b in self._relations]
 
 
-def _merged(known: P | None, made: P) -> P:
-    """What a text says once, or again with the characters of both places."""
-    if known is None:
-        return made
-    spans = tuple(dict.fromkeys((*known.spans, *made.spans)))
-    return replace(known, spans=spans, doubt=min(known.doubt, made.doubt))
-
-
-def _affirmed(word: Word) -> str:
-    lower = word.lower
-    return AFFIRMED.get(lower, lower)
+def _merged(made: Iterable[P], *said: str) -> list[P]:
+    """What a text says, each once; what it says again has the characters of all places."""
+    found: dict[object, P] = {}
+    key = attrgetter(*said, "polarity")
+    for fact in made:
+        known = found.setdefault(key(fact), fact)
+        if known is not fact:
+            spans = tuple(dict.fromkeys((*known.spans, *fact.spans)))
+            doubt = min(known.doubt, fact.doubt)
+            found[key(fact)] = replace(known, spans=spans, doubt=doubt)
+    return list(found.values())
 
 
 def _base(fact: RelationFact) -> str:
     if fact.kind == "possessive":
         return "have"
     said = [w for w in fact.words if w.pos != "DET"]
-    parts = [w.lemma if w.pos == "VERB" else _affirmed(w) for w in said]
+    parts = [w.lemma if w.pos == "VERB" else AFFIRMED.get(w.lower, w.lower) for w in said]
     if fact.text is not None and fact.text.endswith(" to"):
         parts.append("to")
     return " ".join(parts)
@@ -213,10 +208,7 @@ def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "buil
     name_pronouns(document, phrases, links)
     builder = Builder(document, phrases, links)
     builder.add(attribute_facts(document, phrases))
-    numerals = [w for w in document if _NUMERAL.fullmatch(w.text)]
-    numerals = [word for word in numerals if word.index not in phrases.by_word]
-    builder.add(year_facts(document, phrases, numerals))
-    builder.add(numeral_facts(document, phrases, numerals))
+    builder.add(numeral_facts(document, phrases))
     builder.add(relation_facts(document, phrases))
     return builder.graph(rules)
 
@@ -288,29 +280,24 @@ def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
             del phrases.by_word[subject.index]
 
 
-def year_facts(
-    document: Document, phrases: Phrases, numerals: Iterable[Word]
-) -> Iterator[AttributeFact]:
-    """Years behind a preposition, of the noun before them or of what their verb is said of."""
-    for word in numerals:
-        if not YEAR.fullmatch(word.text):
-            continue
-        cases = [c for c in document.children(word, "case") if c.lower in DATING]
-        head = document.head(word)
-        if not cases or head is None:
-            continue
-        polarity = not clauses.is_denied(document, head)
-        for noun in _dated(document, head, phrases):
-            yield AttributeFact(noun, (*cases, word), word.text, "quality", "year", polarity)
-
-
 _NUMERAL = re.compile(r"[$€£#]? ?\d[\d.,:/]*(?: ?[%°])?", re.ASCII)
 
 
-def numeral_facts(
-    document: Document, phrases: Phrases, numerals: Iterable[Word]
-) -> Iterator[AttributeFact]:
-    """Bare numerals, of the noun or the subject that they say something of: "shows 4:40"."""
+def numeral_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
+    """Years, and bare numerals, of the noun or the subject that they say something of.
+
+    A year behind a preposition is said of the noun before it or of what its verb is said of; other
+    numerals as in "shows 4:40".
+    """
+    numerals = [word for word in document if _NUMERAL.fullmatch(word.text)]
+    numerals = [word for word in numerals if word.index not in phrases.by_word]
+    for word in numerals:
+        cases = [c for c in document.children(word, "case") if c.lower in DATING]
+        head = document.head(word)
+        if cases and head is not None and YEAR.fullmatch(word.text):
+            polarity = not clauses.is_denied(document, head)
+            for noun in _dated(document, head, phrases):
+                yield AttributeFact(noun, (*cases, word), word.text, "quality", "year", polarity)
     for word in numerals:
         if YEAR.fullmatch(word.text) and document.child(word, "case"):
             continue

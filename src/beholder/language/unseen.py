@@ -29,16 +29,10 @@ _TRACES = _words("traces")
 _BARE_PLACES = _words("bare places")
 _MEASURES = _words("measures")
 _LIKENESS = _words("likeness")
-_LOOKS = PROPERTIES | _TRACES
-_NO_THINGS = _NOTHING | PROPERTIES
-_STANDING_FOR = PROPERTIES | _ANOTHER
-_PLACES = lex.POSITIONS | _BARE_PLACES
 _BEARING_SIGNS = _words("bearing signs")
-_BETWEEN = frozenset(("by", "in", "to"))
 _SUPERLATIVES = ("closest", "farthest", "furthest", "largest", "nearest", "smallest", "tallest")
 _SHOTS = frozenset(("close-up", "closeup", "scene", "shot", "view"))
-_WHOLES = _NOTHING | _SHOTS | lex.PICTURES
-_NO_PREDICATES = _WHOLES | _LOOKS | {"point"}
+_NO_PREDICATES = _NOTHING | _TRACES | PROPERTIES | lex.PICTURES | _SHOTS | {"point"}
 VAGUE = _words("vague")
 """Nouns that may stand for whatever else is named at their place."""
 GENERIC = _words("generic")
@@ -85,7 +79,7 @@ def colours_of(document: Document, noun: Word) -> list[Word]:
     """The colours that a noun for a look names: "a shade of blue", "a vibrant green hue"."""
     if is_colour(document, noun):
         return [noun]
-    if noun.lemma not in _LOOKS:
+    if noun.lemma not in PROPERTIES and noun.lemma not in _TRACES:
         return []
     found = [w for w in document.children(noun, "amod", "compound") if w.lower in lex.COLOURS]
     for below in document.children(noun, "nmod"):
@@ -104,7 +98,7 @@ def is_colour(document: Document, word: Word) -> bool:
 
 def _meant(document: Document, phrases: Phrases, word: Word) -> Word | None:
     """The noun or pronoun that a word stands for, or None."""
-    if word.lemma not in _STANDING_FOR:
+    if word.lemma not in PROPERTIES and word.lemma not in _ANOTHER:
         return None
     for below in document.children(word, "nmod", "nmod:poss"):
         of = any(case.lower == "of" for case in document.children(below, "case"))
@@ -122,7 +116,7 @@ def _kind(document: Document, phrase: Phrase) -> EntityKind:
         return "pronoun"
     if _names_nothing(document, phrase, lemma):
         return "unseen"
-    bare = len(phrase.name) == 1 and lemma in _PLACES
+    bare = len(phrase.name) == 1 and (lemma in lex.POSITIONS or lemma in _BARE_PLACES)
     return "place" if bare else "thing"
 
 
@@ -135,13 +129,14 @@ def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
         return True
     if lemma in _NOTHING and (lex.WEATHER.isdisjoint(described) or not document.child(word, "cop")):
         return True  # but "it is a sunny day" says the weather
-    if _is_quality(lemma) or is_colour(document, word):
+    near = [w.lower for w in document.words[max(0, word.index - 2) : word.index + 3]]
+    if near.count(word.lower) > 1 and not {"by", "in", "to"}.isdisjoint(near):
+        return True  # "shoulder to shoulder", "side by side"
+    if word.tag == "JJS" or word.lower in _SUPERLATIVES or _is_quality(lemma):
         return True
-    if word.tag == "JJS" or word.lower in _SUPERLATIVES or _is_repeated(document, word):
+    if is_colour(document, word) or _is_effect(document, word) or _is_compared(document, word):
         return True
-    if _is_effect(document, word) or ("overall" in described and _is_whole(document, word)):
-        return True
-    if _is_compared(document, word) or _is_trait(document, word):
+    if ("overall" in described and _is_whole(document, word)) or _is_trait(document, word):
         return True
     if lemma in _ALONE_NOTHING:
         return plain  # "a yellow backdrop" is to be seen
@@ -156,15 +151,6 @@ def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
     return _is_shade(document, word) or (len(phrase.name) == 1 and _is_no_noun(word))
 
 
-def _is_repeated(document: Document, word: Word) -> bool:
-    """As in "shoulder to shoulder", "side by side"."""
-    near = document.words[max(0, word.index - 2) : word.index + 3]
-    if _BETWEEN.isdisjoint([w.lemma for w in near]):
-        return False
-    said = [w.lower for w in near]
-    return said.count(word.lower) > 1 and not _BETWEEN.isdisjoint(said)
-
-
 def _is_effect(document: Document, word: Word) -> bool:
     """Whether a noun is what a look adds to the picture: "adding texture to the scene"."""
     first = document.words[word.head] if word.dep == "conj" else word
@@ -173,7 +159,7 @@ def _is_effect(document: Document, word: Word) -> bool:
         return False
     below = (n for noun in (verb, first) for n in document.children(noun, "obl", "nmod"))
     to = (n for n in below if any(case.lower == "to" for case in document.children(n, "case")))
-    return any(n.lemma in _WHOLES or _is_whole(document, n) for n in to)
+    return any(n.lemma in _NOTHING | _SHOTS | lex.PICTURES or _is_whole(document, n) for n in to)
 
 
 def _is_whole(document: Document, word: Word) -> bool:
@@ -230,6 +216,5 @@ def _is_shade(document: Document, word: Word) -> bool:
 def _of_nothing(document: Document, word: Word) -> bool:
     """Whether a noun is "of" a colour, a look or an effect."""
     below = document.children(word, "nmod")
-    names = [n.lemma for n in below]
-    coloured = any(n.lower in lex.COLOURS for n in below)
-    return coloured or not _NO_THINGS.isdisjoint(names) or any(map(_is_quality, names))
+    looks = _NOTHING | PROPERTIES
+    return any(n.lower in lex.COLOURS or n.lemma in looks or _is_quality(n.lemma) for n in below)
