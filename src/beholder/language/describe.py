@@ -78,14 +78,14 @@ def preposition(document: Document, noun: Word) -> tuple[Word, ...]:
     if not cases:
         return ()
     words = {case.index: case for case in cases}
-    for case in cases:
+    for case in filter(document.relations, cases):
         below = document.children(case, "fixed")
         below += [c for c in document.before(case, "advmod", "amod") if c.lower in LEADS]
         words.update((word.index, word) for word in below)
     first = min(words)
     for before in document.words[max(0, first - 1) : first]:
-        tied = before.head in (noun.index, noun.head, first)
-        if tied and before.dep in ("advmod", "case", "amod") and before.lower in LEADS:
+        kind = before.dep in ("advmod", "case", "amod")
+        if kind and before.head in (noun.index, noun.head, first) and before.lower in LEADS:
             words[before.index] = before
     return tuple([words[at] for at in sorted(words) if words[at].lower not in SKIPPED])
 
