@@ -25,8 +25,8 @@ def is_verb(word: Word) -> bool:
 
 def conjuncts(document: Document, word: Word) -> list[Word]:
     """A noun and the nouns joined to it: "a cup and a plate"."""
-    joined = filter(_is_nominal, document.children(word, "conj"))
-    return [word, *(c for c in joined if not document.child(c, "nsubj", "cop"))]
+    joined = [c for c in document.children(word, "conj") if _is_nominal(c)]
+    return [word, *[c for c in joined if not document.child(c, "nsubj", "cop")]]
 
 
 def is_denied(document: Document, word: Word) -> bool:

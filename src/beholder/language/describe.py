@@ -29,7 +29,7 @@ class Place(NamedTuple):
     @property
     def text(self) -> str:
         """As written, in lower case."""
-        return " ".join(word.lower for word in self.words)
+        return " ".join([word.lower for word in self.words])
 
     @property
     def lacks(self) -> bool:
@@ -127,7 +127,7 @@ def modifiers(document: Document, noun: Word, target: int) -> Iterator[Attribute
             words = with_degree(document, word)
             if shade is not None and shade.index == words[0].index - 1:
                 words = (*with_degree(document, shade), *words)
-            affirmed = not any(w.lower in lex.NEGATIONS for w in words)
+            affirmed = lex.NEGATIONS.isdisjoint([w.lower for w in words])
             yield AttributeFact(target, words, _value(words), "quality", "modifier", affirmed)
         shade = None
 
@@ -194,7 +194,7 @@ def _value(words: tuple[Word, ...]) -> str:
     bare = [w for w in words[:-1] if w.lower not in lex.DEGREES and not w.lower.endswith("ly")]
     last = words[-1]
     ending = last.lower if last.pos == "VERB" else last.lemma
-    return " ".join([*(w.lower for w in bare), ending])
+    return " ".join([*[w.lower for w in bare], ending])
 
 
 def predicate_adjectives(

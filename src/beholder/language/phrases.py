@@ -250,7 +250,7 @@ def is_position(document: Document, word: Word) -> bool:
 
 
 def _preposition(document: Document, word: Word) -> str:
-    return " ".join(c.lower for c in document.before(word, "case"))
+    return " ".join([c.lower for c in document.before(word, "case")])
 
 
 def _name(document: Document, word: Word) -> tuple[Word, ...]:
@@ -276,7 +276,7 @@ def is_of_name(child: Word, noun: Word) -> bool:
     """Whether a capital makes an adjective part of a name: "New York", "General Motors"."""
     # In "Golden Gate Bridge" it begins a name.
     begins = child.index == 0 and noun.index < 2 and noun.dep != "compound"
-    return child.text[:1].isupper() and noun.pos == "PROPN" and not begins
+    return noun.pos == "PROPN" and child.text[:1].isupper() and not begins
 
 
 def is_quality(document: Document, child: Word) -> bool:
