@@ -128,7 +128,7 @@ def _mention(
     names = [w.lemma for w in phrase.name] if phrase is not None else [word.lemma]
     determiners = [c.lower for c in document.children(word, "det", "nmod:poss")]
     describing = {c.lower for c in document.before(word, "amod", "nummod", "compound")}
-    for adjective in document.children(word, "amod"):
+    for adjective in filter(document.relations, document.children(word, "amod")):
         describing.update([c.lower for c in document.children(adjective, "conj", "amod")])
     definite = not _DEFINITE.isdisjoint(determiners) or word.pos == "PROPN"
     definite = definite or "nmod:poss" in document.relations(word)

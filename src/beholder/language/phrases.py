@@ -119,8 +119,8 @@ def is_modifier(document: Document, word: Word) -> bool:
     if word.dep in _MODIFIES or base in ("flat", "compound"):
         head = document.head(word)
         return head is not None and (head.is_noun or head.pos in ("ADJ", "NUM", "SYM"))
-    following = document.words[word.index + 1 : word.index + 2]
-    shade = word.lower in lex.SHADES and any(w.lower in lex.COLOURS for w in following)
+    lower, following = word.lower, document.words[word.index + 1 : word.index + 2]
+    shade = lower in lex.SHADES and any(w.lower in lex.COLOURS for w in following)
     if shade or is_bare_colour(document, word):
         return True
     if word.dep == "conj":
@@ -129,7 +129,7 @@ def is_modifier(document: Document, word: Word) -> bool:
             return not document.child(word, "nsubj", "cop", "case")
         described = first.lower in lex.QUALITIES or first.lower == "left"
         return described and is_modifier(document, first)
-    alone = word.lower in lex.COLOURS and word.dep in ("ROOT", "xcomp", "obl", "nmod:unmarked")
+    alone = lower in lex.COLOURS and word.dep in ("ROOT", "xcomp", "obl", "nmod:unmarked")
     return alone and (word.dep == "xcomp" or bool(document.child(word, "cop")))
 
 

@@ -34,7 +34,8 @@ def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
             yield from copular_place(document, word, phrases)
         elif word.pos == "AUX" and word.lemma == "be" and "nsubj" in below:
             yield from existential(document, word, phrases)
-        if (word.is_noun or word.pos in ("PRON", "NUM")) and word.dep != "nmod:poss":
+        placed = "nmod" in below or "obl" in below
+        if placed and (word.is_noun or word.pos in ("PRON", "NUM")) and word.dep != "nmod:poss":
             yield from noun_places(document, word, phrases)
         if "nmod:poss" in below:
             yield from possessor(document, word, phrases)
