@@ -229,7 +229,7 @@ def _runs(document: Document) -> dict[Span, tuple[str, str]]:
         if 1 < len(inside) <= _MOST_QUOTED and inside[0].sentence == inside[-1].sentence:
             runs[inside[0].index, inside[-1].index + 1] = _NAME
     for first, second in pairwise(document):
-        if first.text[:1].isupper() and second.lower == "of" and _is_proper(first):
+        if first.pos in ("NOUN", "PROPN") and second.lower == "of" and _is_proper(first):
             last = document.words[second.index + 1 : second.index + 3]
             last = last[1:] if last and last[0].lower == "the" else last[:1]
             if last and _is_proper(last[0]):
