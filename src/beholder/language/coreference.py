@@ -59,7 +59,7 @@ class _Thing:
         recent = self.mentions[max(1, len(self.mentions) - _MEMORY) :]
         self.remembered = [self.first, *recent]
         self.nouns = [m for m in self.remembered if m.pronoun is None]
-        self.heads = {m.head for m in self.nouns}
+        self.heads = {m.names[-1] for m in self.nouns}
 
     @property
     def words(self) -> frozenset[str]:

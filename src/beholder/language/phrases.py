@@ -10,7 +10,7 @@ from beholder.language.document import Document, Word
 from beholder.language.graph import EntityKind
 from beholder.language.numerals import number, numeral
 
-_NAMES = ("compound", "flat", "nmod:desc")
+_NAMES = ("compound", "flat", "nmod:desc", "amod")
 SHARES = frozenset(
     ("all", "any", "few", "half", "many", "most", "neither", "none", "several", "some", "not all")
 )
@@ -259,7 +259,7 @@ def _name(document: Document, word: Word) -> tuple[Word, ...]:
     while queue:
         head = queue.pop()
         parts.append(head)
-        for child in document.children(head, *_NAMES, "amod"):
+        for child in document.children(head, *_NAMES):
             if child.dep == "amod" and not is_of_name(child, head):
                 continue
             if is_figure(child) and head.pos != "PROPN":
@@ -269,7 +269,7 @@ def _name(document: Document, word: Word) -> tuple[Word, ...]:
             quality = child.index < head.index and is_quality(document, child)
             if not quality and abs(child.index - head.index) <= 6:
                 queue.append(child)
-    return tuple(sorted(parts, key=lambda w: w.index))
+    return tuple(sorted(parts))
 
 
 def is_of_name(child: Word, noun: Word) -> bool:
