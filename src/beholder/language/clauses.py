@@ -184,9 +184,8 @@ def objects(document: Document, verb: Word) -> list[Word]:
     """The direct objects of a verb, conjuncts included."""
     direct = document.children(verb, "obj")
     direct = [c for c in direct if c.lower not in lex.RELATIVE_PRONOUNS or c.pos != "PRON"]
-    if direct:
-        others = (inverted_subject(document, verb), *recipients(document, verb))
-        direct = [c for c in direct if c not in others]
+    others = (inverted_subject(document, verb), *recipients(document, verb)) if direct else ()
+    direct = [c for c in direct if c not in others]
     if found := [n for c in direct for n in conjuncts(document, c)]:
         return found
     gap = gap_noun(document, verb)

@@ -154,8 +154,7 @@ class _Resolver:
         if mention.is_name:
             like = [t for t in self._known() if any(_same_name(mention, m) for m in t.nouns)]
         else:
-            head = mention.head
-            like = [t for t in self._known() if head in t.heads]
+            like = [t for t in self._known() if mention.names[-1] in t.heads]
         matches = [thing for thing in like if self._same_noun(mention, thing)]
         if matches:
             return max(matches, key=lambda t: (self._likeness(mention, t), t.last.word.index))
