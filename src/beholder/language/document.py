@@ -97,11 +97,10 @@ class Document:
         self._deps: dict[int, set[str]] = defaultdict(set)  # by which words are attached to each
         self._having: dict[frozenset[str], set[int]] = {}
         for word in self.words:
-            head, dep = word.head, word.dep
-            if head != word.index:
-                kind = dep.split(":")[0]
-                self._children[head].append((word, kind))
-                self._deps[head].update((kind, dep))
+            if word.head != word.index:
+                kind = word.dep.split(":")[0]
+                self._children[word.head].append((word, kind))
+                self._deps[word.head].update((kind, word.dep))
 
     def joined(self, runs: Mapping[Span, tuple[str, str]]) -> Document:
         """The document with runs of words as one word each, in the tree where the topmost was.

@@ -104,8 +104,6 @@ class MentionSpan(NamedTuple):
 
     def contradicts(self, other: MentionSpan) -> bool:
         """Whether two descriptions exclude each other: "the green house", "the blue house"."""
-        if not self.describing or not other.describing:
-            return False
         said = ((self.describing & values, other.describing & values) for values in _CONTRASTS)
         return any(mine and yours and mine.isdisjoint(yours) for mine, yours in said)
 
