@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from operator import mul
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -19,6 +18,7 @@ _LONG = 2
 _FAR = 15
 """Distance in words beyond which all count alike."""
 _DIGITS = 3
+_INF = math.inf
 _NONE = (0.0, 0.0, 0.0)
 _WEIGHTS = json.loads(Path(__file__).with_name("certainty.json").read_text(encoding="utf-8"))
 MISREAD: float = _WEIGHTS["misread"]
@@ -39,17 +39,10 @@ def features(words: Sequence[Word], ends: Sequence[Word] = ()) -> tuple[float, .
     known = [word for word in words if word.margins]
     if not known:
         return ()
-    own = _least([_squashed(word.margins) for word in known])
-    nouns = [_squashed(word.margins) for word in ends if word.margins]
-    theirs = _least(nouns) if nouns else _NONE
+    own, theirs = _least(known), _least([word for word in ends if word.margins])
     first = known[0].index
-    far = max((abs(word.index - first) for word in ends), default=0)
+    far = max([abs(word.index - first) for word in ends], default=0)
     return (1.0, *own, *theirs, min(far, _FAR) / _FAR, float(len(words) > _LONG))
-
-
-def _least(margins: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
-    """The least of each margin."""
-    return margins[0] if len(margins) == 1 else tuple(map(min, *margins))
 
 
 def doubt(part: Part, found: Sequence[float]) -> float:
@@ -60,9 +53,9 @@ def doubt(part: Part, found: Sequence[float]) -> float:
     return round(1.0 / (1.0 + math.exp(-total)), _DIGITS)
 
 
-@lru_cache(maxsize=1 << 14)
-def _squashed(margins: tuple[float, ...]) -> tuple[float, ...]:
-    """Margins within -2 and 4: beyond some units, more hardly says more."""
-    return tuple(
-        max(m, -2.0) if m < 0 else 4.0 * m / (4.0 + m) if m < math.inf else 4.0 for m in margins
-    )
+def _least(words: Sequence[Word]) -> Sequence[float]:
+    """The least of each margin within -2 and 4: beyond some units, more hardly says more."""
+    if not words:
+        return _NONE
+    least = words[0].margins if len(words) == 1 else map(min, *[word.margins for word in words])
+    return [4.0 * m / (4.0 + m) if 0 <= m < _INF else max(m, -2.0) if m < 0 else 4.0 for m in least]

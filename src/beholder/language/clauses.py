@@ -13,6 +13,8 @@ from beholder.language.document import Document, Word
 _DEPTH = 12
 """How many clauses up a subject is looked for."""
 _LIVING = lex.ANIMALS | lex.PEOPLE
+_DENYING_WORDS = lex.NEGATIONS | lex.UNTRUTHS | lex.DENIALS | {"none", "without"}
+"""A sentence without any of them denies nothing."""
 _SHARES = ("conj", "xcomp", "advcl", "parataxis", "dep", "ccomp")
 
 
@@ -23,13 +25,14 @@ def is_verb(word: Word) -> bool:
 
 def conjuncts(document: Document, word: Word) -> list[Word]:
     """A noun and the nouns joined to it: "a cup and a plate"."""
-    joined = filter(_is_nominal, document.children(word, "conj"))
-    return [word, *(c for c in joined if not document.child(c, "nsubj", "cop"))]
+    joined = [c for c in document.children(word, "conj") if _is_nominal(c)]
+    return [word, *[c for c in joined if not document.child(c, "nsubj", "cop")]]
 
 
 def is_denied(document: Document, word: Word) -> bool:
     """Whether a predicate is negated: "is not held", "it is false that he smiles"."""
-    return _is_negated(document, word) != _is_refuted(document, word)
+    told = word.sentence in document.having(_DENYING_WORDS)
+    return told and _is_negated(document, word) != _is_refuted(document, word)
 
 
 def _is_negated(document: Document, word: Word) -> bool:
@@ -181,8 +184,8 @@ def objects(document: Document, verb: Word) -> list[Word]:
     """The direct objects of a verb, conjuncts included."""
     direct = document.children(verb, "obj")
     direct = [c for c in direct if c.lower not in lex.RELATIVE_PRONOUNS or c.pos != "PRON"]
-    inverted = inverted_subject(document, verb)
-    direct = [c for c in direct if c is not inverted and c not in recipients(document, verb)]
+    others = (inverted_subject(document, verb), *recipients(document, verb)) if direct else ()
+    direct = [c for c in direct if c not in others]
     if found := [n for c in direct for n in conjuncts(document, c)]:
         return found
     gap = gap_noun(document, verb)
@@ -244,7 +247,8 @@ def is_absent(document: Document, noun: Word) -> bool:
     and if there are "not many people" there are some. In a clause that is called false, all things
     are denied.
     """
-    return _is_lacking(document, noun) != _is_refuted(document, noun)
+    told = noun.sentence in document.having(_DENYING_WORDS)
+    return told and _is_lacking(document, noun) != _is_refuted(document, noun)
 
 
 def _is_lacking(document: Document, noun: Word) -> bool:

@@ -28,6 +28,7 @@ _MEMORY = 8
 """How many of the last mentions of a thing are looked at."""
 _WINDOW = 60
 """How many earlier things are looked at for one mention; keeps long texts linear."""
+_ON_BODY = BODY | WORN
 
 
 class _Thing:
@@ -58,7 +59,7 @@ class _Thing:
         recent = self.mentions[max(1, len(self.mentions) - _MEMORY) :]
         self.remembered = [self.first, *recent]
         self.nouns = [m for m in self.remembered if m.pronoun is None]
-        self.heads = {m.head for m in self.nouns}
+        self.heads = {m.names[-1] for m in self.nouns}
 
     @property
     def words(self) -> frozenset[str]:
@@ -153,7 +154,7 @@ class _Resolver:
         if mention.is_name:
             like = [t for t in self._known() if any(_same_name(mention, m) for m in t.nouns)]
         else:
-            like = [t for t in self._known() if mention.head in t.heads]
+            like = [t for t in self._known() if mention.names[-1] in t.heads]
         matches = [thing for thing in like if self._same_noun(mention, thing)]
         if matches:
             return max(matches, key=lambda t: (self._likeness(mention, t), t.last.word.index))
@@ -339,7 +340,7 @@ def _weight(group: tuple[MentionSpan, ...]) -> tuple[bool, bool]:
 
 def _is_on_body(mention: MentionSpan) -> bool:
     """Whether it is a part of someone or worn: "others" are no other knees."""
-    return mention.word.lemma in BODY | WORN or is_kind(mention.word.lower, "clothing")
+    return mention.word.lemma in _ON_BODY or is_kind(mention.word.lower, "clothing")
 
 
 def _is_picture(mention: MentionSpan) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from beholder.language import clauses
 from beholder.language import lexicon as lex
@@ -15,8 +15,7 @@ from beholder.language.phrases import Phrases, is_figure, is_of_name, is_positio
 from beholder.language.unseen import colours_of, names_nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A preposition, with a position noun if there is one, and what it is relative to.
 
     Attributes:
@@ -30,7 +29,7 @@ class Place:
     @property
     def text(self) -> str:
         """As written, in lower case."""
-        return " ".join(word.lower for word in self.words)
+        return " ".join([word.lower for word in self.words])
 
     @property
     def lacks(self) -> bool:
@@ -38,16 +37,15 @@ class Place:
         return bool(self.words) and self.words[0].lower in AFFIRMED
 
 
-def place(document: Document, noun: Word, phrases: Phrases, borrowed: Word | None = None) -> Place:
+def place(document: Document, noun: Word, phrases: Phrases, words: tuple[Word, ...]) -> Place:
     """What the preposition before a noun says.
 
     Args:
         document: The document.
         noun: A noun with a preposition.
         phrases: The phrases of the document.
-        borrowed: The first of several conjuncts, which has the preposition for all of them.
+        words: The preposition; the first of several conjuncts has it for all of them.
     """
-    words = preposition(document, noun) or (preposition(document, borrowed) if borrowed else ())
     if not is_position(document, noun) or noun.index in phrases.by_word:
         return Place(words, noun)
     return _position(document, noun, words, phrases)
@@ -79,19 +77,21 @@ def preposition(document: Document, noun: Word) -> tuple[Word, ...]:
     cases = [c for c in document.before(noun, "case") if c.lower not in ("'s", "'")]
     if not cases:
         return ()
-    words = set(cases)
-    for case in cases:
-        words.update(document.children(case, "fixed"))
-        words.update(c for c in document.before(case, "advmod", "amod") if c.lower in LEADS)
-    first = min(words).index
+    words = {case.index: case for case in cases}
+    for case in filter(document.relations, cases):
+        below = document.children(case, "fixed")
+        below += [c for c in document.before(case, "advmod", "amod") if c.lower in LEADS]
+        words.update((word.index, word) for word in below)
+    first = min(words)
     for before in document.words[max(0, first - 1) : first]:
-        tied = before.head in (noun.index, noun.head, first)
-        if before.lower in LEADS and tied and before.dep in ("advmod", "case", "amod"):
-            words.add(before)
-    return tuple(word for word in sorted(words) if word.lower not in SKIPPED)
+        kind = before.dep in ("advmod", "case", "amod")
+        if kind and before.head in (noun.index, noun.head, first) and before.lower in LEADS:
+            words[before.index] = before
+    return tuple([words[at] for at in sorted(words) if words[at].lower not in SKIPPED])
 
 
 _NO_QUALITY = lex.QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}
+_NO_DEGREE = lex.FOCUS_ADVERBS | lex.NEGATIONS
 _OF_ACTS = ("difficult", "easy", "hard", "impossible")
 """Adjectives that before "to" say nothing of a thing itself."""
 _AROUND = ("outside", "inside", "above", "below", "nearby")
@@ -107,8 +107,10 @@ def attribute_facts(document: Document, phrases: Phrases) -> Iterator[AttributeF
         if document.words[index].lemma not in lex.PARTITIVES:  # the group is small, not the trees
             yield from modifiers(document, document.words[index], target)
     for word in document:
-        yield from predicate_adjectives(document, word, phrases)
-        yield from predicate_nouns(document, word, phrases)
+        if word.pos == "ADJ" or (word.is_noun and word.lower in lex.COLOURS):
+            yield from predicate_adjectives(document, word, phrases)
+        if "cop" in document.relations(word) or word.index in phrases.stands_for:
+            yield from predicate_nouns(document, word, phrases)
 
 
 def modifiers(document: Document, noun: Word, target: int) -> Iterator[AttributeFact]:
@@ -125,7 +127,7 @@ def modifiers(document: Document, noun: Word, target: int) -> Iterator[Attribute
             words = with_degree(document, word)
             if shade is not None and shade.index == words[0].index - 1:
                 words = (*with_degree(document, shade), *words)
-            affirmed = not any(w.lower in lex.NEGATIONS for w in words)
+            affirmed = lex.NEGATIONS.isdisjoint([w.lower for w in words])
             yield AttributeFact(target, words, _value(words), "quality", "modifier", affirmed)
         shade = None
 
@@ -150,9 +152,10 @@ def _describes(document: Document, child: Word, noun: Word) -> bool:
 
 
 def _in_brackets(document: Document, word: Word) -> bool:
-    first, last = with_degree(document, word)[0].index, word.index + 1
-    around = (*document.words[max(0, first - 1) : first], *document.words[last : last + 1])
-    return [side.text for side in around] == ["(", ")"]
+    if [w.text for w in document.words[word.index + 1 : word.index + 2]] != [")"]:
+        return False
+    first = with_degree(document, word)[0].index
+    return first > 0 and document.words[first - 1].text == "("
 
 
 def _is_shade_of(word: Word, following: Word, noun: Word) -> bool:
@@ -177,8 +180,10 @@ def _is_adjectival(document: Document, word: Word) -> bool:
 def with_degree(document: Document, word: Word) -> tuple[Word, ...]:
     """The adjective with "very", "brightly", shades and measures ("ten years") before it."""
     before = document.before(word, "advmod", "amod", "obl:npmod", "compound", "obl:unmarked")
+    if not before:
+        return (word,)
     before = [c for c in before if c.pos in ("ADV", "ADJ", "NOUN", "PART")]
-    before = [c for c in before if c.lower not in lex.FOCUS_ADVERBS | lex.NEGATIONS]
+    before = [c for c in before if c.lower not in _NO_DEGREE]
     inner = [d for c in before for d in document.children(c, "advmod") if d.lower in lex.DEGREES]
     inner += [n for c in before for n in document.children(c, "nummod")]
     return tuple(sorted({*before, *inner, word}))
@@ -189,15 +194,14 @@ def _value(words: tuple[Word, ...]) -> str:
     bare = [w for w in words[:-1] if w.lower not in lex.DEGREES and not w.lower.endswith("ly")]
     last = words[-1]
     ending = last.lower if last.pos == "VERB" else last.lemma
-    return " ".join([*(w.lower for w in bare), ending])
+    return " ".join([*[w.lower for w in bare], ending])
 
 
 def predicate_adjectives(
     document: Document, word: Word, phrases: Phrases
 ) -> Iterator[AttributeFact]:
     """As in "is tall", "looks old", "painted white"; also the adjectives joined to them."""
-    adjective = word.pos == "ADJ" or (word.is_noun and word.lower in lex.COLOURS)
-    rule = _predicate_rule(document, word) if adjective else None
+    rule = _predicate_rule(document, word)
     if rule is None or word.lower in _NO_QUALITY or word.index in phrases.by_word:
         return
     # "Wider than it is tall", "hard to make out"; "full of water", "next to a plate" are relations.
@@ -240,14 +244,12 @@ def _predicate_rule(document: Document, word: Word) -> str | None:
 
 def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterator[AttributeFact]:
     """As in "is a doctor", "is in the foreground", "is nearby"."""
-    if not document.child(word, "cop") and word.index not in phrases.stands_for:
-        return
     polarity = not clauses.is_denied(document, word)
     told: list[tuple[tuple[Word, ...], str, AttributeKind, str]] = []
     if word.pos == "ADV" and word.lower not in lex.FOCUS_ADVERBS:
         told = [((word,), word.lower, "position", "copula")]
-    elif word.is_noun and preposition(document, word):
-        found = place(document, word, phrases)
+    elif word.is_noun and (link := preposition(document, word)):
+        found = place(document, word, phrases, link)
         if found.target is None:
             told = [(found.words, found.text, "position", "position")]
     elif names_nothing(word):

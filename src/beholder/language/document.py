@@ -84,7 +84,7 @@ class Document:
         parser: What made the tree, for signatures.
     """
 
-    __slots__ = ("_children", "_deps", "parser", "sentences", "text", "words")
+    __slots__ = ("_children", "_deps", "_having", "parser", "sentences", "text", "words")
 
     def __init__(
         self, text: str, words: Sequence[Word], sentences: Sequence[Span], parser: str
@@ -95,6 +95,7 @@ class Document:
         self.parser = parser
         self._children: dict[int, list[tuple[Word, str]]] = defaultdict(list)
         self._deps: dict[int, set[str]] = defaultdict(set)  # by which words are attached to each
+        self._having: dict[frozenset[str], set[int]] = {}
         for word in self.words:
             if word.head != word.index:
                 kind = word.dep.split(":")[0]
@@ -149,16 +150,17 @@ class Document:
         A name stands for its subtypes too: ``nsubj`` gives ``nsubj:pass``, while ``nsubj:pass``
         gives only itself.
         """
-        below = self._children.get(word.index, ())
+        below = self._children.get(word.index)
+        if below is None or (deps and self._deps[word.index].isdisjoint(deps)):
+            return []
         if not deps:
             return [child for child, _ in below]
-        if not below or self._deps[word.index].isdisjoint(deps):
-            return []
         return [child for child, kind in below if kind in deps or child.dep in deps]
 
     def before(self, word: Word, *deps: str) -> list[Word]:
         """The ``children`` that stand before the word."""
-        return [child for child in self.children(word, *deps) if child.index < word.index]
+        found = self.children(word, *deps)
+        return [child for child in found if child.index < word.index] if found else found
 
     def after(self, word: Word, *deps: str) -> list[Word]:
         """The ``children`` that stand after the word."""
@@ -166,13 +168,24 @@ class Document:
 
     def child(self, word: Word, *deps: str) -> Word | None:
         """The first child with one of these relations."""
-        below = self._children.get(word.index, ())
-        if not below or (deps and self._deps[word.index].isdisjoint(deps)):
+        below = self._children.get(word.index)
+        if below is None or (deps and self._deps[word.index].isdisjoint(deps)):
             return None
         for child, kind in below:
             if not deps or kind in deps or child.dep in deps:
                 return child
         return None
+
+    def relations(self, word: Word) -> Collection[str]:
+        """The relations of the words attached to a word, each with and without its subtype."""
+        return self._deps.get(word.index, ())
+
+    def having(self, some: frozenset[str]) -> set[int]:
+        """The sentences with one of some words, in base form or as written in lower case."""
+        if some not in self._having:
+            found = (w.sentence for w in self.words if w.lemma in some or w.text.lower() in some)
+            self._having[some] = set(found)
+        return self._having[some]
 
     def subtree(self, word: Word) -> list[Word]:
         """The word and all below it, in text order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from beholder.language.document import Word
 from beholder.optional import require
@@ -178,8 +178,7 @@ class SceneGraph:
         return made
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeFact:
+class AttributeFact(NamedTuple):
     """An attribute of the noun at ``noun``."""
 
     noun: int
@@ -190,8 +189,7 @@ class AttributeFact:
     polarity: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class RelationFact:
+class RelationFact(NamedTuple):
     """A relation between the nouns at ``subject`` and ``object``."""
 
     subject: int
@@ -208,10 +206,10 @@ def spans(words: Sequence[Word]) -> tuple[Span, ...]:
     """The characters of some words, neighbours joined into one span."""
     merged: list[Span] = []
     last = -2
-    for word in sorted({*words}):
+    for word in sorted(words):
         if word.index == last + 1:
             merged[-1] = (merged[-1][0], word.end)
-        else:
+        elif word.index != last:
             merged.append(word.span)
         last = word.index
     return tuple(merged)

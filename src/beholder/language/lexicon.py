@@ -42,6 +42,8 @@ _words = partial(word_set, "lexicon.txt")
 COLOURS = _words("colours")
 SHADES = _words("shades")
 MATERIALS = _words("materials")
+QUALITIES = COLOURS | MATERIALS
+"""Nouns that before a noun are attributes of it."""
 PICTURES = _words("pictures")
 """Words for the picture itself."""
 PICTURE_FRAMES = PICTURES | {"frame", "composition", "camera", "viewer"}

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from beholder.errors import ConfigError
 from beholder.language.document import Document, Word
@@ -37,8 +37,7 @@ _RESTRICTING = frozenset(["with", "in", "wearing"])
 _CONTRASTS = (COLOURS, *map(frozenset, map(str.split, sections("lexicon.txt")["contrasts"])))
 
 
-@dataclass(frozen=True, slots=True)
-class MentionSpan:
+class MentionSpan(NamedTuple):
     """A noun or pronoun that means something.
 
     Attributes:
@@ -127,13 +126,13 @@ def _mention(
     names = [w.lemma for w in phrase.name] if phrase is not None else [word.lemma]
     determiners = [c.lower for c in document.children(word, "det", "nmod:poss")]
     describing = {c.lower for c in document.before(word, "amod", "nummod", "compound")}
-    for adjective in document.children(word, "amod"):
-        describing |= {c.lower for c in document.children(adjective, "conj", "amod")}
+    for adjective in filter(document.relations, document.children(word, "amod")):
+        describing.update([c.lower for c in document.children(adjective, "conj", "amod")])
     definite = not _DEFINITE.isdisjoint(determiners) or word.pos == "PROPN"
-    definite = definite or bool(document.child(word, "nmod:poss"))
+    definite = definite or "nmod:poss" in document.relations(word)
     plural = phrase.plural if phrase is not None else word.is_plural
     said = (tuple(names), frozenset(describing), _restricting(document, word))
-    other = bool(describing & _OTHER) or "another" in determiners
+    other = not describing.isdisjoint(_OTHER) or "another" in determiners
     plural = plural or pronoun in ("they", "we")
     return MentionSpan(word, phrase, pronoun, *said, definite, other, plural)
 

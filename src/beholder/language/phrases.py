@@ -10,7 +10,7 @@ from beholder.language.document import Document, Word
 from beholder.language.graph import EntityKind
 from beholder.language.numerals import number, numeral
 
-_NAMES = ("compound", "flat", "nmod:desc")
+_NAMES = ("compound", "flat", "nmod:desc", "amod")
 SHARES = frozenset(
     ("all", "any", "few", "half", "many", "most", "neither", "none", "several", "some", "not all")
 )
@@ -18,6 +18,8 @@ SHARES = frozenset(
 _PARTS = frozenset(("all", "each", "every", "half", "most", "not all"))
 """Words that say so right before a noun, too: "most seats"."""
 _BEFORE_NOUNS = ("nummod", "det", "amod", "advmod", "compound")
+_QUANTIFIERS = lex.QUANTIFIERS - {"other", "single", "another"}
+_SELECTING = lex.SELECTORS | SHARES
 _WHOLE = ("all", "both", "each", "others")
 _MODIFIES = ("compound", "amod", "flat", "nmod:desc", "fixed", "goeswith")
 
@@ -90,12 +92,14 @@ def find_phrases(document: Document) -> Phrases:
 def _is_candidate(document: Document, word: Word) -> bool:
     if not (word.text.isalnum() or any(c.isalnum() for c in word.text)):
         return False
+    if word.is_noun:
+        return not is_modifier(document, word) and not is_time(document, word)
     if word.pos == "PRON" and word.lower not in SHARES:
         return _is_entity_pronoun(word)
     if is_figure(word):  # "17 is painted on it"; in "showing 4:40" the verb's subject has it
         return word.dep.startswith("nsubj") and not follows_verb(document, word)
-    if word.is_noun:
-        return not is_modifier(document, word) and not is_time(document, word)
+    if word.lemma not in lex.PARTITIVES and word.lower not in _SELECTING:
+        return False
     return _is_selector(document, word) or _partitive_noun(document, word) is not None
 
 
@@ -115,25 +119,26 @@ def is_modifier(document: Document, word: Word) -> bool:
     if word.dep in _MODIFIES or base in ("flat", "compound"):
         head = document.head(word)
         return head is not None and (head.is_noun or head.pos in ("ADJ", "NUM", "SYM"))
-    following = document.words[word.index + 1 : word.index + 2]
-    shade = word.lower in lex.SHADES and any(w.lower in lex.COLOURS for w in following)
+    lower, following = word.lower, document.words[word.index + 1 : word.index + 2]
+    shade = lower in lex.SHADES and any(w.lower in lex.COLOURS for w in following)
     if shade or is_bare_colour(document, word):
         return True
     if word.dep == "conj":
         first = document.words[word.head]
         if first.pos == "ADJ" and not word.is_plural and not document.children(word, "det", "amod"):
             return not document.child(word, "nsubj", "cop", "case")
-        described = first.lower in lex.COLOURS | lex.MATERIALS or first.lower == "left"
+        described = first.lower in lex.QUALITIES or first.lower == "left"
         return described and is_modifier(document, first)
-    alone = word.lower in lex.COLOURS and word.dep in ("ROOT", "xcomp", "obl", "nmod:unmarked")
+    alone = lower in lex.COLOURS and word.dep in ("ROOT", "xcomp", "obl", "nmod:unmarked")
     return alone and (word.dep == "xcomp" or bool(document.child(word, "cop")))
 
 
 def is_bare_colour(document: Document, word: Word) -> bool:
     """Whether a colour after a preposition is only a colour: "painted in black and white"."""
+    if word.lower not in lex.COLOURS or document.child(word, "det"):
+        return False
     first = document.words[word.head] if word.dep == "conj" else word
-    cased = document.child(first, "case") or document.child(word, "case")
-    return word.lower in lex.COLOURS and cased is not None and not document.child(word, "det")
+    return bool(document.child(first, "case") or document.child(word, "case"))
 
 
 def named_subject(document: Document, word: Word) -> Word | None:
@@ -245,7 +250,7 @@ def is_position(document: Document, word: Word) -> bool:
 
 
 def _preposition(document: Document, word: Word) -> str:
-    return " ".join(c.lower for c in document.before(word, "case"))
+    return " ".join([c.lower for c in document.before(word, "case")])
 
 
 def _name(document: Document, word: Word) -> tuple[Word, ...]:
@@ -254,7 +259,7 @@ def _name(document: Document, word: Word) -> tuple[Word, ...]:
     while queue:
         head = queue.pop()
         parts.append(head)
-        for child in document.children(head, *_NAMES, "amod"):
+        for child in document.children(head, *_NAMES):
             if child.dep == "amod" and not is_of_name(child, head):
                 continue
             if is_figure(child) and head.pos != "PROPN":
@@ -264,21 +269,21 @@ def _name(document: Document, word: Word) -> tuple[Word, ...]:
             quality = child.index < head.index and is_quality(document, child)
             if not quality and abs(child.index - head.index) <= 6:
                 queue.append(child)
-    return tuple(sorted(parts, key=lambda w: w.index))
+    return tuple(sorted(parts))
 
 
 def is_of_name(child: Word, noun: Word) -> bool:
     """Whether a capital makes an adjective part of a name: "New York", "General Motors"."""
     # In "Golden Gate Bridge" it begins a name.
     begins = child.index == 0 and noun.index < 2 and noun.dep != "compound"
-    return child.text[:1].isupper() and noun.pos == "PROPN" and not begins
+    return noun.pos == "PROPN" and child.text[:1].isupper() and not begins
 
 
 def is_quality(document: Document, child: Word) -> bool:
     """Whether a noun before a noun is a colour or material and so an attribute."""
     if is_of_name(child, child) or is_of_name(child, document.words[child.head]):
         return False
-    return child.lower in lex.COLOURS or child.lower in lex.MATERIALS
+    return child.lower in lex.QUALITIES
 
 
 def quantity(document: Document, word: Word) -> str | None:
@@ -286,16 +291,13 @@ def quantity(document: Document, word: Word) -> str | None:
     if written := numeral(document, word):
         return " ".join(counting.lower for counting in written)
     for child in document.children(word, "det", "amod", "det:predet"):
-        quantifier = child.lower in lex.QUANTIFIERS - {"other", "single", "another"}
+        quantifier = child.lower in _QUANTIFIERS
         superlative = child.tag == "JJS" and child.lower != "most"
         if quantifier and not superlative and child.index < word.index:
             return _denied(document, child)
     head = document.head(word)
-    if (
-        head is not None
-        and head.lower not in ("none", "neither")
-        and _partitive_noun(document, head) == word
-    ):
+    part = head is not None and _partitive_noun(document, head) == word
+    if head is not None and part and head.lower not in ("none", "neither"):
         return " ".join([*(w.lower for w in numeral(document, head)), _denied(document, head)])
     return None
 

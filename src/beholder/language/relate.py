@@ -16,24 +16,29 @@ from beholder.language.verbs import Fact, located, places_of, verb_facts, verb_w
 def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
     """All relations of a document, and the states of verbs that relate to nothing."""
     for word in document:
-        if not document.children(word) and not clauses.is_verb(word):
+        is_verb = clauses.is_verb(word)
+        below = document.relations(word)
+        if not below and not is_verb:
             continue  # relates nothing
-        if document.child(word, "expl") is not None:
+        if "expl" in below:
             yield from existential(document, word, phrases)
-        elif clauses.is_verb(word):
+        elif is_verb:
             yield from verb_facts(document, word, phrases)
         elif word.pos in ("ADP", "ADV") and word.dep.startswith("acl"):
             yield from stranded_place(document, word)
-        elif _completed(document, word) or _apart(document, word):
+        elif _completed(document, word) or ("cop" in below and _apart(document, word)):
             yield from adjective(document, word, phrases)
-        elif document.child(word, "cop") and clauses.fronted_place(document, word):
+        elif "cop" in below and clauses.fronted_place(document, word):
             yield from fronted_copula(document, word, phrases)
-        elif document.child(word, "cop") and preposition(document, word):
+        elif "cop" in below and preposition(document, word):
             yield from copular_place(document, word, phrases)
-        elif word.pos == "AUX" and word.lemma == "be" and document.child(word, "nsubj"):
+        elif word.pos == "AUX" and word.lemma == "be" and "nsubj" in below:
             yield from existential(document, word, phrases)
-        yield from noun_places(document, word, phrases)
-        yield from possessor(document, word, phrases)
+        placed = "nmod" in below or "obl" in below
+        if placed and (word.is_noun or word.pos in ("PRON", "NUM")) and word.dep != "nmod:poss":
+            yield from noun_places(document, word, phrases)
+        if "nmod:poss" in below:
+            yield from possessor(document, word, phrases)
 
 
 def existential(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
@@ -49,7 +54,7 @@ def existential(document: Document, word: Word, phrases: Phrases) -> Iterator[Fa
 def fronted_copula(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
     """As in "On the table is a vase": the predicate is the thing, the first noun its place."""
     if first := clauses.fronted_place(document, word):
-        where = place(document, first, phrases)
+        where = place(document, first, phrases, preposition(document, first))
         for subject in clauses.conjuncts(document, word):
             yield from located(document, phrases, subject, (), where, "fronted")
 
@@ -57,8 +62,9 @@ def fronted_copula(document: Document, word: Word, phrases: Phrases) -> Iterator
 def copular_place(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
     """As in "The cat is on the mat"; positions in the picture are attributes."""
     told = ("copula", not clauses.is_denied(document, word))
+    first = preposition(document, word)
     for noun in clauses.conjuncts(document, word):
-        where = place(document, noun, phrases, borrowed=word)
+        where = place(document, noun, phrases, preposition(document, noun) or first)
         for subject in clauses.subjects(document, word) if where.target else ():
             yield from located(document, phrases, subject, (), where, *told)
 
@@ -86,9 +92,8 @@ def _completed(document: Document, word: Word) -> bool:
 
 def _apart(document: Document, word: Word) -> bool:
     """As in "is across from a sink", "is far from the road": the place has a noun of its own."""
-    if word.pos not in ("ADP", "ADV") or not document.child(word, "cop"):
-        return False
-    return any(document.child(noun, "case") for noun in document.children(word, "obl"))
+    placed = word.pos in ("ADP", "ADV")
+    return placed and any(document.child(noun, "case") for noun in document.children(word, "obl"))
 
 
 def stranded_place(document: Document, word: Word) -> Iterator[RelationFact]:
@@ -102,8 +107,6 @@ def stranded_place(document: Document, word: Word) -> Iterator[RelationFact]:
 
 def noun_places(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
     """As in "the man with a hat", "a house behind a tree"."""
-    if not (word.is_noun or word.pos in ("PRON", "NUM")) or word.dep == "nmod:poss":
-        return
     own = phrases.entity(word.index)
     if phrases.is_picture(word) or (own is None and document.child(word, "cop")):
         return

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import pairwise, product, starmap
+from operator import attrgetter
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 from beholder.errors import ConfigError
@@ -47,8 +48,8 @@ class Builder:
         self.phrases = phrases
         self.links = links
         self.entities: list[Entity] = []
-        self.attributes: dict[tuple[object, ...], Attribute] = {}
-        self.relations: dict[tuple[object, ...], Relation] = {}
+        self._attributes: list[tuple[AttributeFact, int]] = []
+        self._relations: list[tuple[RelationFact, int, int]] = []
         self._of_word: dict[int, tuple[int, ...]] = {}
         for index, phrase in phrases.by_word.items():
             if index not in self._of_word:
@@ -56,7 +57,7 @@ class Builder:
 
     def _place(self, index: int, phrase: Phrase) -> None:
         span = (phrase.name[0].start, phrase.name[-1].end)
-        mention = Mention(" ".join(w.text for w in phrase.name), span, phrase.word.sentence)
+        mention = Mention(" ".join([w.text for w in phrase.name]), span, phrase.word.sentence)
         earlier = self.links.same.get(index, ())
         if meant := tuple(e for word in earlier for e in self._of_word.get(word, ())):
             self._of_word[index] = meant
@@ -71,7 +72,7 @@ class Builder:
         head, last = phrase.word.lemma, phrase.name[-1].lemma
         if bare and head in PEOPLE_BY_NUMBER:
             head = last = "people"
-        name = " ".join([*(w.lower for w in phrase.name[:-1]), last])
+        name = " ".join([*[w.lower for w in phrase.name[:-1]], last])
         quantity, member_of = phrase.quantity, None
         if owner:
             whole = self.entities[owner[0]]
@@ -106,74 +107,67 @@ class Builder:
         """Add facts; those about words that stand for no entity are dropped."""
         for fact in facts:
             if isinstance(fact, AttributeFact):
-                for entity in self.meant(fact.noun):
-                    self._add_attribute(fact, entity)
+                self._attributes += [(fact, entity) for entity in self.meant(fact.noun)]
                 continue
             for subject, target in product(self.meant(fact.subject), self.meant(fact.object)):
                 if subject != target:
-                    self._add_pair(fact, subject, target)
+                    self._relations.append((fact, subject, target))
 
-    def _add_attribute(self, fact: AttributeFact, entity: int) -> None:
-        key = (entity, fact.value, fact.polarity)
-        text = " ".join(word.lower for word in fact.words)
+    def _attribute(self, fact: AttributeFact, entity: int) -> Attribute:
+        text = " ".join([word.lower for word in fact.words])
         said = (text, fact.value, spans(fact.words), fact.words[0].sentence)
-        made = Attribute(entity, *said, fact.kind, fact.polarity, fact.rule, self._doubt(fact))
-        self.attributes[key] = _merged(self.attributes.get(key), made)
+        sure = certainty.features(fact.words, [self.document.words[fact.noun]])
+        doubt = certainty.doubt("attribute", sure)
+        return Attribute(entity, *said, fact.kind, fact.polarity, fact.rule, doubt)
 
-    def _add_pair(self, fact: RelationFact, subject: int, target: int) -> None:
-        text = fact.text or " ".join(AFFIRMED.get(w.lower, w.lower) for w in fact.words)
-        predicate = _base(fact)
+    def _relation(self, fact: RelationFact, subject: int, target: int) -> Relation:
+        text = fact.text or " ".join([AFFIRMED.get(w.lower, w.lower) for w in fact.words])
         affirmed = self.entities[subject].polarity and self.entities[target].polarity
-        polarity = fact.polarity and affirmed
-        key = (subject, target, predicate, polarity)
         sentence = fact.words[0].sentence if fact.words else 0
-        said = (text, predicate, spans(fact.words), sentence)
-        how = (fact.kind, fact.passive, polarity, fact.rule)
-        made = Relation(subject, target, *said, *how, doubt=self._doubt(fact))
-        self.relations[key] = _merged(self.relations.get(key), made)
-
-    def _doubt(self, fact: AttributeFact | RelationFact) -> float:
-        part: certainty.Part = "relation" if isinstance(fact, RelationFact) else "attribute"
-        places = (fact.subject, fact.object) if isinstance(fact, RelationFact) else (fact.noun,)
-        ends = [self.document.words[place] for place in places]
-        return certainty.doubt(part, certainty.features(fact.words, ends))
+        said = (text, _base(fact), spans(fact.words), sentence)
+        how = (fact.kind, fact.passive, fact.polarity and affirmed, fact.rule)
+        ends = (self.document.words[fact.subject], self.document.words[fact.object])
+        doubt = certainty.doubt("relation", certainty.features(fact.words, ends))
+        return Relation(subject, target, *said, *how, doubt=doubt)
 
     def graph(self, rules: str) -> SceneGraph:
         """The finished graph; pronouns that name nothing and say nothing are left out."""
-        used = {a.entity for a in self.attributes.values()}
-        used |= {i for r in self.relations.values() for i in (r.subject, r.object)}
-        kept = [e for e in self.entities if e.kind == "thing" or e.index in used]
-        if len(kept) < len(self.entities):
-            self._renumber(kept)
+        used = {entity for _, entity in self._attributes}
+        used.update(entity for _, *ends in self._relations for entity in ends)
+        self._keep([e for e in self.entities if e.kind == "thing" or e.index in used])
+        told = _merged(starmap(self._attribute, self._attributes), "entity", "value")
         # The same words can be read in two ways ("stylized" as adjective and verb): once is enough.
-        attributes = {(a.entity, a.spans): a for a in reversed(self.attributes.values())}
-        told = tuple(sorted(attributes.values(), key=lambda a: a.spans))
-        relations = tuple(sorted(self.relations.values(), key=lambda r: r.spans))
-        made = (self.document.text, tuple(self.entities), told, relations)
+        once = {(a.entity, a.spans): a for a in reversed(told)}
+        attributes = tuple(sorted(once.values(), key=lambda a: a.spans))
+        linked = _merged(starmap(self._relation, self._relations), "subject", "object", "predicate")
+        relations = tuple(sorted(linked, key=lambda r: r.spans))
+        made = (self.document.text, tuple(self.entities), attributes, relations)
         return SceneGraph(*made, rules, self.document.parser)
 
-    def _renumber(self, kept: Sequence[Entity]) -> None:
+    def _keep(self, kept: Sequence[Entity]) -> None:
         """Leave out all other entities."""
+        if len(kept) == len(self.entities):
+            return
         place: dict[int | None, int] = {entity.index: new for new, entity in enumerate(kept)}
         self.entities = [
             replace(entity, index=new, member_of=place.get(entity.member_of))
             for new, entity in enumerate(kept)
         ]
-        self.attributes = {
-            key: replace(a, entity=place[a.entity]) for key, a in self.attributes.items()
-        }
-        self.relations = {
-            key: replace(r, subject=place[r.subject], object=place[r.object])
-            for key, r in self.relations.items()
-        }
+        self._attributes = [(fact, place[entity]) for fact, entity in self._attributes]
+        self._relations = [(fact, place[a], place[b]) for fact, a, b in self._relations]
 
 
-def _merged(known: P | None, made: P) -> P:
-    """What a text says once, or again with the characters of both places."""
-    if known is None:
-        return made
-    spans = tuple(dict.fromkeys((*known.spans, *made.spans)))
-    return replace(known, spans=spans, doubt=min(known.doubt, made.doubt))
+def _merged(made: Iterable[P], *said: str) -> list[P]:
+    """What a text says, each once; what it says again has the characters of all places."""
+    found: dict[object, P] = {}
+    key = attrgetter(*said, "polarity")
+    for fact in made:
+        known = found.setdefault(key(fact), fact)
+        if known is not fact:
+            spans = tuple(dict.fromkeys((*known.spans, *fact.spans)))
+            doubt = min(known.doubt, fact.doubt)
+            found[key(fact)] = replace(known, spans=spans, doubt=doubt)
+    return list(found.values())
 
 
 def _base(fact: RelationFact) -> str:
@@ -214,7 +208,6 @@ def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "buil
     name_pronouns(document, phrases, links)
     builder = Builder(document, phrases, links)
     builder.add(attribute_facts(document, phrases))
-    builder.add(year_facts(document, phrases))
     builder.add(numeral_facts(document, phrases))
     builder.add(relation_facts(document, phrases))
     return builder.graph(rules)
@@ -236,13 +229,12 @@ def _runs(document: Document) -> dict[Span, tuple[str, str]]:
         if 1 < len(inside) <= _MOST_QUOTED and inside[0].sentence == inside[-1].sentence:
             runs[inside[0].index, inside[-1].index + 1] = _NAME
     for first, second in pairwise(document):
-        if _is_proper(first) and second.lower == "of":
+        if first.pos in ("NOUN", "PROPN") and second.lower == "of" and _is_proper(first):
             last = document.words[second.index + 1 : second.index + 3]
             last = last[1:] if last and last[0].lower == "the" else last[:1]
             if last and _is_proper(last[0]):
                 runs[first.index, last[0].index + 1] = _NAME
-    for first, second in pairwise(document):
-        symbol = "SYM" in (first.pos, second.pos)
+        symbol = first.pos == "SYM" or second.pos == "SYM"
         if symbol and _NUMERAL.fullmatch(document.text[first.start : second.end]):
             runs[first.index, second.index + 1] = ("NUM", "CD")
     return runs
@@ -250,7 +242,7 @@ def _runs(document: Document) -> dict[Span, tuple[str, str]]:
 
 def _is_proper(word: Word) -> bool:
     noun = word.pos == "NOUN" and word.index > 0  # "the Statue of Liberty"
-    return word.text[:1].isupper() and (noun or word.pos == "PROPN")
+    return (noun or word.pos == "PROPN") and word.text[:1].isupper()
 
 
 def _quoted_as_objects(document: Document) -> Document:
@@ -266,10 +258,10 @@ def _quoted_as_objects(document: Document) -> Document:
 
 def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
     """Settle "It is a dog": what "it" repeats is a dog, or "it" is the dog that is named here."""
-    for word in document:
+    for word in [document.words[index] for index in links.same]:
         head = document.head(word) if word.lower == "it" else None
         if head is not None and head.lemma in WEATHER:
-            links.same.pop(word.index, None)
+            del links.same[word.index]
     for index in list(phrases.by_word):
         noun = document.words[index]
         subject = named_subject(document, noun)
@@ -288,28 +280,25 @@ def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
             del phrases.by_word[subject.index]
 
 
-def year_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
-    """Years behind a preposition, of the noun before them or of what their verb is said of."""
-    for word in document:
-        if not YEAR.fullmatch(word.text) or word.index in phrases.by_word:
-            continue
-        cases = [c for c in document.children(word, "case") if c.lower in DATING]
-        head = document.head(word)
-        if not cases or head is None:
-            continue
-        polarity = not clauses.is_denied(document, head)
-        for noun in _dated(document, head, phrases):
-            yield AttributeFact(noun, (*cases, word), word.text, "quality", "year", polarity)
-
-
 _NUMERAL = re.compile(r"[$€£#]? ?\d[\d.,:/]*(?: ?[%°])?", re.ASCII)
 
 
 def numeral_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
-    """Bare numerals, of the noun or the subject that they say something of: "shows 4:40"."""
-    for word in document:
-        if not _NUMERAL.fullmatch(word.text) or word.index in phrases.by_word:
-            continue
+    """Years, and bare numerals, of the noun or the subject that they say something of.
+
+    A year behind a preposition is said of the noun before it or of what its verb is said of; other
+    numerals as in "shows 4:40".
+    """
+    numerals = [word for word in document if _NUMERAL.fullmatch(word.text)]
+    numerals = [word for word in numerals if word.index not in phrases.by_word]
+    for word in numerals:
+        cases = [c for c in document.children(word, "case") if c.lower in DATING]
+        head = document.head(word)
+        if cases and head is not None and YEAR.fullmatch(word.text):
+            polarity = not clauses.is_denied(document, head)
+            for noun in _dated(document, head, phrases):
+                yield AttributeFact(noun, (*cases, word), word.text, "quality", "year", polarity)
+    for word in numerals:
         if YEAR.fullmatch(word.text) and document.child(word, "case"):
             continue
         said, head = word, document.head(word)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from beholder.language import lemmas
 from beholder.language.document import Document
@@ -30,8 +30,7 @@ _DENIED_WITHIN = 40
 _OWNERS = frozenset(("its", "his", "her", "their", "whose"))
 
 
-@dataclass(frozen=True, slots=True)
-class GraphUnit:
+class GraphUnit(NamedTuple):
     """One part of a scene graph that a text may have or not.
 
     Attributes:

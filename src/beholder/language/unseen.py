@@ -32,6 +32,7 @@ _LIKENESS = _words("likeness")
 _BEARING_SIGNS = _words("bearing signs")
 _SUPERLATIVES = ("closest", "farthest", "furthest", "largest", "nearest", "smallest", "tallest")
 _SHOTS = frozenset(("close-up", "closeup", "scene", "shot", "view"))
+_NO_PREDICATES = _NOTHING | _TRACES | PROPERTIES | lex.PICTURES | _SHOTS | {"point"}
 VAGUE = _words("vague")
 """Nouns that may stand for whatever else is named at their place."""
 GENERIC = _words("generic")
@@ -71,14 +72,14 @@ def _free_predicates(document: Document, phrases: Phrases) -> None:
 
 def names_nothing(word: Word) -> bool:
     """Whether a noun of a predicate says nothing that can be seen: "is a contrast", "a canvas"."""
-    return word.lemma in _NOTHING | _TRACES | PROPERTIES | lex.PICTURES | _SHOTS | {"point"}
+    return word.lemma in _NO_PREDICATES
 
 
 def colours_of(document: Document, noun: Word) -> list[Word]:
     """The colours that a noun for a look names: "a shade of blue", "a vibrant green hue"."""
     if is_colour(document, noun):
         return [noun]
-    if noun.lemma not in PROPERTIES | _TRACES:
+    if noun.lemma not in PROPERTIES and noun.lemma not in _TRACES:
         return []
     found = [w for w in document.children(noun, "amod", "compound") if w.lower in lex.COLOURS]
     for below in document.children(noun, "nmod"):
@@ -97,7 +98,7 @@ def is_colour(document: Document, word: Word) -> bool:
 
 def _meant(document: Document, phrases: Phrases, word: Word) -> Word | None:
     """The noun or pronoun that a word stands for, or None."""
-    if word.lemma not in PROPERTIES | _ANOTHER:
+    if word.lemma not in PROPERTIES and word.lemma not in _ANOTHER:
         return None
     for below in document.children(word, "nmod", "nmod:poss"):
         of = any(case.lower == "of" for case in document.children(below, "case"))
@@ -115,28 +116,27 @@ def _kind(document: Document, phrase: Phrase) -> EntityKind:
         return "pronoun"
     if _names_nothing(document, phrase, lemma):
         return "unseen"
-    bare = len(phrase.name) == 1 and lemma in lex.POSITIONS | _BARE_PLACES
+    bare = len(phrase.name) == 1 and (lemma in lex.POSITIONS or lemma in _BARE_PLACES)
     return "place" if bare else "thing"
 
 
 def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
     word = phrase.word
     described = [w.lower for w in document.children(word, "amod", "compound")]
-    plain = not any(each in lex.COLOURS or each in lex.MATERIALS for each in described)
-    whole = "_".join([*(w.lower for w in phrase.name[:-1]), lemma])
+    plain = lex.QUALITIES.isdisjoint(described)
+    whole = "_".join([*[w.lower for w in phrase.name[:-1]], lemma])
     if not _PHRASES.isdisjoint([whole, *(f"{each}_{lemma}" for each in described)]):
         return True
-    weather = document.child(word, "cop") and not lex.WEATHER.isdisjoint(described)
-    if (lemma in _NOTHING and not weather) or _is_quality(lemma) or is_colour(document, word):
+    if lemma in _NOTHING and (lex.WEATHER.isdisjoint(described) or not document.child(word, "cop")):
         return True  # but "it is a sunny day" says the weather
     near = [w.lower for w in document.words[max(0, word.index - 2) : word.index + 3]]
     if near.count(word.lower) > 1 and not {"by", "in", "to"}.isdisjoint(near):
         return True  # "shoulder to shoulder", "side by side"
-    if word.tag == "JJS" or word.lower in _SUPERLATIVES:
+    if word.tag == "JJS" or word.lower in _SUPERLATIVES or _is_quality(lemma):
         return True
-    if _is_effect(document, word) or _is_whole(document, word):
+    if is_colour(document, word) or _is_effect(document, word) or _is_compared(document, word):
         return True
-    if _is_compared(document, word) or _is_trait(document, word):
+    if ("overall" in described and _is_whole(document, word)) or _is_trait(document, word):
         return True
     if lemma in _ALONE_NOTHING:
         return plain  # "a yellow backdrop" is to be seen
@@ -154,8 +154,8 @@ def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
 def _is_effect(document: Document, word: Word) -> bool:
     """Whether a noun is what a look adds to the picture: "adding texture to the scene"."""
     first = document.words[word.head] if word.dep == "conj" else word
-    verb = document.head(first)
-    if first.dep != "obj" or verb is None or verb.lemma not in EFFECT_VERBS:
+    verb = document.head(first) if first.dep == "obj" else None
+    if verb is None or verb.lemma not in EFFECT_VERBS:
         return False
     below = (n for noun in (verb, first) for n in document.children(noun, "obl", "nmod"))
     to = (n for n in below if any(case.lower == "to" for case in document.children(n, "case")))
@@ -174,17 +174,17 @@ def _is_compared(document: Document, word: Word) -> bool:
         if above is None or above.lemma in _LIKENESS:
             return above is not None
         word = above
-    head = document.head(word)
-    return head is not None and word.dep in ("obl", "obj") and head.lemma in _LIKENESS
+    head = document.head(word) if word.dep in ("obl", "obj") else None
+    return head is not None and head.lemma in _LIKENESS
 
 
 def _is_trait(document: Document, word: Word) -> bool:
     """Whether "signs" are traces of age or use: "exhibits signs of weathering"."""
-    verb = document.head(word)
-    if word.lemma != "sign" or word.dep != "obj" or verb is None:
+    verb = document.head(word) if word.lemma == "sign" and word.dep == "obj" else None
+    if verb is None or verb.lemma not in _BEARING_SIGNS:
         return False
     below = [c for noun in document.children(word, "nmod") for c in document.children(noun, "case")]
-    return verb.lemma in _BEARING_SIGNS and any(case.lower == "of" for case in below)
+    return any(case.lower == "of" for case in below)
 
 
 def _is_quality(lemma: str) -> bool:
@@ -207,9 +207,10 @@ def _is_no_noun(word: Word) -> bool:
 
 def _is_shade(document: Document, word: Word) -> bool:
     """Read "light" in "shades of light and dark blue"."""
+    if word.lower not in lex.SHADES or document.child(word, "det", "amod"):
+        return False
     joined = document.children(word, "conj")
-    bare = word.lower in lex.SHADES and not document.children(word, "det", "amod")
-    return bare and any(w.lower in lex.COLOURS | lex.SHADES for w in joined)
+    return any(w.lower in lex.COLOURS | lex.SHADES for w in joined)
 
 
 def _of_nothing(document: Document, word: Word) -> bool:

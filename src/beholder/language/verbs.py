@@ -28,10 +28,10 @@ def places_of(document: Document, word: Word, phrases: Phrases) -> Iterator[Plac
         if noun.dep == "nmod:poss" or noun.lower in lex.RELATIVE_PRONOUNS:
             continue
         of_verb = word.is_noun and word.dep == "obj" and noun.dep == "obl"
-        if of_verb or noun.lemma in lex.TIMES or not preposition(document, noun):
-            continue
-        for each in clauses.conjuncts(document, noun):
-            yield place(document, each, phrases, borrowed=noun)
+        words = () if of_verb or noun.lemma in lex.TIMES else preposition(document, noun)
+        for each in clauses.conjuncts(document, noun) if words else ():
+            own = words if each is noun else preposition(document, each) or words
+            yield place(document, each, phrases, own)
 
 
 def located(
@@ -92,7 +92,8 @@ class _Act:
         self.objects = [o for o in direct if not _is_direction(document, o)]
         self.places = list(places_of(document, verb, phrases))
         if fronted := clauses.fronted_place(document, verb):
-            self.places.append(place(document, fronted, phrases))
+            words = preposition(document, fronted)
+            self.places.append(place(document, fronted, phrases, words))
         self.passive = clauses.is_passive(document, verb)
         self.polarity = not clauses.is_denied(document, verb)
 
