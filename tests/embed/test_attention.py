@@ -42,7 +42,7 @@ def softmax(
     points = [a.astype(np.float64) / POINT for a in (queries, keys)]
     scores = scale * np.einsum("nqhd,nkhd->nhqk", *points) + added
     shares = scipy.special.softmax(scores, axis=3)
-    found = np.einsum("nhqk,nkhd->nqhd", shares, values / VALUE)
+    found: npt.NDArray[np.float64] = np.einsum("nhqk,nkhd->nqhd", shares, values / VALUE)
     return found.reshape(*found.shape[:2], -1)
 
 
