@@ -57,7 +57,7 @@ def shares_of(differences: list[int]) -> npt.NDArray[np.int64]:
     return np.array([round(SHARE * size / sum(sizes)) for size in sizes])
 
 
-def shares(queries: Any, keys: Any, added: FloatArray | None = None) -> list[float]:
+def shares_by(queries: Any, keys: Any, added: FloatArray | None = None) -> list[float]:
     """What keys (k, k) get from the first of the queries (k, k): values are those of ``eye``."""
     qkv = np.concatenate([f32(queries), f32(keys), np.eye(len(keys), dtype=np.float32)], axis=1)
     found: list[float] = attend(qkv[None], 1, (0, 1), added)[0, 0].tolist()
@@ -81,9 +81,9 @@ def test_queries_and_keys_are_rounded() -> None:
     # A product of 4 is a step of the table.
     rows = np.zeros((4, 4))
     rows[:, 0] = 10, 9.5, 8.5, 7.4
-    assert shares(np.full((4, 4), 4), rows) == shares_of([0, 0, 2, 3]).tolist()
+    assert shares_by(np.full((4, 4), 4), rows) == shares_of([0, 0, 2, 3]).tolist()
     for query, rounded in ((2.5, 2), (3.5, 4), (-1.5, -2), (7.6, 8)):
-        found = shares([[query, 0], [0, 0]], [[0, 0], [-4 if query > 0 else 4, 0]])
+        found = shares_by([[query, 0], [0, 0]], [[0, 0], [-4 if query > 0 else 4, 0]])
         assert found == shares_of([0, abs(rounded)]).tolist()
 
 
@@ -140,12 +140,12 @@ def test_shares_are_those_of_the_table(differences: list[int]) -> None:
     # Scores are what is added: all products are 0. Many that get nothing take from the best.
     n, added = len(differences), 7.0 - f32(differences)
     zeros = np.zeros((n, n))
-    assert shares(zeros, zeros, added[None, None, None]) == shares_of(differences).tolist()
+    assert shares_by(zeros, zeros, added[None, None, None]) == shares_of(differences).tolist()
 
 
 def test_parts_of_a_step_do_not_count() -> None:
     zeros, added = np.zeros((3, 3)), f32([[[[0, -4.99, -5]]]])
-    assert shares(zeros, zeros, added) == shares_of([0, 4, 5]).tolist()
+    assert shares_by(zeros, zeros, added) == shares_of([0, 4, 5]).tolist()
 
 
 @pytest.mark.parametrize(("k", "q"), [(1, 1), (7, 3), (64, 64), (254, 20)])

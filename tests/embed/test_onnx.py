@@ -214,13 +214,16 @@ def test_nothing_asks_for_onnxruntime_if_it_is_not_there(monkeypatch: pytest.Mon
 
 
 @needs_onnxruntime
-def test_onnxruntime_stays_in_the_thread_that_calls_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_onnxruntime_runs_what_is_written_in_the_thread_that_calls_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     import onnxruntime
 
     made = []
 
     def make(model: bytes, options: Any, providers: list[str]) -> SimpleNamespace:
         made.append((options.intra_op_num_threads, options.inter_op_num_threads, *providers))
+        assert options.graph_optimization_level.name == "ORT_DISABLE_ALL"
         return SimpleNamespace(run=lambda outputs, given: [given["x"] + 1])
 
     monkeypatch.setattr(onnxruntime, "InferenceSession", make)
