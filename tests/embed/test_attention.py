@@ -96,14 +96,16 @@ def test_no_sum_of_queries_times_keys_leaves_24_bits(n_heads: int, width: int, m
     queries, keys, values = f32(np.zeros((3, 1, 2, n_heads, d)))
     values[0, 1] = 1  # what is found is the share of the second key
     for sign in (-1, 1):
-        # By hand: products of the first query are ``most`` and 0, of the second 16 apart.
-        queries[0, :, 0, -1], keys[0, :, 0, -1] = [sign * 1e9, sign * 2], [sign, 0]
-        found = attend(joined(queries, keys, values), n_heads, (0, 1))
-        assert found[0, 0, :d].tolist() == [shares_of([0, most // 4])[1]] * d
-        assert found[0, 0, d:].tolist() == [SHARE / 2] * (width - d)
+        # By hand: products of 4 times ``most`` and of 0; a product of 4 is a step of the table.
+        queries[0, :, 0, -1], keys[0, :, 0, -1] = [sign * 1e9, sign * 4], [sign * 4, 0]
+        added = f32([[[[0, most]]]])
+        found = attend(joined(queries, keys, values), n_heads, (0, 1), added)
+        assert found[0, 0, :d].tolist() == [SHARE / 2] * d
+        # Products of the second query that are 32 apart.
         keys[0, :, 0, -1] = [sign * 1e30, sign * (most - 8)]
         found = attend(joined(queries, keys, values), n_heads, (1, 2))
-        assert found[0, 0, :d].tolist() == [shares_of([0, 4])[1]] * d
+        assert found[0, 0, :d].tolist() == [shares_of([0, 8])[1]] * d
+        assert found[0, 0, d:].tolist() == [SHARE / 2] * (width - d)
 
 
 @pytest.mark.parametrize("n_keys", [1, 2, 3, 5, 129, 252, 256])
@@ -166,18 +168,19 @@ def test_results_are_as_near_softmax_as_the_steps_allow(k: int, q: int, scale: f
     assert deviation < 0.002
 
 
-@pytest.mark.parametrize("k", [1, 13, 256])
+# With many texts, the last bit of a share decides in some.
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (2000, 3), (2, 256)])
 @pytest.mark.parametrize("scale", [1.0, 48**-0.5])
-def test_each_operation_is_rounded_by_itself_in_one_order(k: int, scale: float) -> None:
-    queries, keys, values = drawn(k, k)
-    added = f32(STEPS * np.random.default_rng(k).normal(size=(2, 3, k, k)))
+def test_each_operation_is_rounded_by_itself_in_one_order(n: int, k: int, scale: float) -> None:
+    queries, keys, values = drawn(k, k, n)
+    added = f32(STEPS * np.random.default_rng(k).normal(size=(n, 3, k, k)))
     whole = [a.astype(np.int64).swapaxes(1, 2) for a in (queries, keys, values)]
     products = f32(whole[0] @ whole[1].swapaxes(2, 3))
     scores = products * np.float32(scale * STEPS / 2048) + added
     places = (scores.max(axis=3, keepdims=True) - scores).astype(np.int64)
     sizes = f32(size_of(range(12 * 512)))[np.minimum(places, 11 * 512)]
     parts = np.rint(sizes * (np.float32(SHARE) / sizes.sum(axis=3, keepdims=True)))
-    wanted = (parts.astype(np.int64) @ whole[2]).swapaxes(1, 2).reshape(2, k, -1)
+    wanted = (parts.astype(np.int64) @ whole[2]).swapaxes(1, 2).reshape(n, k, -1)
     found = attend(joined(queries, keys, values), 3, (0, k), added, scale)
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found, wanted)
@@ -237,10 +240,8 @@ def test_keys_that_are_left_out_do_not_show() -> None:
 
 @pytest.mark.parametrize("k", [1, 13, 256])
 def test_runners_give_the_same_bits(k: int) -> None:
-    qkv, found = joined(*drawn(k, k, n=3)) * np.float32(1.01), []
-    added = np.zeros((3, 1, 1, k), np.float32)
+    qkv, added = joined(*drawn(k, k, n=3)) * np.float32(1.01), np.zeros((3, 1, 1, k), np.float32)
     added[1, ..., k // 2 + 1 :] = -np.inf
-    for each in runners.RUNNERS:
-        with runners.running(each):
-            found.append(attend(qkv, 3, (k // 3, k), added, 48**-0.5).tobytes())
-    assert len({*found}) == 1
+    found = attend(qkv, 3, (k // 3, k), added, 48**-0.5)
+    with runners.running("numpy"):
+        assert attend(qkv, 3, (k // 3, k), added, 48**-0.5).tobytes() == found.tobytes()
