@@ -1,4 +1,4 @@
-"""Layers of BERT: the formulas, in any company, and with any library."""
+"""Layers of BERT: the formulas, in any company, and with each runner."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import pytest
 import scipy.special
 from safetensors import safe_open
 
-from beholder.embed import FloatArray, minilm, onnx
+from beholder.embed import FloatArray, minilm
 from beholder.embed.minilm import Layer, Packed
 from beholder.embed.whole import MakeLinear, Multiply, WholeLinear
+from toy import runners
 
-LIBRARIES = [False, True] if onnx.is_installed() else [False]
+runner = runners.each
 WIDTH, HEADS = 48, 12
 LENGTHS = [5, 9, 6, 1, 30, 27, 29, 110, 108, 2, 3, *[40] * 9, 44]
 """Some are near those beside them, some far; not all of 40 tokens are computed together."""
@@ -111,29 +112,31 @@ def test_a_layer_of_whole_numbers_is_near_the_formulas() -> None:
     assert np.sqrt((error**2).mean()) < 0.02  # rows have a deviation of about 1
 
 
-@pytest.mark.parametrize("fast", LIBRARIES)
-def test_a_text_has_the_same_bits_in_any_company(
-    fast: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(onnx, "is_installed", lambda: fast)
+@pytest.fixture
+def together(runner: str) -> tuple[list[Layer], FloatArray, list[FloatArray]]:
+    """Layers, what they get, and what they make of all texts."""
     layers, x = [layer(whole), layer(whole)], rows(LENGTHS)
-    together = through(layers, LENGTHS, x)
+    return layers, x, through(layers, LENGTHS, x)
+
+
+def test_a_text_has_the_same_bits_in_any_company(
+    together: tuple[list[Layer], FloatArray, list[FloatArray]],
+) -> None:
+    layers, x, expected = together
     texts = np.split(x, np.cumsum(LENGTHS)[:-1])
-    for text, found in zip(texts, together, strict=True):
+    for text, found in zip(texts, expected, strict=True):
         assert through(layers, [len(text)], text)[0].tobytes() == found.tobytes()
     backwards = through(layers, LENGTHS[::-1], np.concatenate(texts[::-1]))
-    assert [a.tobytes() for a in backwards[::-1]] == [a.tobytes() for a in together]
+    assert [a.tobytes() for a in backwards[::-1]] == [a.tobytes() for a in expected]
 
 
-@pytest.mark.parametrize("fast", LIBRARIES)
 def test_the_first_tokens_alone_are_those_of_all(
-    fast: bool, monkeypatch: pytest.MonkeyPatch
+    together: tuple[list[Layer], FloatArray, list[FloatArray]],
 ) -> None:
-    monkeypatch.setattr(onnx, "is_installed", lambda: fast)
-    layers, x = [layer(whole), layer(whole)], rows(LENGTHS)
+    layers, x, expected = together
     first = [1 + (7 * i) % n for i, n in enumerate(LENGTHS)]
     some = through(layers, LENGTHS, x, first)
-    for found, all_of_them, n in zip(some, through(layers, LENGTHS, x), first, strict=True):
+    for found, all_of_them, n in zip(some, expected, first, strict=True):
         assert found.shape == (n, WIDTH)
         assert found.tobytes() == all_of_them[:n].tobytes()
 
@@ -148,15 +151,14 @@ def shipped() -> tuple[Layer, ...]:
         return minilm.layers(file, minilm.INPUTS)
 
 
-def test_the_encoder_gives_the_same_bits_with_any_library_and_in_any_company(
-    ids: list[list[int]], monkeypatch: pytest.MonkeyPatch
+def test_the_encoder_gives_the_same_bits_with_each_runner_and_in_any_company(
+    ids: list[list[int]],
 ) -> None:
-    x = minilm.embedded(ids)
+    x, layers = minilm.embedded(ids), shipped()
     expected = [a.tobytes() for a in minilm.token_states(ids)]
-    for fast in LIBRARIES:
-        monkeypatch.setattr(onnx, "is_installed", lambda fast=fast: fast)
-        layers = shipped()
-        assert [a.tobytes() for a in minilm.through(layers, ids, x)] == expected
+    for each in runners.RUNNERS:
+        with runners.running(each):
+            assert [a.tobytes() for a in minilm.through(shipped(), ids, x)] == expected
     for text, bits in zip(ids, expected, strict=True):
         assert minilm.through(layers, [text], minilm.embedded([text]))[0].tobytes() == bits
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,12 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from beholder.embed import FloatArray, entailment, minilm, onnx, whole
+from beholder.embed import FloatArray, entailment, minilm, whole
 from beholder.embed.whole import SIGNED, TILE, UNSIGNED, WEIGHT, WholeLinear
 from beholder.language import network
+from toy import runners
 
-LIBRARIES = [False, True] if onnx.is_installed() else [False]
-"""Whether onnxruntime multiplies."""
-
-
-def engine(fast: bool) -> Callable[..., whole.Multiply]:
-    return whole.with_onnxruntime if fast else whole.with_numpy
+runner = runners.each
 
 
 def f32(numbers: Any) -> FloatArray:
@@ -36,28 +31,32 @@ def exact(rows: npt.NDArray[Any], codes: npt.NDArray[Any]) -> npt.NDArray[np.int
     return found
 
 
-def ones(codes: npt.NDArray[np.int8]) -> tuple[npt.NDArray[np.int8], FloatArray, FloatArray]:
-    """A matrix of whole numbers, steps of 1 and no shift."""
-    return codes, np.ones(codes.shape[1], np.float32), np.zeros(codes.shape[1], np.float32)
+def multiply(codes: npt.NDArray[np.int8], *, signed: bool) -> WholeLinear:
+    """Multiplies by whole numbers, the greatest of each column ``WEIGHT``: so steps are 1."""
+    assert (np.abs(codes).max(axis=0) == WEIGHT).all()
+    # If no number is below 0, the shift is what having added 1 to all takes away.
+    shift = np.zeros(codes.shape[1]) if signed else codes.sum(axis=0)
+    return WholeLinear(f32(codes), f32(shift), raised=0 if signed else 1)
 
 
-@pytest.mark.parametrize("fast", LIBRARIES)
+@pytest.mark.usefixtures("runner")
 @pytest.mark.parametrize("signed", [True, False])
 @pytest.mark.parametrize("shape", [(384, 1152), (1536, 384), (8, 3), (5, 1)])
-def test_products_are_exact(fast: bool, signed: bool, shape: tuple[int, int]) -> None:
+def test_products_are_exact(signed: bool, shape: tuple[int, int]) -> None:
     random = np.random.default_rng(3)
     codes = random.integers(-WEIGHT, WEIGHT + 1, shape).astype(np.int8)
+    codes[2] = WEIGHT
     low, high = (-SIGNED, SIGNED) if signed else (0, UNSIGNED)
     rows = random.integers(low, high + 1, (37, shape[0]))
     rows[:, 0], rows[::2, 1] = high, low  # the largest of a row has 127 or 255 steps of 1
-    multiply = engine(fast)(*ones(codes), signed=signed)
-    np.testing.assert_array_equal(multiply(f32(rows)), exact(rows, codes))
+    found = multiply(codes, signed=signed)(f32(rows))
+    np.testing.assert_array_equal(found, exact(rows, codes))
 
 
-@pytest.mark.parametrize("fast", LIBRARIES)
+@pytest.mark.usefixtures("runner")
 @pytest.mark.parametrize("most", [SIGNED, UNSIGNED])
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_sums_of_the_greatest_numbers_do_not_saturate(fast: bool, most: int, sign: int) -> None:
+def test_sums_of_the_greatest_numbers_do_not_saturate(most: int, sign: int) -> None:
     # A kernel that adds two products in 16 bits would stop at 32,767; 2 * 255 * 63 is 32,130.
     # The sum is the greatest that is let through: 255 * (1044 * 63 + 21) is 2**24 - 1.
     codes = np.full((1045, 4), sign * WEIGHT, np.int8)
@@ -67,41 +66,52 @@ def test_sums_of_the_greatest_numbers_do_not_saturate(fast: bool, most: int, sig
         rows[1:3] *= -1
         rows[3, ::2] *= -1
         rows[4, 1::2] *= -1
-    multiply = engine(fast)(*ones(codes), signed=most == SIGNED)
-    np.testing.assert_array_equal(multiply(f32(rows)), exact(rows, codes))
+    found = multiply(codes, signed=most == SIGNED)(f32(rows))
+    np.testing.assert_array_equal(found, exact(rows, codes))
 
 
-@pytest.mark.parametrize("fast", LIBRARIES)
-def test_numbers_are_rounded_to_the_nearest_and_halves_to_even(fast: bool) -> None:
-    codes = np.eye(6, dtype=np.int8)
-    signed = engine(fast)(*ones(codes), signed=True)
-    found = signed(f32([[-127, 0.5, 1.5, -0.5, -2.5, 3.4], [254, 1, 3, -1, -5, 6.6]]))
-    assert found.tolist() == [[-127, 0, 2, 0, -2, 3], [254, 0, 4, 0, -4, 6]]
-    unsigned = engine(fast)(*ones(codes), signed=False)
-    assert unsigned(f32([[255, 0.5, 1.5, 0, 2.5, 3.6]])).tolist() == [[255, 0, 2, 0, 2, 4]]
+@pytest.mark.usefixtures("runner")
+def test_numbers_are_rounded_to_the_nearest_and_halves_to_even() -> None:
+    codes = np.eye(6, dtype=np.int8) * np.int8(WEIGHT)
+    found = multiply(codes, signed=True)(
+        f32([[-127, 0.5, 1.5, -0.5, -2.5, 3.4], [254, 1, 3, -1, -5, 6.6]])
+    )
+    assert (found / WEIGHT).tolist() == [[-127, 0, 2, 0, -2, 3], [254, 0, 4, 0, -4, 6]]
+    found = multiply(codes, signed=False)(f32([[255, 0.5, 1.5, 0, 2.5, 3.6]]))
+    assert (found / WEIGHT).tolist() == [[255, 0, 2, 0, 2, 4]]
 
 
-@pytest.mark.parametrize("fast", LIBRARIES)
-@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.usefixtures("runner")
+@pytest.mark.parametrize("raised", [0.0, 3.5])
+@pytest.mark.parametrize("with_inputs", [False, True])
 @pytest.mark.parametrize("scale", [1e-32, 1e-5, 1.0, 1e5])
 def test_each_operation_is_rounded_by_itself_in_one_order(
-    fast: bool, signed: bool, scale: float
+    raised: float, with_inputs: bool, scale: float
 ) -> None:
     random = np.random.default_rng(5)
-    codes = random.integers(-WEIGHT, WEIGHT + 1, (200, 50)).astype(np.int8)
-    steps, bias = f32(random.uniform(0.001, 0.1, 50)), f32(scale * random.normal(size=50))
+    raised, bias = scale * raised, f32(scale * random.normal(size=50))
+    weight = f32(random.normal(size=(200, 50)) * random.uniform(0.01, 1, 50))
+    inputs = f32(2 ** (random.integers(-4, 5, 200) / 4)) if with_inputs else None
     rows = f32(scale * random.normal(size=(TILE, 200)))
-    if not signed:
+    if raised:
         rows = np.abs(rows)
-    largest = np.maximum(np.abs(rows).max(axis=1, keepdims=True), f32(1e-30))
-    step = largest / np.float32(127 if signed else 255)
-    # Where the last bit of a division decides; the largest stays.
-    rows[:, :100] = (random.integers(0, 126, (TILE, 100)) + f32(0.5)) * step
-    rows[:, -1:] = largest
-    sums = exact(np.rint(rows / step), codes).astype(np.float32)
-    found = engine(fast)(codes, steps, bias, signed=signed)(rows)
+    most = np.float32(255 if raised else 127)
+    if inputs is None:
+        # Where the last bit of a division decides; the largest stays.
+        largest = np.maximum(np.abs(rows).max(axis=1, keepdims=True), f32(1e-30))
+        rows[:, :100] = (random.integers(0, 126, (TILE, 100)) + f32(0.5)) * (largest / most)
+        rows[:, -1:] = largest
+    divided = weight if inputs is None else weight / inputs[:, None]
+    steps = np.abs(divided).max(axis=0) / np.float32(63)
+    codes = np.rint(divided / steps).astype(np.int64)
+    factors = np.ones(200) if inputs is None else inputs.astype(np.float64)
+    shift = f32(bias - raised * (codes * factors[:, None]).sum(axis=0) * steps)
+    given = rows if inputs is None else rows * inputs
+    step = np.maximum(np.abs(given).max(axis=1, keepdims=True), f32(1e-30)) / most
+    sums = f32(exact(np.rint(given / step), codes))
+    found = WholeLinear(weight, bias, inputs, raised)(rows)
     assert found.dtype == np.float32
-    assert found.tobytes() == (sums * steps * step + bias).tobytes()
+    assert found.tobytes() == (sums * steps * step + shift).tobytes()
 
 
 def test_weights_are_rounded_to_the_nearest_and_halves_to_even() -> None:
@@ -111,27 +121,18 @@ def test_weights_are_rounded_to_the_nearest_and_halves_to_even() -> None:
     np.testing.assert_allclose(linear(f32(np.eye(5))), np.array(codes) * [1, 2], rtol=1e-6)
 
 
-def test_onnxruntime_is_only_asked_for_if_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    for name in ("with_numpy", "with_onnxruntime"):
-        monkeypatch.setattr(whole, name, lambda *_, name=name, **__: asked.append(name))
-    for fast in (False, True):
-        monkeypatch.setattr(onnx, "is_installed", lambda fast=fast: fast)
-        WholeLinear(f32([[1]]), f32([0]))
-    assert asked == ["with_numpy", "with_onnxruntime"]
-
-
 @settings(max_examples=30, deadline=None)
-@given(st.sampled_from(LIBRARIES), st.integers(1, 2 * TILE + 2), st.integers(0, 1000))
-def test_a_row_is_the_same_in_every_batch_and_library(fast: bool, n: int, seed: int) -> None:
+@given(st.sampled_from(runners.RUNNERS), st.integers(1, 2 * TILE + 2), st.integers(0, 1000))
+def test_a_row_is_the_same_in_every_batch_and_with_each_runner(
+    runner: str, n: int, seed: int
+) -> None:
     random = np.random.default_rng(seed)
     weight, bias = f32(random.normal(size=(24, 8))), f32(random.normal(size=8))
     inputs = f32(2.0 ** random.integers(-3, 3, 24))
     rows = f32(random.normal(size=(n, 24)) * 10.0 ** random.integers(-9, 9, (n, 1)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(onnx, "is_installed", lambda: False)
+    with runners.running("numpy"):
         slow = WholeLinear(weight, bias, inputs)
-        patch.setattr(onnx, "is_installed", lambda: fast)
+    with runners.running(runner):
         linear = WholeLinear(weight, bias, inputs)
     each = np.concatenate([slow(row[None]) for row in rows])
     assert linear(rows).tobytes() == each.tobytes()
@@ -207,20 +208,6 @@ def test_weights_whose_sums_a_float32_would_round_are_refused() -> None:
         WholeLinear(weight, f32([0, 0]))
 
 
-@pytest.mark.parametrize("fast", LIBRARIES)
-@pytest.mark.parametrize("sign", [-1, 1])
-def test_products_of_stacks_are_exact(
-    fast: bool, sign: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(onnx, "is_installed", lambda: fast)
-    random = np.random.default_rng(2)
-    # Numbers around 591 = isqrt((2**24 - 1) / 48), in views that are not contiguous.
-    a = sign * random.integers(585, 592, (2, 3, 48, 40)).swapaxes(2, 3)
-    b = random.integers(585, 592, (2, 3, 48, 33))
-    found = whole.products_of_stacks(f32(a), np.asfortranarray(f32(b)))
-    np.testing.assert_array_equal(found, exact(a, b))
-
-
 def test_factors_are_powers_of_2_in_quarters(tmp_path: Path) -> None:
     quarters = np.array([0, 1, 2, 3, 4, -1, -2, -3, -4, -128, 127], dtype=np.int8)
     save_file({"a": quarters, "b": quarters[:2]}, tmp_path / "inputs.safetensors")
@@ -252,14 +239,3 @@ def test_shipped_factors_are_quarters_for_every_product(path: Path, products: st
     for row in stored.values():
         assert row.dtype == np.int8
         assert np.abs(row).max() <= 16  # less than four powers of 2
-
-
-@pytest.mark.parametrize("library", [False, True])
-def test_columns_are_reduced_exactly(library: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if library:
-        pytest.importorskip("onnxruntime")
-    monkeypatch.setattr(onnx, "is_installed", lambda: library)
-    stacks = np.random.default_rng(7).integers(-(2**15), 2**15, (3, 2, 200, 5))
-    numbers = stacks.astype(np.float32)
-    np.testing.assert_array_equal(whole.largest(numbers)[:, :, 0], stacks.max(axis=2))
-    np.testing.assert_array_equal(whole.sums(numbers)[:, :, 0], stacks.sum(axis=2))
