@@ -51,7 +51,7 @@ def attend(
         n_heads: How many heads there are.
         asked: Of each text, the first place whose query counts, and that behind the last.
         added: Added to the scores of queries and keys, in steps of ``STEPS``; minus infinity for
-            none. A shape that numpy stretches to (texts, heads, q, k).
+            none. Four axes, which numpy stretches to (texts, heads, q, k).
         scale: What products of queries and keys are multiplied by.
 
     Returns:

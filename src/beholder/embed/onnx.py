@@ -153,7 +153,7 @@ _OPERATORS: Mapping[str, Callable[..., Any]] = {
     "Transpose": lambda numbers, perm: numbers.transpose(perm),
     "Unsqueeze": lambda numbers, axes: np.expand_dims(numbers, tuple(axes)),
 }
-"""What numpy does for each operation."""
+"""What numpy does for each operation, as far as it is used here. All whole numbers are float32."""
 
 
 def _operation(operator: str, given: Sequence[str], made: str, settings: Settings) -> bytes:
