@@ -222,15 +222,14 @@ class Network:
         if new := [word for word in dict.fromkeys(words) if word not in known]:
             pieces = [piece_ids(self._tokenizer, word) for word in new]
             rows = self._pieces.rows(np.array([*chain(*pieces)], dtype=np.int64))
-            ends = np.cumsum([*map(len, pieces)])[:-1]
-            made = self._embed(np.stack([part.mean(axis=0) for part in np.split(rows, ends)]))
+            made = self._embed(_means(rows, np.array([*map(len, pieces)])))
             made += self._suffixes[[suffix(word) for word in new]]
             made += self._shapes[[shape(word) for word in new]]
             # Copies, so that one that is kept does not keep all others.
-            vectors = map(np.copy, self._norm(made).astype(np.float32))
+            vectors = [row.copy() for row in self._norm(made).astype(np.float32)]
             known.update(zip(new, vectors, strict=True))
             self._known.update((word, known[word]) for word in new)
-        return np.stack([known[word] for word in words])
+        return np.concatenate([known[word] for word in words]).reshape(len(words), WIDTH)
 
     def _heads(
         self, x: FloatArray, roots: FloatArray, bounds: Sequence[int]
@@ -256,6 +255,17 @@ class Network:
         margins = _margins(scores, found)
         found[heads == np.arange(len(heads))] = root
         return found, margins
+
+
+def _means(rows: FloatArray, sizes: Ints) -> FloatArray:
+    """The mean of the first rows, as many as the first size says, of the rows after, and so on."""
+    starts = sizes.cumsum() - sizes
+    found: FloatArray = rows[starts]
+    for place in range(1, sizes.max()):  # one after the other, as sums of floats have an order
+        longer = np.flatnonzero(sizes > place)
+        found[longer] += rows[starts[longer] + place]
+    found /= sizes[:, None].astype(np.float32)
+    return found
 
 
 def _margins(scores: FloatArray, chosen: Ints) -> FloatArray:
