@@ -326,12 +326,14 @@ def best_tree(scores: Floats) -> Ints:
     heads[root] = root
     if _cycle(heads, root) is None:
         return heads
-    # One node more, the place above all: a word with it for head is the root. A second root costs
-    # more than all other heads can gain.
+    # One node more, the place above all: a word with it for head is a root.
     arcs = np.full((n + 1, n + 1), -np.inf)
     arcs[:n, :n] = links
-    arcs[:n, n] = roots - (1.0 + n * float(np.ptp(scores)))
+    arcs[:n, n] = roots
     heads = _arborescence(arcs, n)[:n]
+    if np.count_nonzero(heads == n) > 1:  # seldom; now a second costs more than all heads can gain
+        arcs[:n, n] -= 1.0 + n * float(np.ptp(scores))
+        heads = _arborescence(arcs, n)[:n]
     return np.where(heads == n, np.arange(n), heads)
 
 
