@@ -61,6 +61,11 @@ class Word(NamedTuple):
         """Whether it is a plural noun."""
         return self.tag in ("NNS", "NNPS")
 
+    def moved(self, index: int, head: int) -> Word:
+        """The word at another place and with another head; faster than ``_replace``."""
+        _, text, lemma, pos, tag, dep, _, *rest = self
+        return Word(index, text, lemma, pos, tag, dep, head, *rest)
+
 
 class Read(NamedTuple):
     """What a parser says of a paragraph.
@@ -126,7 +131,7 @@ class Document:
             place += [len(words)] * len(run)
             words.append(word)
         place.append(len(words))
-        words = [w._replace(index=i, head=place[w.head]) for i, w in enumerate(words)]
+        words = [w.moved(i, place[w.head]) for i, w in enumerate(words)]
         sentences = [(place[start], place[end]) for start, end in self.sentences]
         return Document(self.text, words, sentences, self.parser)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
-
-import numpy as np
 
 from beholder.language.document import Read, Word
 from beholder.language.network import Network
@@ -32,12 +31,10 @@ class EnglishParser:
     def _read(self, text: str) -> Read:
         found = tokens(text)
         read = self._network.read([token.text for token in found])
-        roots = read.heads
-        while (above := roots[roots]).tolist() != roots.tolist():
-            roots = above
-        sentence = np.cumsum(np.r_[0, roots[1:] != roots[:-1]]).tolist() if found else []
+        places = enumerate(pairwise(read.bounds))
+        sentences = [place for place, (begin, end) in places for _ in range(begin, end)]
         deps = ["ROOT" if name == "root" else name for name in read.relations]
-        said = (read.tags, read.parts, deps, read.heads.tolist(), sentence, read.margins.tolist())
+        said = (read.tags, read.parts, deps, read.heads.tolist(), sentences, read.margins.tolist())
         rows = [
             Word(i, word, "", part, tag, dep, head, start, start + len(word), place, tuple(sure))
             for i, ((word, start), tag, part, dep, head, place, sure) in enumerate(

@@ -64,6 +64,7 @@ class Tagged:
     """What the network says of the words of a text.
 
     Attributes:
+        bounds: Where sentences begin, and the end.
         tags, parts: English tag and universal part of speech of each word.
         heads: (n,) place of the head of each word in the text, the own place for a root.
         relations: Relation of each word to its head.
@@ -72,6 +73,7 @@ class Tagged:
             head that is not the best by itself, negative.
     """
 
+    bounds: list[int]
     tags: list[str]
     parts: list[str]
     heads: Ints
@@ -165,11 +167,10 @@ class Network:
 
         self.tags, self.parts, self.relations = labels["tags"], labels["parts"], labels["relations"]
         # Tags and parts that go together: a word is no plural noun and verb at once.
-        self._pairs = np.array(sorted(labels["pairs"]), dtype=np.int64)
-        self._nouns, self._verbs = (
-            np.flatnonzero(np.isin(self._pairs[:, 0], [self.tags.index(tag) for tag in some]))
-            for some in (("NN", "NNS"), ("VBZ", "VBP"))
-        )
+        self._pairs = np.array(sorted(labels["pairs"]), dtype=np.int64).T
+        of_pairs = [self.tags[tag] for tag in self._pairs[0]]
+        self._is_noun = np.isin(of_pairs, ("NN", "NNS"))
+        self._verbs = np.flatnonzero(np.isin(of_pairs, ("VBZ", "VBP")))
         self._tokenizer, self._pieces = minilm.pieces()
         self._known: LRUCache[str, FloatArray] = LRUCache(_KNOWN_WORDS)
         self._embed = linear("embed")
@@ -196,24 +197,25 @@ class Network:
         """The words of one text, with everything that the network says of them."""
         if not words:
             nothing = np.zeros(0, dtype=np.int64)
-            return Tagged([], [], nothing, [], nothing, np.zeros((0, 3)))
+            return Tagged([0], [], [], nothing, [], nothing, np.zeros((0, 3)))
         x = self._vectors(words)
         for block in self._blocks:
             x = block(x)
         x = self._last(x)
         told = self._tag(x)
-        tags, parts = self._pairs.T
+        tags, parts = self._pairs
         likely = told[:, tags] + told[:, len(self.tags) + parts]
-        verbs = likely[:, self._verbs].max(axis=1) >= likely[:, self._nouns].max(axis=1) - _NEARLY
         margins = np.empty((len(words), 3))
         best = likely.argmax(axis=1)
+        nouns = np.flatnonzero(self._is_noun[best])
+        verbs = likely[nouns][:, self._verbs].max(axis=1) >= likely[nouns, best[nouns]] - _NEARLY
         margins[:, 0] = _margins(likely, best)
         bounds = sentence_bounds(told[:, -2])
         heads, margins[:, 1] = self._heads(x, told[:, -1], bounds)
         relations, margins[:, 2] = self._relations(x, heads)
         named = [self.tags[i] for i in tags[best]], [self.parts[i] for i in parts[best]]
-        near = np.flatnonzero(verbs & np.isin(best, self._nouns))
-        return Tagged(*named, heads, [self.relations[i] for i in relations], near, margins)
+        names = [self.relations[i] for i in relations.tolist()]
+        return Tagged(bounds, *named, heads, names, nouns[verbs], margins)
 
     def _vectors(self, words: Sequence[str]) -> FloatArray:
         """What the first block gets of words."""
