@@ -110,12 +110,12 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Read]], name: st
         offset, first_sentence = len(words), len(sentences)
         begins: list[int] = []
         for row in repaired(join_hyphens(read.words), read.likely):
-            start, end = paragraph.original(row.start, row.end)
-            base, sentence = lemma(row.text, row.pos, row.tag), first_sentence + row.sentence
-            if not begins or sentence != words[-1].sentence:
-                begins.append(len(words))
-            said = (offset + row.index, row.text, base, row.pos, row.tag, row.dep)
-            words.append(Word(*said, offset + row.head, start, end, sentence, row.margins))
+            index, said, _, pos, tag, dep, head, start, end, sentence, margins = row
+            if sentence == len(begins):
+                begins.append(offset + index)
+            place = (offset + head, *paragraph.original(start, end), first_sentence + sentence)
+            base = lemma(said, pos, tag)
+            words.append(Word(offset + index, said, base, pos, tag, dep, *place, margins))
         sentences += pairwise([*begins, len(words)])
     return Document(text, bound_depth(words), sentences, name)
 

@@ -68,7 +68,7 @@ def _give_back(words: list[Word], word: Word, children: list[Word], likely: bool
     if joined and {"cc"} <= {c.dep for c in before} <= {"cc", "advmod", "punct"}:
         words[word.index] = word._replace(pos="VERB", tag=tag)  # with the subject of the first
         return
-    subject = _subject(words, word, children, likely)
+    subject = _subject(words, word, children, before, likely)
     if subject is None or not _hang(words, word._replace(pos="VERB", tag=tag), subject, before):
         return
     for child in before:
@@ -80,22 +80,24 @@ def _give_back(words: list[Word], word: Word, children: list[Word], likely: bool
 
 
 def _subject(
-    words: Sequence[Word], word: Word, children: Sequence[Word], likely: bool
+    words: Sequence[Word],
+    word: Word,
+    children: Sequence[Word],
+    before: Sequence[Word],
+    likely: bool,
 ) -> Word | None:
     """The subject of a noun that is a verb, or None if it is none."""
-    before = [c for c in children if c.index < word.index]
     singular, head = word.tag == "NNS", words[word.head]
     named = [c for c in before if c.dep.startswith("nsubj")]
-    relative = [c for c in before if c.lower in RELATIVE_PRONOUNS]
     if named:
         own = any(c.dep in _OF_NOUNS and c.index > named[-1].index for c in before)
         return named[-1] if not own and (singular or likely or _is_several(named[-1])) else None
-    if word.dep.startswith("acl") and relative:
-        return relative[-1]
-    if not before or before[-1].index < word.index - 1:
-        return None
+    if word.dep.startswith("acl"):
+        relative = [c for c in before if c.lower in RELATIVE_PRONOUNS]
+        if relative:
+            return relative[-1]
     subject = before[-1]
-    if subject.pos in ("CCONJ", "PUNCT"):
+    if subject.index < word.index - 1 or subject.pos in ("CCONJ", "PUNCT"):
         return None  # "cups and forks on a shelf"
     if subject.lower == "more" and len(before) > 1 and _counts(before[-2]):
         subject = before[-2]  # "three more stand"
@@ -198,10 +200,11 @@ def subjects_read_as_objects(words: Sequence[Word]) -> list[Word]:
     verb that follows it at once, with nothing that joins it to the first verb, is its own.
     """
     found = list(words)
-    led = {w.head for w in words if w.dep.split(":")[0] in ("nsubj", "cc", "mark")}
-    for verb in words:
-        own = verb.dep == "conj" and verb.tag in _FINITE and verb.index not in led
-        noun = _joined_noun_before(words, verb) if own else None
+    joined = {w.index for w in words if w.dep == "conj" and w.tag in _FINITE}
+    leads = ("nsubj", "cc", "mark")
+    led = {w.head for w in words if w.head in joined and w.dep.split(":")[0] in leads}
+    for verb in [words[index] for index in sorted(joined - led)]:
+        noun = _joined_noun_before(words, verb)
         object_ = words[noun.head] if noun else verb
         if noun and object_.dep == "obj" and object_.head == verb.head:
             found[noun.index] = noun._replace(dep="nsubj", head=verb.index)
@@ -287,8 +290,10 @@ def lists_of_clothes(words: Sequence[Word]) -> list[Word]:
 
 
 def _is_clothing(word: Word) -> bool:
-    named = {word.lower, word.lower.removesuffix("s")}
-    return word.is_noun and (is_kind(word.lower, "clothing") or not WORN.isdisjoint(named))
+    if not word.is_noun:
+        return False
+    name = word.lower
+    return name in WORN or name.removesuffix("s") in WORN or is_kind(name, "clothing")
 
 
 def _listed_before(words: Sequence[Word], word: Word) -> Word | None:
