@@ -63,8 +63,7 @@ class Word(NamedTuple):
 
     def moved(self, index: int, head: int) -> Word:
         """The word at another place and with another head; faster than ``_replace``."""
-        _, text, lemma, pos, tag, dep, _, *rest = self
-        return Word(index, text, lemma, pos, tag, dep, head, *rest)
+        return Word(index, *self[1:6], head, *self[7:])
 
 
 class Read(NamedTuple):
