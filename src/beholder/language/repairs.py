@@ -80,11 +80,7 @@ def _give_back(words: list[Word], word: Word, children: list[Word], likely: bool
 
 
 def _subject(
-    words: Sequence[Word],
-    word: Word,
-    children: Sequence[Word],
-    before: Sequence[Word],
-    likely: bool,
+    words: Sequence[Word], word: Word, children: list[Word], before: list[Word], likely: bool
 ) -> Word | None:
     """The subject of a noun that is a verb, or None if it is none."""
     singular, head = word.tag == "NNS", words[word.head]
