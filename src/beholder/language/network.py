@@ -365,17 +365,13 @@ def _arborescence(arcs: npt.NDArray[np.float64], root: int) -> Ints:
 
 def _cycle(heads: Ints, root: int) -> list[int] | None:
     """The nodes of some cycle, in order; the root, its own head, is none."""
-    above = heads.tolist()
-    seen = [-1] * len(above)
-    seen[root] = len(above)
-    for start in range(len(above)):
-        node = start
-        while seen[node] < 0:
-            seen[node] = start
+    above, seen = heads.tolist(), {root}
+    for node in range(len(above)):
+        path: list[int] = []
+        while node not in seen:
+            seen.add(node)
+            path.append(node)
             node = above[node]
-        if seen[node] == start:
-            found = [node]
-            while above[found[-1]] != node:
-                found.append(above[found[-1]])
-            return sorted(found)
+        if node in path:
+            return sorted(path[path.index(node) :])
     return None
