@@ -228,8 +228,8 @@ class Network:
             made += self._suffixes[[suffix(word) for word in new]]
             made += self._shapes[[shape(word) for word in new]]
             # Copies, so that one that is kept does not keep all others.
-            vectors = [row.copy() for row in self._norm(made).astype(np.float32)]
-            known.update(zip(new, vectors, strict=True))
+            made = self._norm(made)
+            known.update((word, row.copy()) for word, row in zip(new, made, strict=True))
             self._known.update((word, known[word]) for word in new)
         return np.concatenate([known[word] for word in words]).reshape(len(words), WIDTH)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from beholder.records import Span
@@ -38,8 +37,8 @@ class Paragraph:
     """
 
     text: str
-    starts: Sequence[int]
-    ends: Sequence[int]
+    starts: range | tuple[int, ...]
+    ends: range | tuple[int, ...]
 
     def original(self, start: int, end: int) -> Span:
         """The range of the original text for a range of this paragraph."""
