@@ -61,12 +61,12 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tagged:
-    """What the network says of the words of a text.
+    """What the network says of words.
 
     Attributes:
         bounds: Where sentences begin, and the end.
         tags, parts: English tag and universal part of speech of each word.
-        heads: (n,) place of the head of each word in the text, the own place for a root.
+        heads: (n,) place of the head of each word, the own place for a root.
         relations: Relation of each word to its head.
         near_verbs: Places of the nouns that are nearly verbs of the present.
         margins: (n, 3) how far the chosen tag, head and relation are above the next best; of a
@@ -119,24 +119,27 @@ class _Block:
     attended: Multiply
     distances: FloatArray  # (heads, 3 * _NEAR, _NEAR): to a word from each that sees it
 
-    def __call__(self, x: FloatArray) -> FloatArray:
+    def __call__(self, x: FloatArray, texts: Sequence[int] = ()) -> FloatArray:
         n = len(x)
         triples = np.zeros((n, 3, WIDTH), dtype=np.float32)
         triples[:, 1] = own = self.near_norm(x)
         triples[1:, 0], triples[:-1, 2] = own[:-1], own[1:]
+        for place in texts[1:-1]:
+            triples[place - 1, 2] = triples[place, 0] = 0
         pairs = self.near(triples.reshape(n, -1))
         x = x + np.maximum(pairs[:, :WIDTH], pairs[:, WIDTH:])
         heads = round_steps(self.qkv(self.wide_norm(x)), N_HEADS)
         queries, keys, values = heads.transpose(0, 2, 3, 1)[:, None]
         mixed = np.empty((n, N_HEADS, WIDTH // N_HEADS), dtype=np.float32)
-        for start in range(0, n, _NEAR):
-            stop = min(start + _NEAR, n)
-            low, high = max(0, start - _NEAR), min(stop + _NEAR, n)
-            skipped = _NEAR - (start - low)
-            far = self.distances[:, skipped : skipped + high - low, : stop - start]
-            seen = keys[..., low:high], values[..., low:high]
-            found = attend(queries[..., start:stop], *seen, far)
-            mixed[start:stop] = found[0].transpose(2, 0, 1)
+        for first, last in pairwise(texts or (0, n)):
+            for start in range(first, last, _NEAR):
+                stop = min(start + _NEAR, last)
+                low, high = max(first, start - _NEAR), min(stop + _NEAR, last)
+                skipped = _NEAR - (start - low)
+                far = self.distances[:, skipped : skipped + high - low, : stop - start]
+                seen = keys[..., low:high], values[..., low:high]
+                found = attend(queries[..., start:stop], *seen, far)
+                mixed[start:stop] = found[0].transpose(2, 0, 1)
         return x + self.attended(mixed.reshape(n, WIDTH))
 
 
@@ -193,16 +196,22 @@ class Network:
         self._to_relation = linear("relation_dependent", "relation_head")
         self._relation = linear("relations")
 
-    def read(self, words: Sequence[str]) -> Tagged:
-        """The words of one text, with everything that the network says of them."""
+    def read(self, words: Sequence[str], texts: Sequence[int] = ()) -> Tagged:
+        """Everything that the network says of words.
+
+        Args:
+            words: Of one text, or of several, which is faster than one at a time.
+            texts: Where each of several texts begins, and the end; none is empty.
+        """
         if not words:
             nothing = np.zeros(0, dtype=np.int64)
             return Tagged([0], [], [], nothing, [], nothing, np.zeros((0, 3)))
         x = self._vectors(words)
         for block in self._blocks:
-            x = block(x)
+            x = block(x, texts)
         x = self._last(x)
         told = self._tag(x)
+        told[[*texts[:-1]], -2] = np.inf
         tags, parts = self._pairs
         likely = told[:, tags] + told[:, len(self.tags) + parts]
         margins = np.empty((len(words), 3))

@@ -196,11 +196,10 @@ def subjects_read_as_objects(words: Sequence[Word]) -> list[Word]:
     verb that follows it at once, with nothing that joins it to the first verb, is its own.
     """
     found = list(words)
-    joined = {w.index for w in words if w.dep == "conj" and w.tag in _FINITE}
-    leads = ("nsubj", "cc", "mark")
-    led = {w.head for w in words if w.head in joined and w.dep.split(":")[0] in leads}
-    for verb in [words[index] for index in sorted(joined - led)]:
-        noun = _joined_noun_before(words, verb)
+    led = {w.head for w in words if w.dep.split(":")[0] in ("nsubj", "cc", "mark")}
+    for verb in words:
+        own = verb.dep == "conj" and verb.tag in _FINITE and verb.index not in led
+        noun = _joined_noun_before(words, verb) if own else None
         object_ = words[noun.head] if noun else verb
         if noun and object_.dep == "obj" and object_.head == verb.head:
             found[noun.index] = noun._replace(dep="nsubj", head=verb.index)
@@ -286,10 +285,8 @@ def lists_of_clothes(words: Sequence[Word]) -> list[Word]:
 
 
 def _is_clothing(word: Word) -> bool:
-    if not word.is_noun:
-        return False
-    name = word.lower
-    return name in WORN or name.removesuffix("s") in WORN or is_kind(name, "clothing")
+    named = {word.lower, word.lower.removesuffix("s")}
+    return word.is_noun and (is_kind(word.lower, "clothing") or not WORN.isdisjoint(named))
 
 
 def _listed_before(words: Sequence[Word], word: Word) -> Word | None:
