@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -61,6 +60,10 @@ class Word(NamedTuple):
         """Whether it is a plural noun."""
         return self.tag in ("NNS", "NNPS")
 
+    def moved(self, index: int, head: int) -> Word:
+        """The word at another place and with another head; faster than ``_replace``."""
+        return Word(index, *self[1:6], head, *self[7:])
+
 
 class Read(NamedTuple):
     """What a parser says of a paragraph.
@@ -74,6 +77,10 @@ class Read(NamedTuple):
     likely: Collection[int] = ()
 
 
+_ANY = ""
+"""Stands for every relation."""
+
+
 class Document:
     """A parsed text.
 
@@ -84,7 +91,7 @@ class Document:
         parser: What made the tree, for signatures.
     """
 
-    __slots__ = ("_children", "_deps", "_having", "parser", "sentences", "text", "words")
+    __slots__ = ("_below", "_having", "parser", "sentences", "text", "words")
 
     def __init__(
         self, text: str, words: Sequence[Word], sentences: Sequence[Span], parser: str
@@ -93,14 +100,13 @@ class Document:
         self.words = tuple(words)
         self.sentences = tuple(sentences)
         self.parser = parser
-        self._children: dict[int, list[tuple[Word, str]]] = defaultdict(list)
-        self._deps: dict[int, set[str]] = defaultdict(set)  # by which words are attached to each
+        self._below: dict[int, dict[str, list[Word]]] = {}  # what is attached to each, by names
         self._having: dict[frozenset[str], set[int]] = {}
         for word in self.words:
             if word.head != word.index:
-                kind = word.dep.split(":")[0]
-                self._children[word.head].append((word, kind))
-                self._deps[word.head].update((kind, word.dep))
+                below = self._below.setdefault(word.head, {})
+                for name in {_ANY, word.dep, word.dep.split(":")[0]}:
+                    below.setdefault(name, []).append(word)
 
     def joined(self, runs: Mapping[Span, tuple[str, str]]) -> Document:
         """The document with runs of words as one word each, in the tree where the topmost was.
@@ -127,7 +133,7 @@ class Document:
             place += [len(words)] * len(run)
             words.append(word)
         place.append(len(words))
-        words = [w._replace(index=i, head=place[w.head]) for i, w in enumerate(words)]
+        words = [w.moved(i, place[w.head]) for i, w in enumerate(words)]
         sentences = [(place[start], place[end]) for start, end in self.sentences]
         return Document(self.text, words, sentences, self.parser)
 
@@ -150,12 +156,13 @@ class Document:
         A name stands for its subtypes too: ``nsubj`` gives ``nsubj:pass``, while ``nsubj:pass``
         gives only itself.
         """
-        below = self._children.get(word.index)
-        if below is None or (deps and self._deps[word.index].isdisjoint(deps)):
-            return []
-        if not deps:
-            return [child for child, _ in below]
-        return [child for child, kind in below if kind in deps or child.dep in deps]
+        below = self._below.get(word.index, {})
+        if len(deps) < 2:
+            return [*below.get(deps[0] if deps else _ANY, ())]
+        runs = [below[dep] for dep in deps if dep in below]
+        if len(runs) < 2:
+            return [*runs[0]] if runs else []
+        return sorted({child.index: child for run in runs for child in run}.values())
 
     def before(self, word: Word, *deps: str) -> list[Word]:
         """The ``children`` that stand before the word."""
@@ -168,17 +175,15 @@ class Document:
 
     def child(self, word: Word, *deps: str) -> Word | None:
         """The first child with one of these relations."""
-        below = self._children.get(word.index)
-        if below is None or (deps and self._deps[word.index].isdisjoint(deps)):
-            return None
-        for child, kind in below:
-            if not deps or kind in deps or child.dep in deps:
-                return child
-        return None
+        below = self._below.get(word.index, {})
+        if len(deps) < 2:
+            run = below.get(deps[0] if deps else _ANY)
+            return run[0] if run else None
+        return min([below[dep][0] for dep in deps if dep in below], default=None)
 
     def relations(self, word: Word) -> Collection[str]:
         """The relations of the words attached to a word, each with and without its subtype."""
-        return self._deps.get(word.index, ())
+        return self._below.get(word.index, ())
 
     def having(self, some: frozenset[str]) -> set[int]:
         """The sentences with one of some words, in base form or as written in lower case."""
@@ -191,7 +196,7 @@ class Document:
         """The word and all below it, in text order."""
         found, queue = {word.index}, [word]
         while queue:
-            for child, _ in self._children.get(queue.pop().index, ()):
+            for child in self.children(queue.pop()):
                 if child.index not in found:
                     found.add(child.index)
                     queue.append(child)

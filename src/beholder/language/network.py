@@ -61,17 +61,19 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tagged:
-    """What the network says of the words of a text.
+    """What the network says of words.
 
     Attributes:
+        bounds: Where sentences begin, and the end.
         tags, parts: English tag and universal part of speech of each word.
-        heads: (n,) place of the head of each word in the text, the own place for a root.
+        heads: (n,) place of the head of each word, the own place for a root.
         relations: Relation of each word to its head.
         near_verbs: Places of the nouns that are nearly verbs of the present.
         margins: (n, 3) how far the chosen tag, head and relation are above the next best; of a
             head that is not the best by itself, negative.
     """
 
+    bounds: list[int]
     tags: list[str]
     parts: list[str]
     heads: Ints
@@ -117,23 +119,26 @@ class _Block:
     attended: Multiply
     distances: FloatArray  # (heads, 2 * _NEAR, 3 * _NEAR): from a word to each that it sees
 
-    def __call__(self, x: FloatArray) -> FloatArray:
+    def __call__(self, x: FloatArray, texts: Sequence[int] = ()) -> FloatArray:
         n = len(x)
         triples = np.zeros((n, 3, WIDTH), dtype=np.float32)
         triples[:, 1] = own = self.near_norm(x)
         triples[1:, 0], triples[:-1, 2] = own[:-1], own[1:]
+        for place in texts[1:-1]:
+            triples[place - 1, 2] = triples[place, 0] = 0
         pairs = self.near(triples.reshape(n, -1))
         x = x + np.maximum(pairs[:, :WIDTH], pairs[:, WIDTH:])
         qkv = self.qkv(self.wide_norm(x))[None]
         mixed = np.empty_like(x)
-        size = n if n <= 2 * _NEAR else _NEAR
-        for start in range(0, n, size):
-            stop = min(start + size, n)
-            low, high = max(0, start - _NEAR), min(stop + _NEAR, n)
-            skipped = _NEAR - (start - low)
-            far = self.distances[:, : stop - start, skipped : skipped + high - low]
-            asked = start - low, stop - low
-            mixed[start:stop] = attend(qkv[:, low:high], N_HEADS, asked, far[None])[0]
+        for first, last in pairwise(texts or (0, n)):
+            size = _NEAR if last - first > 2 * _NEAR else last - first
+            for start in range(first, last, size):
+                stop = min(start + size, last)
+                low, high = max(first, start - _NEAR), min(stop + _NEAR, last)
+                skipped = _NEAR - (start - low)
+                far = self.distances[:, : stop - start, skipped : skipped + high - low]
+                asked = start - low, stop - low
+                mixed[start:stop] = attend(qkv[:, low:high], N_HEADS, asked, far[None])[0]
         return x + self.attended(mixed)
 
 
@@ -164,11 +169,10 @@ class Network:
 
         self.tags, self.parts, self.relations = labels["tags"], labels["parts"], labels["relations"]
         # Tags and parts that go together: a word is no plural noun and verb at once.
-        self._pairs = np.array(sorted(labels["pairs"]), dtype=np.int64)
-        self._nouns, self._verbs = (
-            np.flatnonzero(np.isin(self._pairs[:, 0], [self.tags.index(tag) for tag in some]))
-            for some in (("NN", "NNS"), ("VBZ", "VBP"))
-        )
+        self._pairs = np.array(sorted(labels["pairs"]), dtype=np.int64).T
+        of_pairs = [self.tags[tag] for tag in self._pairs[0]]
+        self._is_noun = np.isin(of_pairs, ("NN", "NNS"))
+        self._verbs = np.flatnonzero(np.isin(of_pairs, ("VBZ", "VBP")))
         self._tokenizer, self._pieces = minilm.pieces()
         self._known: LRUCache[str, FloatArray] = LRUCache(_KNOWN_WORDS)
         self._embed = linear("embed")
@@ -191,28 +195,35 @@ class Network:
         self._to_relation = linear("relation_dependent", "relation_head")
         self._relation = linear("relations")
 
-    def read(self, words: Sequence[str]) -> Tagged:
-        """The words of one text, with everything that the network says of them."""
+    def read(self, words: Sequence[str], texts: Sequence[int] = ()) -> Tagged:
+        """Everything that the network says of words.
+
+        Args:
+            words: Of one text, or of several, which is faster than one at a time.
+            texts: Where each of several texts begins, and the end; none is empty.
+        """
         if not words:
             nothing = np.zeros(0, dtype=np.int64)
-            return Tagged([], [], nothing, [], nothing, np.zeros((0, 3)))
+            return Tagged([0], [], [], nothing, [], nothing, np.zeros((0, 3)))
         x = self._vectors(words)
         for block in self._blocks:
-            x = block(x)
+            x = block(x, texts)
         x = self._last(x)
         told = self._tag(x)
-        tags, parts = self._pairs.T
+        told[[*texts[:-1]], -2] = np.inf
+        tags, parts = self._pairs
         likely = told[:, tags] + told[:, len(self.tags) + parts]
-        verbs = likely[:, self._verbs].max(axis=1) >= likely[:, self._nouns].max(axis=1) - _NEARLY
         margins = np.empty((len(words), 3))
         best = likely.argmax(axis=1)
+        nouns = np.flatnonzero(self._is_noun[best])
+        verbs = likely[nouns][:, self._verbs].max(axis=1) >= likely[nouns, best[nouns]] - _NEARLY
         margins[:, 0] = _margins(likely, best)
         bounds = sentence_bounds(told[:, -2])
         heads, margins[:, 1] = self._heads(x, told[:, -1], bounds)
         relations, margins[:, 2] = self._relations(x, heads)
         named = [self.tags[i] for i in tags[best]], [self.parts[i] for i in parts[best]]
-        near = np.flatnonzero(verbs & np.isin(best, self._nouns))
-        return Tagged(*named, heads, [self.relations[i] for i in relations], near, margins)
+        names = [self.relations[i] for i in relations.tolist()]
+        return Tagged(bounds, *named, heads, names, nouns[verbs], margins)
 
     def _vectors(self, words: Sequence[str]) -> FloatArray:
         """What the first block gets of words."""
@@ -221,15 +232,14 @@ class Network:
         if new := [word for word in dict.fromkeys(words) if word not in known]:
             pieces = [piece_ids(self._tokenizer, word) for word in new]
             rows = self._pieces.rows(np.array([*chain(*pieces)], dtype=np.int64))
-            ends = np.cumsum([*map(len, pieces)])[:-1]
-            made = self._embed(np.stack([part.mean(axis=0) for part in np.split(rows, ends)]))
+            made = self._embed(_means(rows, np.array([*map(len, pieces)])))
             made += self._suffixes[[suffix(word) for word in new]]
             made += self._shapes[[shape(word) for word in new]]
             # Copies, so that one that is kept does not keep all others.
-            vectors = map(np.copy, self._norm(made).astype(np.float32))
-            known.update(zip(new, vectors, strict=True))
+            made = self._norm(made)
+            known.update((word, row.copy()) for word, row in zip(new, made, strict=True))
             self._known.update((word, known[word]) for word in new)
-        return np.stack([known[word] for word in words])
+        return np.concatenate([known[word] for word in words]).reshape(len(words), WIDTH)
 
     def _heads(
         self, x: FloatArray, roots: FloatArray, bounds: Sequence[int]
@@ -255,6 +265,17 @@ class Network:
         margins = _margins(scores, found)
         found[heads == np.arange(len(heads))] = root
         return found, margins
+
+
+def _means(rows: FloatArray, sizes: Ints) -> FloatArray:
+    """The mean of the first rows, as many as the first size says, of the rows after, and so on."""
+    starts = sizes.cumsum() - sizes
+    found: FloatArray = rows[starts]
+    for place in range(1, sizes.max()):  # one after the other, as sums of floats have an order
+        longer = np.flatnonzero(sizes > place)
+        found[longer] += rows[starts[longer] + place]
+    found /= sizes[:, None].astype(np.float32)
+    return found
 
 
 def _margins(scores: FloatArray, chosen: Ints) -> FloatArray:
@@ -315,12 +336,14 @@ def best_tree(scores: Floats) -> Ints:
     heads[root] = root
     if _cycle(heads, root) is None:
         return heads
-    # One node more, the place above all: a word with it for head is the root. A second root costs
-    # more than all other heads can gain.
+    # One node more, the place above all: a word with it for head is a root.
     arcs = np.full((n + 1, n + 1), -np.inf)
     arcs[:n, :n] = links
-    arcs[:n, n] = roots - (1.0 + n * float(np.ptp(scores)))
+    arcs[:n, n] = roots
     heads = _arborescence(arcs, n)[:n]
+    if np.count_nonzero(heads == n) > 1:  # seldom; now a second costs more than all heads can gain
+        arcs[:n, n] -= 1.0 + n * float(np.ptp(scores))
+        heads = _arborescence(arcs, n)[:n]
     return np.where(heads == n, np.arange(n), heads)
 
 
@@ -350,17 +373,13 @@ def _arborescence(arcs: npt.NDArray[np.float64], root: int) -> Ints:
 
 def _cycle(heads: Ints, root: int) -> list[int] | None:
     """The nodes of some cycle, in order; the root, its own head, is none."""
-    above = heads.tolist()
-    seen = [-1] * len(above)
-    seen[root] = len(above)
-    for start in range(len(above)):
-        node = start
-        while seen[node] < 0:
-            seen[node] = start
+    above, seen = heads.tolist(), {root}
+    for node in range(len(above)):
+        path: list[int] = []
+        while node not in seen:
+            seen.add(node)
+            path.append(node)
             node = above[node]
-        if seen[node] == start:
-            found = [node]
-            while above[found[-1]] != node:
-                found.append(above[found[-1]])
-            return sorted(found)
+        if node in path:
+            return sorted(path[path.index(node) :])
     return None

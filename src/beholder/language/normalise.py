@@ -37,8 +37,8 @@ class Paragraph:
     """
 
     text: str
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
+    starts: range | tuple[int, ...]
+    ends: range | tuple[int, ...]
 
     def original(self, start: int, end: int) -> Span:
         """The range of the original text for a range of this paragraph."""
@@ -75,7 +75,7 @@ def _even(text: str, start: int, end: int) -> Paragraph:
     if plain.isascii() and plain.isprintable() and "  " not in plain:  # as most are
         start = text.index(plain, start)
         places = range(start, start + len(plain) + 1)
-        return Paragraph(plain, tuple(places[:-1]), tuple(places[1:]))
+        return Paragraph(plain, places[:-1], places[1:])
     found = [(" ", start, start)]
     for match in _CLUSTER.finditer(text, start, end):
         for character in _written(match.group()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from itertools import islice, pairwise
@@ -109,12 +110,12 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Read]], name: st
         offset, first_sentence = len(words), len(sentences)
         begins: list[int] = []
         for row in repaired(join_hyphens(read.words), read.likely):
-            start, end = paragraph.original(row.start, row.end)
-            base, sentence = lemma(row.text, row.pos, row.tag), first_sentence + row.sentence
-            if not begins or sentence != words[-1].sentence:
-                begins.append(len(words))
-            said = (offset + row.index, row.text, base, row.pos, row.tag, row.dep)
-            words.append(Word(*said, offset + row.head, start, end, sentence, row.margins))
+            index, said, _, pos, tag, dep, head, start, end, sentence, margins = row
+            if sentence == len(begins):
+                begins.append(offset + index)
+            place = (offset + head, *paragraph.original(start, end), first_sentence + sentence)
+            base = lemma(said, pos, tag)
+            words.append(Word(offset + index, said, base, pos, tag, dep, *place, margins))
         sentences += pairwise([*begins, len(words)])
     return Document(text, bound_depth(words), sentences, name)
 
@@ -215,25 +216,25 @@ _BEFORE_A_NOUN = frozenset(
 
 def join_hyphens(words: Sequence[Word]) -> list[Word]:
     """The words with every hyphen compound joined; with new indexes and heads."""
-    if all(word.text != "-" for word in words):
+    joints = [word.index for word in words if word.text == "-" and _is_joint(words, word.index)]
+    pieces = [at for joint in joints for at in (joint, joint + 1)]  # of the compound before them
+    within = {at for at in pieces if words[at].sentence == words[at - 1].sentence}
+    if not within:
         return list(words)
-    starts = [at for at in range(len(words)) if not _continues(words, at)]
-    groups = [range(start, end) for start, end in pairwise([*starts, len(words)])]
-    if len(groups) == len(words):
-        return list(words)
-    place = {index: new for new, group in enumerate(groups) for index in group}
+    starts = [word.index for word in words if word.index not in within]
+    place = [bisect(starts, word.index) - 1 for word in words]
     depths = tree_depths(words)
     joined = []
-    for new, group in enumerate(groups):
+    for new, (start, end) in enumerate(pairwise([*starts, len(words)])):
+        if end - start == 1:
+            joined.append(words[start].moved(new, place[words[start].head]))
+            continue
+        group = words[start:end]
         # The piece nearest to the root; of several the last one, for it names the kind. As every
         # joined word then depends on a word nearer to the root, joining never makes a circle, also
         # where a word between two pieces depends on one and governs the other.
-        word = words[min(group, key=lambda at: (depths[at], words[at].text == "-", -at))]
-        head = place[word.head]
-        if len(group) == 1:
-            joined.append(word._replace(index=new, head=head))
-            continue
-        text = "".join(words[index].text for index in group)
+        word = min(group, key=lambda w: (depths[w.index], w.text == "-", -w.index))
+        text, head = "".join(piece.text for piece in group), place[word.head]
         pos, tag, dep = word.pos, word.tag, word.dep
         noun = words[word.head]
         if is_numeral(text):  # "twenty-one"
@@ -242,18 +243,13 @@ def join_hyphens(words: Sequence[Word]) -> list[Word]:
         elif head > new and dep in _BEFORE_A_NOUN and noun.is_noun and pos != "PROPN":
             pos, tag, dep = "ADJ", "JJ", "amod"
         word = word._replace(index=new, text=text, pos=pos, tag=tag, dep=dep, head=head)
-        joined.append(word._replace(start=words[group[0]].start, end=words[group[-1]].end))
+        joined.append(word._replace(start=group[0].start, end=group[-1].end))
     return joined
 
 
-def _continues(words: Sequence[Word], at: int) -> bool:
-    """Whether a word continues the compound before it: piece, hyphen, piece without spaces."""
-    inside = at > 0 and words[at].sentence == words[at - 1].sentence
-    return inside and (_is_joint(words, at) or _is_joint(words, at - 1))
-
-
 def _is_joint(words: Sequence[Word], at: int) -> bool:
-    if words[at].text != "-" or not 0 < at < len(words) - 1:
+    """Whether a hyphen joins the words around it, without spaces."""
+    if not 0 < at < len(words) - 1:
         return False
     before, hyphen, after = words[at - 1 : at + 2]
     tight = before.end == hyphen.start and hyphen.end == after.start

@@ -68,7 +68,7 @@ def _give_back(words: list[Word], word: Word, children: list[Word], likely: bool
     if joined and {"cc"} <= {c.dep for c in before} <= {"cc", "advmod", "punct"}:
         words[word.index] = word._replace(pos="VERB", tag=tag)  # with the subject of the first
         return
-    subject = _subject(words, word, children, likely)
+    subject = _subject(words, word, children, before, likely)
     if subject is None or not _hang(words, word._replace(pos="VERB", tag=tag), subject, before):
         return
     for child in before:
@@ -80,22 +80,20 @@ def _give_back(words: list[Word], word: Word, children: list[Word], likely: bool
 
 
 def _subject(
-    words: Sequence[Word], word: Word, children: Sequence[Word], likely: bool
+    words: Sequence[Word], word: Word, children: list[Word], before: list[Word], likely: bool
 ) -> Word | None:
     """The subject of a noun that is a verb, or None if it is none."""
-    before = [c for c in children if c.index < word.index]
     singular, head = word.tag == "NNS", words[word.head]
     named = [c for c in before if c.dep.startswith("nsubj")]
-    relative = [c for c in before if c.lower in RELATIVE_PRONOUNS]
     if named:
         own = any(c.dep in _OF_NOUNS and c.index > named[-1].index for c in before)
         return named[-1] if not own and (singular or likely or _is_several(named[-1])) else None
-    if word.dep.startswith("acl") and relative:
-        return relative[-1]
-    if not before or before[-1].index < word.index - 1:
-        return None
+    if word.dep.startswith("acl"):
+        relative = [c for c in before if c.lower in RELATIVE_PRONOUNS]
+        if relative:
+            return relative[-1]
     subject = before[-1]
-    if subject.pos in ("CCONJ", "PUNCT"):
+    if subject.index < word.index - 1 or subject.pos in ("CCONJ", "PUNCT"):
         return None  # "cups and forks on a shelf"
     if subject.lower == "more" and len(before) > 1 and _counts(before[-2]):
         subject = before[-2]  # "three more stand"

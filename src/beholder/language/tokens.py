@@ -27,6 +27,7 @@ _UNITS = re.compile(
     r"(?<=[0-9])(?:[kdcm]?m[²³]?|ha|µm|nm|yd|in|ft|kg|g|mg|µg|t|lb|oz|m/s|km/h|kmh|mph|hPa|Pa|mbar"
     r"|[mkgt]b|[MKGT]B|[TGMK]|%)$"
 )
+_RUNS = re.compile(r"(?:(?<=\S) )?(\S+|\s+|\Z)")
 _WITHIN = re.compile(r"\.\.+|[-—]+|[^\w\s]")
 _JOINTS = frozenset(("-", "–", "—", "--", "---", "——", "~"))
 _ADDRESS = re.compile(
@@ -63,16 +64,15 @@ def tokens(text: str) -> list[Token]:
 
 def _runs(text: str) -> Iterator[tuple[int, str]]:
     """Runs of blanks and of other characters; the space after a run is in none."""
-    for run in re.finditer(r"\s+|\S+", text):
-        start = run.start() + (run[0][0] == " " and run.start() > 0)
-        long = run.end() - start > _RUN
-        for signs in _SIGNS_IN_A_ROW.finditer(text, start, run.end()) if long else ():
+    for run in _RUNS.finditer(text):
+        start, stop = run.span(1)
+        for signs in _SIGNS_IN_A_ROW.finditer(text, start, stop) if stop - start > _RUN else ():
             if not _ONE_TOKEN.fullmatch(signs[0]):
                 for end in range(signs.start() + _RUN, signs.end(), _RUN):
                     yield start, text[start:end]
                     start = end
-        if start < run.end():
-            yield start, text[start : run.end()]
+        if start < stop:
+            yield start, text[start:stop]
 
 
 @lru_cache(maxsize=_KEPT)
