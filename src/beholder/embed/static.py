@@ -12,6 +12,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
@@ -71,18 +72,47 @@ class StaticEmbedder(Embedder):
 
 def token_vectors(text: str) -> FloatArray:
     """Vectors of the known tokens of a text in their order, each times its weight: (n, D)."""
+    return _weighted(_known_tokens(text))
+
+
+def phrase_vectors(texts: Sequence[str]) -> FloatArray:
+    """What ``StaticEmbedder`` gives, made at once: for texts that are short, and so fit in memory.
+
+    Args:
+        texts: The phrases; at least one.
+    """
+    tokens = [_known_tokens(text) for text in texts]
+    filled = [row for row, known in enumerate(tokens) if known]
+    rows = np.zeros((len(texts), width()), dtype=np.float32)
+    if filled:
+        starts = np.cumsum([0, *(len(tokens[row]) for row in filled[:-1])])
+        weighted = _weighted(list(chain.from_iterable(tokens)))
+        rows[filled] = directed(np.add.reduceat(weighted, starts, axis=0, dtype=np.float64))
+    return rows
+
+
+def _known_tokens(text: str) -> list[int]:
     model = _load()
+    if text.isascii() and text.isalpha() and text.islower():  # one word: it may be a token itself
+        whole = model.tokenizer.token_to_id(text)
+        if whole is not None:
+            return [whole]
     # One text at a time: the batch call of tokenizers starts threads, which the worker processes of
     # a run do not need, and which forbid forking.
     ids = model.tokenizer.encode(text, add_special_tokens=False).ids
-    known = [token for token in ids if token != model.unknown]
-    weighted: FloatArray = model.vectors[known] * model.weights[known, None]
-    return weighted
+    return [token for token in ids if token != model.unknown]
+
+
+def _weighted(tokens: Sequence[int]) -> FloatArray:
+    model = _load()
+    found: FloatArray = model.vectors[tokens] * model.weights[tokens, None]
+    return found
 
 
 def directed(total: FloatArray) -> FloatArray:
-    """A vector scaled to length one; zeros stay zeros."""
-    scaled: FloatArray = total / max(float(np.sqrt((total * total).sum())), 1e-32)
+    """A vector, or each row of a matrix, scaled to length one; zeros stay zeros."""
+    length = np.sqrt((total * total).sum(axis=-1, keepdims=True))
+    scaled: FloatArray = total / np.maximum(length, 1e-32)
     return scaled
 
 

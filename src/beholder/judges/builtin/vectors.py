@@ -8,11 +8,10 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.embed.static import StaticEmbedder
+from beholder.embed.static import phrase_vectors
 
 _MOST = 50_000
 """Phrases kept; about 40 MB."""
-_EMBEDDER = StaticEmbedder()
 
 
 class VectorTable:
@@ -45,7 +44,7 @@ class VectorTable:
         if len(self._rows) + len(new) > len(self._table):
             self._rows.clear()
             new = list(asked)
-        made = _embed(new)
+        made = phrase_vectors(new)
         if not self._rows:  # pages that are not written to take no memory
             self._table = np.zeros((max(self.most, len(new)), made.shape[1]), dtype=np.float32)
         first = len(self._rows)
@@ -56,13 +55,3 @@ class VectorTable:
 vectors = VectorTable(_MOST)
 """The vectors of words and short phrases that all texts share."""
 
-
-def _embed(phrases: Sequence[str]) -> FloatArray:
-    # This embedder never waits: its coroutine ends at the first step, and no event loop is needed,
-    # which would cost more than the vectors.
-    try:
-        _EMBEDDER.embed(phrases).send(None)
-    except StopIteration as done:
-        made: FloatArray = done.value
-        return made
-    raise RuntimeError("the static embedder waited for something")
