@@ -16,7 +16,7 @@ from beholder.embed.exact import cosines
 from beholder.judges.builtin.amounts import amount
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded, verb_similarity
 from beholder.judges.builtin.classes import exclude
-from beholder.judges.builtin.lexis import named_apart, tie
+from beholder.judges.builtin.lexis import named_apart, tie, tied_by
 from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
 from beholder.language.graph import Entity
@@ -151,11 +151,14 @@ def _apply_ties(source: AnalysedText, target: AnalysedText, similarity: FloatArr
     (asked, rows), (said, columns) = _names(source), _names(target)
     least = np.zeros((len(asked), len(said)), similarity.dtype)
     most, factor = np.full_like(least, np.inf), np.ones_like(least)
+    holders: dict[int | str, list[int]] = defaultdict(list)
+    for column, (other, _) in enumerate(said):
+        for mark in tied_by(other):
+            holders[mark].append(column)
     for row, (head, name) in enumerate(asked):
-        for column, (other, full) in enumerate(said):
+        for column in {place for mark in tied_by(head) for place in holders.get(mark, ())}:
+            other, full = said[column]
             known = tie(head, other)
-            if not known:
-                continue
             if known in ("same", "more") and named_apart(name, full):
                 most[row, column] = _SAME_HEAD
             elif known in _LEAST:

@@ -73,6 +73,17 @@ def tie(asked: str, said: str) -> Tie:
     return _noun_tie(asked, said)
 
 
+@lru_cache(maxsize=1 << 15)
+def tied_by(noun: str) -> frozenset[int | str]:
+    """Senses, words and classes of a noun; nouns that have none in common have no tie."""
+    noun = _PERSON.get(noun, noun)
+    written = _WRITTEN if noun in _WRITTEN else ()
+    classes = (name for name, _ in values(noun))
+    return relatives(noun).union(
+        senses(noun, "n"), general(noun, "n"), classes, written, (_whole(noun),)
+    )
+
+
 @lru_cache(maxsize=1 << 14)
 def _whole(noun: str) -> str:
     """The thing of which a noun names a place: "table" for "tabletop"."""
@@ -104,9 +115,10 @@ def _noun_tie(asked: str, said: str) -> Tie:
     """
     known = _by_senses(asked, said, "n")
     if known == "other" or (known in ("more", "less") and _next(asked, said)):
-        both = vectors((asked, said))
-        near = float(cosines(both[:1], both[1:])[0, 0])
-        return "same" if near >= _SYNONYM else known
+        first, second = vectors((asked, said))
+        if float(first @ second) > _SYNONYM - 0.01:  # quick; what is close is computed exactly
+            near = float(cosines(first[None], second[None])[0, 0])
+            return "same" if near >= _SYNONYM else known
     return known
 
 
