@@ -166,7 +166,7 @@ class AnalysedText:
     @cached_property
     def unit_word_weights(self) -> FloatArray:
         """(unit words,), how much each says."""
-        return np.array([frequency.weight(word) + _FLOOR for word in self.unit_words[0]])
+        return np.array(frequency.weights(self.unit_words[0])) + _FLOOR
 
     @cached_property
     def unit_word_vectors(self) -> FloatArray:
