@@ -16,6 +16,7 @@ from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
 from beholder.judges.builtin.classes import EXCLUDED, Values, exclude, is_teen, values, word_values
 from beholder.judges.builtin.lexis import word_likeness
+from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import BEING_THERE, Predicate, normal
 from beholder.judges.builtin.vectors import vectors
 from beholder.language import lemmas
@@ -29,6 +30,7 @@ from beholder.text.tokenize import lower_words
 
 Ints = npt.NDArray[np.intp]
 _FLOOR = 1e-9
+_NAMESAKE = number("entities.namesake")
 _PLACED = re.compile(r"(?:across|along|at|in|near|on|over|to|with) ")
 _PLACES = frozenset(("depth", "place", "side", "vertical"))
 PARTS = frozenset(("depth", "side", "vertical"))
@@ -189,6 +191,11 @@ class AnalysedText:
         return vectors([entity.head.lower() for entity in self.graph.entities])
 
     @cached_property
+    def namesakes(self) -> npt.NDArray[np.bool_]:
+        """(entities, entities), whether two have one head."""
+        return cosines(self.heads, self.heads) >= _NAMESAKE
+
+    @cached_property
     def head_values(self) -> list[tuple[int, Values]]:
         """The heads that are in a class, by entity."""
         return _classed([entity.head.lower() for entity in self.graph.entities])
@@ -331,7 +338,8 @@ def lower_excluded(
     Returns:
         The pairs that exclude each other.
     """
-    pairs = [(i, j) for i, a in rows for j, b in columns if exclude(a, b)]
+    excluded = {a: [j for j, b in columns if exclude(a, b)] for a in {a for _, a in rows}}
+    pairs = [(i, j) for i, a in rows for j in excluded[a]]
     for i, j in pairs:
         similarity[i, j] *= EXCLUDED
     return pairs

@@ -31,7 +31,6 @@ _YOUTH = number("entities.youth")
 _IN_ORDER = number("entities.in_order")
 _ALIKE = number("entities.alike")
 _INTRODUCTION = whole("entities.introduction")
-_NAMESAKE = number("entities.namesake")
 _ONE_DENIED = number("entities.one_denied")
 _SECOND_BEST = number("entities.second_best")
 
@@ -245,8 +244,7 @@ def _namesakes(source: AnalysedText, claimants: list[int]) -> list[int]:
     """
     if len(claimants) < 2:
         return claimants
-    heads = source.heads[claimants]
-    like = cosines(heads, heads) >= _NAMESAKE
+    like = source.namesakes[np.ix_(claimants, claimants)]
     found: list[int] = []  # rows
     together: frozenset[int] = (
         frozenset()
