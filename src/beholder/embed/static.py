@@ -93,10 +93,10 @@ def phrase_vectors(texts: Sequence[str]) -> FloatArray:
 
 def _known_tokens(text: str) -> list[int]:
     model = _load()
-    if text.isascii() and text.isalpha() and text.islower():  # one word: it may be a token itself
-        whole = model.tokenizer.token_to_id(text)
-        if whole is not None:
-            return [whole]
+    if text.isascii() and text.islower() and text.replace(" ", "").isalpha():
+        whole = [model.tokenizer.token_to_id(word) for word in text.split()]
+        if None not in whole:  # quick: all its words are tokens
+            return whole
     # One text at a time: the batch call of tokenizers starts threads, which the worker processes of
     # a run do not need, and which forbid forking.
     ids = model.tokenizer.encode(text, add_special_tokens=False).ids

@@ -54,4 +54,3 @@ class VectorTable:
 
 vectors = VectorTable(_MOST)
 """The vectors of words and short phrases that all texts share."""
-
