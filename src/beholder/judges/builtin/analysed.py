@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
+from beholder.grouping import by_key
 from beholder.judges.builtin.classes import EXCLUDED, Values, exclude, is_teen, values, word_values
 from beholder.judges.builtin.lexis import word_likeness
 from beholder.judges.builtin.numbers import number
@@ -338,7 +339,11 @@ def lower_excluded(
     Returns:
         The pairs that exclude each other.
     """
-    excluded = {a: [j for j, b in columns if exclude(a, b)] for a in {a for _, a in rows}}
+    by_class = by_key((name, (j, b)) for j, b in columns for name, _ in b)
+    excluded = {}
+    for a in {a for _, a in rows}:
+        of_one_class = {one for name, _ in a for one in by_class.get(name, ())}
+        excluded[a] = [j for j, b in sorted(of_one_class) if exclude(a, b)]
     pairs = [(i, j) for i, a in rows for j in excluded[a]]
     for i, j in pairs:
         similarity[i, j] *= EXCLUDED

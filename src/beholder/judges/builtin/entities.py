@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
+from beholder.grouping import by_key
 from beholder.judges.builtin.amounts import amount
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded, verb_similarity
 from beholder.judges.builtin.classes import exclude
@@ -150,12 +151,11 @@ def _apply_ties(source: AnalysedText, target: AnalysedText, similarity: FloatArr
     (asked, rows), (said, columns) = _names(source), _names(target)
     least = np.zeros((len(asked), len(said)), similarity.dtype)
     most, factor = np.full_like(least, np.inf), np.ones_like(least)
-    holders: dict[int | str, list[int]] = defaultdict(list)
-    for column, (other, _) in enumerate(said):
-        for mark in tied_by(other):
-            holders[mark].append(column)
+    places = by_key(
+        (mark, column) for column, (other, _) in enumerate(said) for mark in tied_by(other)
+    )
     for row, (head, name) in enumerate(asked):
-        for column in {place for mark in tied_by(head) for place in holders.get(mark, ())}:
+        for column in {place for mark in tied_by(head) for place in places.get(mark, ())}:
             other, full = said[column]
             known = tie(head, other)
             if known in ("same", "more") and named_apart(name, full):

@@ -5,9 +5,10 @@ The same evidence serves units of texts (PoSh) and units of statements (DCScore)
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, compress
 
 import numpy as np
 import numpy.typing as npt
@@ -293,7 +294,7 @@ class _Gathering:
     @cached_property
     def _brief(self) -> bool:
         """Whether both texts are one sentence; longer ones single out one of several things."""
-        return len(self._source.sentence_texts) == len(self._target.sentence_texts) == 1
+        return not any((*self._source.sentences[-1:], *self._target.sentences[-1:]))
 
     @cached_property
     def _called_so(self) -> npt.NDArray[np.bool_]:
@@ -414,11 +415,9 @@ def _by_entity(source: AnalysedText, target: AnalysedText, best: FloatArray) -> 
 
 def _repeated(source: AnalysedText, target: AnalysedText) -> list[float]:
     """Share of the words of each sentence of the source that the target has."""
-    known: list[list[bool]] = [[] for _ in source.sentence_texts]
     there = set(target.words)
-    for word, sentence in zip(source.words, source.sentences, strict=True):
-        known[sentence].append(word in there)
-    return [sum(each) / max(len(each), 1) for each in known]
+    known = Counter(compress(source.sentences, [word in there for word in source.words]))
+    return [known[sentence] / n for sentence, n in Counter(source.sentences).items()]
 
 
 def _sentence(unit: GraphUnit, source: AnalysedText) -> int:

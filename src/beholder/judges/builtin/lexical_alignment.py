@@ -107,7 +107,7 @@ def _value(matches: Sequence[_Matches], text: AnalysedText) -> float:
 
 
 def _weights(text: AnalysedText) -> FloatArray:
-    return np.array(frequency.weights(text.words))
+    return np.array([frequency.weight(word) for word in text.words])
 
 
 def _content(text: AnalysedText) -> Ints:

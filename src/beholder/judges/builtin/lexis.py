@@ -41,8 +41,8 @@ _ZONES = frozenset(("area", "corner", "edge", "half", "part", "portion", "sectio
 """Nouns that say no more than the word of direction before them: "the left side"."""
 _LIGHT = word_set("lexicon.txt", "degrees") | _ZONES.union(_FUNCTION_WORDS.split())
 """Words that an attribute may have or omit: "on the left side", "very dark"."""
-_SHADES = word_set("lexicon.txt", "shades")
-"""Words that make another value finer: "light brown"."""
+_FINER = word_set("lexicon.txt", "shades") | OPINIONS
+"""Words that make another value finer ("light brown"), or say what people think of it."""
 _WRITTEN = word_set("lexicon.txt", "written")
 """Nouns for what is written: each may name what another does."""
 _ON = ("front", "side", "top")
@@ -150,7 +150,7 @@ def content(value: str) -> list[str]:
     """The lower-case words of a value that bear its meaning; all if none seems to."""
     words = value.lower().replace("-", " ").split() or [value]
     bearing = [word for word in words if word not in _LIGHT] or words
-    return [word for word in bearing if word not in _SHADES | OPINIONS] or bearing
+    return [word for word in bearing if word not in _FINER] or bearing
 
 
 @lru_cache(maxsize=1 << 15)

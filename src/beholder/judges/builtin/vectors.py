@@ -32,15 +32,16 @@ class VectorTable:
 
     def __call__(self, phrases: Sequence[str]) -> FloatArray:
         """Vectors of length one, (n, D), zero for an empty phrase and for unknown scripts."""
-        asked = dict.fromkeys(("", *phrases))
         with self._lock:
-            if new := [phrase for phrase in asked if phrase not in self._rows]:
-                self._add(new, asked)
-            rows = [self._rows[phrase] for phrase in phrases]
+            rows = list(map(self._rows.get, phrases))
+            if None in rows or not self._rows:
+                self._add(dict.fromkeys(("", *phrases)))
+                rows = [self._rows[phrase] for phrase in phrases]
             found: FloatArray = self._table[np.array(rows, np.intp)]
         return found
 
-    def _add(self, new: Sequence[str], asked: Collection[str]) -> None:
+    def _add(self, asked: Collection[str]) -> None:
+        new = [phrase for phrase in asked if phrase not in self._rows]
         if len(self._rows) + len(new) > len(self._table):
             self._rows.clear()
             new = list(asked)
