@@ -25,6 +25,8 @@ from beholder.embed.base import Embedder, FloatArray
 
 FOLDER = Path(__file__).parent / "static_model"
 _LOADING = threading.Lock()
+_PADDING = 0
+"""A token whose vector is zero."""
 
 
 @dataclass(frozen=True)
@@ -81,14 +83,11 @@ def phrase_vectors(texts: Sequence[str]) -> FloatArray:
     Args:
         texts: The phrases; at least one.
     """
-    tokens = [_known_tokens(text) for text in texts]
-    filled = [row for row, known in enumerate(tokens) if known]
-    rows = np.zeros((len(texts), width()), dtype=np.float32)
-    if filled:
-        starts = np.cumsum([0, *(len(tokens[row]) for row in filled[:-1])])
-        weighted = _weighted(list(chain.from_iterable(tokens)))
-        rows[filled] = directed(np.add.reduceat(weighted, starts, axis=0, dtype=np.float64))
-    return rows
+    tokens = [_known_tokens(text) or [_PADDING] for text in texts]
+    starts = np.cumsum([0, *map(len, tokens[:-1])])
+    weighted = _weighted(list(chain.from_iterable(tokens)))
+    total = np.add.reduceat(weighted, starts, axis=0, dtype=np.float64)
+    return directed(total).astype(np.float32)
 
 
 def _known_tokens(text: str) -> list[int]:
@@ -112,8 +111,7 @@ def _weighted(tokens: Sequence[int]) -> FloatArray:
 def directed(total: FloatArray) -> FloatArray:
     """A vector, or each row of a matrix, scaled to length one; zeros stay zeros."""
     length = np.sqrt((total * total).sum(axis=-1, keepdims=True))
-    scaled: FloatArray = total / np.maximum(length, 1e-32)
-    return scaled
+    return total / np.maximum(length, 1e-32)
 
 
 def width() -> int:

@@ -109,8 +109,7 @@ class Bounds:
         Raises:
             ItemError: There are too many pairs.
         """
-        n_characters = sum(map(len, texts))
-        if n_characters * n_characters <= MOST_PAIRS:
+        if sum(map(len, texts)) ** 2 <= MOST_PAIRS:
             return  # quick: no text has more words and signs than characters
         n_tokens = [max(len(words(text)), _n_signs(text)) for text in texts]
         self.check_pairs(max(n_tokens), n_tokens, name)

@@ -122,8 +122,6 @@ _remembered = lru_cache(maxsize=4096)(_looked_at)
 def _other_language(found: Sequence[str]) -> str | None:
     """The language whose little words a text is full of, far fuller than of those of English."""
     least = max(_SIGN_SHARE * len(found), 1 + _SIGNS_PER_ENGLISH * sum(w in _OURS for w in found))
-    if sum(w in _ALL_SIGNS for w in found) < least:
-        return None  # quick: so no single language has as many
     signs = {name: [w for w in found if w in known] for name, known in _SIGN_SETS.items()}
     likeliest, most = max(signs.items(), key=lambda item: len(item[1]))
     if len(set(most)) == 1 or len(most) < least:

@@ -17,7 +17,6 @@ from beholder.embed.exact import cosines
 from beholder.grouping import by_key
 from beholder.judges.builtin.classes import EXCLUDED, Values, exclude, is_teen, values, word_values
 from beholder.judges.builtin.lexis import word_likeness
-from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import BEING_THERE, Predicate, normal
 from beholder.judges.builtin.vectors import vectors
 from beholder.language import lemmas
@@ -31,7 +30,6 @@ from beholder.text.tokenize import lower_words
 
 Ints = npt.NDArray[np.intp]
 _FLOOR = 1e-9
-_NAMESAKE = number("entities.namesake")
 _PLACED = re.compile(r"(?:across|along|at|in|near|on|over|to|with) ")
 _PLACES = frozenset(("depth", "place", "side", "vertical"))
 PARTS = frozenset(("depth", "side", "vertical"))
@@ -192,14 +190,10 @@ class AnalysedText:
         return vectors([entity.head.lower() for entity in self.graph.entities])
 
     @cached_property
-    def namesakes(self) -> npt.NDArray[np.bool_]:
-        """(entities, entities), whether two have one head."""
-        return cosines(self.heads, self.heads) >= _NAMESAKE
-
-    @cached_property
     def head_values(self) -> list[tuple[int, Values]]:
         """The heads that are in a class, by entity."""
-        return _classed([entity.head.lower() for entity in self.graph.entities])
+        found = ((e.index, values(e.head.lower())) for e in self.graph.entities)
+        return [(place, classes) for place, classes in found if classes]
 
     @cached_property
     def properties(self) -> tuple[Property, ...]:
@@ -245,13 +239,15 @@ class AnalysedText:
     @cached_property
     def property_values(self) -> list[tuple[int, Values]]:
         """The properties that are in a class, by their place."""
-        said = ["" if found.derived else found.value.lower() for found in self.properties]
-        # Where something comes from or turns to is no place that excludes where it is.
-        said = ["" if value.startswith(("from ", "toward")) else value for value in said]
         found = []
-        for place, classes in _classed(said):
-            known = _of_place(classes) if _PLACED.match(said[place]) else classes
-            first = self.properties[place].text.lower().split()[:1]
+        for place, said in enumerate(self.properties):
+            value = said.value.lower()
+            known = frozenset() if said.derived else values(value)
+            # Where something comes from or turns to is no place that excludes where it is.
+            if not known or value.startswith(("from ", "toward")):
+                continue
+            known = _of_place(known) if _PLACED.match(value) else known
+            first = said.text.lower().split()[:1]
             if first and lemmas.verb(first[0]) in DIRECTING:
                 known = _of_direction(known)
             found.append((place, known))
@@ -368,8 +364,3 @@ def _of_place(classes: Values) -> Values:
 def _of_direction(classes: Values) -> Values:
     """Where something turns to, which excludes other directions and no place where it is."""
     return frozenset((f"to the {name}" if name in PARTS else name, line) for name, line in classes)
-
-
-def _classed(texts: Sequence[str]) -> list[tuple[int, Values]]:
-    found = ((place, values(text)) for place, text in enumerate(texts))
-    return [(place, classes) for place, classes in found if classes]

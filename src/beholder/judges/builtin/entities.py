@@ -32,6 +32,7 @@ _YOUTH = number("entities.youth")
 _IN_ORDER = number("entities.in_order")
 _ALIKE = number("entities.alike")
 _INTRODUCTION = whole("entities.introduction")
+_NAMESAKE = number("entities.namesake")
 _ONE_DENIED = number("entities.one_denied")
 _SECOND_BEST = number("entities.second_best")
 
@@ -244,11 +245,10 @@ def _namesakes(source: AnalysedText, claimants: list[int]) -> list[int]:
     """
     if len(claimants) < 2:
         return claimants
-    like = source.namesakes[np.ix_(claimants, claimants)]
+    heads = source.heads[claimants]
+    like = cosines(heads, heads) >= _NAMESAKE
     found: list[int] = []  # rows
-    together: frozenset[int] = (
-        frozenset()
-    )  # sentences that name all of them, which settles it at once
+    together = frozenset[int]()  # sentences that name all of them, which settles it at once
     for row in np.flatnonzero(like.sum(axis=1) > 1).tolist():
         named = source.sentences_of[claimants[row]]
         both = named & together

@@ -77,11 +77,9 @@ def tie(asked: str, said: str) -> Tie:
 def tied_by(noun: str) -> frozenset[int | str]:
     """Senses, words and classes of a noun; nouns that have none in common have no tie."""
     noun = _PERSON.get(noun, noun)
-    written = _WRITTEN if noun in _WRITTEN else ()
-    classes = (name for name, _ in values(noun))
-    return relatives(noun).union(
-        senses(noun, "n"), general(noun, "n"), classes, written, (_whole(noun),)
-    )
+    own = {_whole(noun), *(name for name, _ in values(noun))}
+    own.update(_WRITTEN if noun in _WRITTEN else ())
+    return relatives(noun) | senses(noun, "n") | general(noun, "n") | own
 
 
 @lru_cache(maxsize=1 << 14)
