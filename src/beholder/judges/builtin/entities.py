@@ -165,7 +165,7 @@ def _apply_ties(source: AnalysedText, target: AnalysedText, similarity: FloatArr
                 least[row, column] = _LEAST[known]
             elif known == "other":
                 factor[row, column] = _OTHER
-    pairs = np.ix_(rows, columns)
+    pairs = np.array(rows, np.intp)[:, None], columns
     np.clip(similarity, least[pairs], most[pairs], out=similarity)
     similarity *= factor[pairs]
 

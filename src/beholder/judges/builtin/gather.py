@@ -238,7 +238,7 @@ class _Gathering:
         stated = (pairs.strength[things] * agreement.best).max(axis=1)
         # Its name, at least, is said of a thing.
         own = np.where(owners == pairs.best[things, None], agreement.similarity, -1.0)
-        alike = np.where(pairs.alike[np.ix_(things, owners)], agreement.similarity, 0.0)
+        alike = np.where(pairs.alike[things[:, None], owners], agreement.similarity, 0.0)
         best, on_own, on_alike = own.argmax(axis=1), own.max(axis=1), alike.max(axis=1)
         found = (stated.tolist(), best.tolist(), on_own.tolist(), on_alike.tolist())
         return list(zip(*found, strict=True))

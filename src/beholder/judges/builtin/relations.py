@@ -33,8 +33,9 @@ def related(
     verbs = verb_similarity(source, target)
     strength = pairs.strength
     (_, first, second), (_, subjects, objects) = source.relation_ends, target.relation_ends
-    straight = np.sqrt(strength[np.ix_(first, subjects)] * strength[np.ix_(second, objects)])
-    crossed = np.sqrt(strength[np.ix_(first, objects)] * strength[np.ix_(second, subjects)])
+    by_first, by_second = strength[first], strength[second]
+    straight = np.sqrt(by_first[:, subjects] * by_second[:, objects])
+    crossed = np.sqrt(by_first[:, objects] * by_second[:, subjects])
     order = np.argsort(-np.maximum(straight, crossed), axis=1, kind="stable")
     found: dict[int, Evidence] = {}
     for row, (place, unit, predicate) in enumerate(source.relations):
