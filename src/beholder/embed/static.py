@@ -85,9 +85,8 @@ def phrase_vectors(texts: Sequence[str]) -> FloatArray:
     """
     tokens = [_known_tokens(text) or [_PADDING] for text in texts]
     starts = np.cumsum([0, *map(len, tokens[:-1])])
-    weighted = _weighted(list(chain.from_iterable(tokens)))
-    total = np.add.reduceat(weighted, starts, axis=0, dtype=np.float64)
-    return directed(total).astype(np.float32)
+    weighted = _weighted(list(chain.from_iterable(tokens))).astype(np.float64)
+    return directed(np.add.reduceat(weighted, starts, axis=0)).astype(np.float32)
 
 
 def _known_tokens(text: str) -> list[int]:

@@ -61,7 +61,7 @@ class _Gathering:
     def __init__(self, source: AnalysedText, target: AnalysedText, numbers: Numbers) -> None:
         self._source, self._target, self._numbers = source, target, numbers
         self._own, self._others = source.graph.entities, target.graph.entities
-        self._coverage = _coverage(source, target)
+        self._coverage: list[float] = _coverage(source, target).tolist()
         self._agreement = _property_agreement(source, target)
         agreed = _by_entity(source, target, self._agreement.best)
         self._pairs = counterparts(source, target, agreed)
@@ -102,7 +102,7 @@ class _Gathering:
     def _entity(self, place: int, unit: GraphUnit) -> Evidence:
         index, pairs = unit.subject, self._pairs
         other = self._best[index]
-        coverage = float(self._coverage[place])
+        coverage = self._coverage[place]
         head = self._own[index].head.lower()
         vague = head in VAGUE or is_abstract(head)
         if other < 0:
@@ -182,7 +182,7 @@ class _Gathering:
     def _attribute(self, row: int, unit: GraphUnit, place: int) -> Evidence:
         pairs, agreement, target, n = self._pairs, self._agreement, self._target, self._numbers
         index, other = unit.subject, self._best[unit.subject]
-        coverage = float(self._coverage[place])
+        coverage = self._coverage[place]
         if other < 0:
             vague = self._source.says_little(unit)
             return Evidence(
@@ -330,7 +330,7 @@ class _Gathering:
         own = self._own[unit.subject]
         share = known and unit.share and shares_exclude(own, self._others[other])
         seen.affirmed, seen.counterpart = unit.polarity, other >= 0
-        seen.coverage, seen.named = float(self._coverage[place]), self._named(unit.subject)
+        seen.coverage, seen.named = self._coverage[place], self._named(unit.subject)
         seen.ends = min(self._named(i) for i in ends)
         if share:
             seen.denied, seen.told = True, told_amount(self._others[other])

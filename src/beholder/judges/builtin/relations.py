@@ -38,9 +38,9 @@ def related(
     crossed = np.sqrt(by_first[:, objects] * by_second[:, subjects])
     order = np.argsort(-np.maximum(straight, crossed), axis=1, kind="stable")
     found: dict[int, Evidence] = {}
-    for row, (place, unit, predicate) in enumerate(source.relations):
-        given = (table[row].tolist() for table in (verbs, straight, crossed, order))
-        best, reverse, ends = _look(predicate, target, *given)
+    given = (table.tolist() for table in (verbs, straight, crossed, order))
+    for (place, unit, predicate), *rows in zip(source.relations, *given, strict=True):
+        best, reverse, ends = _look(predicate, target, *rows)
         denied, told, at = False, "", best.at
         if reverse.value >= _ENDS > best.value:
             at = reverse.at
