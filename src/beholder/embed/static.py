@@ -92,8 +92,9 @@ def phrase_vectors(texts: Sequence[str]) -> FloatArray:
 def _known_tokens(text: str) -> list[int]:
     model = _load()
     if text.isascii() and text.islower() and text.replace(" ", "").isalpha():
-        whole = [model.tokenizer.token_to_id(word) for word in text.split()]
-        if None not in whole:  # quick: all its words are tokens
+        found = map(model.tokenizer.token_to_id, text.split())
+        whole = [token for token in found if token is not None]
+        if len(whole) == text.count(" ") + 1:  # quick: all its words are tokens
             return whole
     # One text at a time: the batch call of tokenizers starts threads, which the worker processes of
     # a run do not need, and which forbid forking.
@@ -110,7 +111,8 @@ def _weighted(tokens: Sequence[int]) -> FloatArray:
 def directed(total: FloatArray) -> FloatArray:
     """A vector, or each row of a matrix, scaled to length one; zeros stay zeros."""
     length = np.sqrt((total * total).sum(axis=-1, keepdims=True))
-    return total / np.maximum(length, 1e-32)
+    scaled: FloatArray = total / np.maximum(length, 1e-32)
+    return scaled
 
 
 def width() -> int:

@@ -170,16 +170,6 @@ class AnalysedText:
         return np.array(frequency.weights(self.unit_words[0])) + _FLOOR
 
     @cached_property
-    def unit_word_vectors(self) -> FloatArray:
-        """(unit words, D)."""
-        return vectors(self.unit_words[0])
-
-    @cached_property
-    def unit_word_values(self) -> list[tuple[int, Values]]:
-        """The words of units that are in a class, by their place."""
-        return word_values(self.unit_words[0])
-
-    @cached_property
     def names(self) -> FloatArray:
         """(entities, D), vectors of whole names."""
         return vectors([entity.name.lower() for entity in self.graph.entities])

@@ -56,10 +56,7 @@ class Finding:
 
 
 def find(
-    source: AnalysedText,
-    target: AnalysedText,
-    *,
-    entail: bool = False,
+    source: AnalysedText, target: AnalysedText, *, entail: bool = False
 ) -> tuple[Finding, ...]:
     """Look for every unit of the source in the target.
 

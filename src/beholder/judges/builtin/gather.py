@@ -11,7 +11,6 @@ from functools import cached_property
 from itertools import combinations, compress
 
 import numpy as np
-import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
@@ -26,7 +25,7 @@ from beholder.judges.builtin.amounts import (
     told_amount,
 )
 from beholder.judges.builtin.analysed import PARTS, AnalysedText, lower_excluded
-from beholder.judges.builtin.classes import Values, exclude, near, values
+from beholder.judges.builtin.classes import Values, exclude, near, values, word_values
 from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
 from beholder.judges.builtin.evidence import Evidence
@@ -34,6 +33,7 @@ from beholder.judges.builtin.exchanges import exchanged
 from beholder.judges.builtin.lexis import content, named_further, part_numbers, said_in
 from beholder.judges.builtin.numbers import Numbers, number
 from beholder.judges.builtin.relations import related
+from beholder.judges.builtin.vectors import vectors
 from beholder.language.statements import GraphUnit
 from beholder.language.unseen import VAGUE
 from beholder.text.kinds import is_abstract
@@ -66,6 +66,11 @@ class _Gathering:
         agreed = _by_entity(source, target, self._agreement.best)
         self._pairs = counterparts(source, target, agreed)
         self._best: list[int] = self._pairs.best.tolist()
+        # Which things of the target are surely called as one of the source is, and how many each.
+        self._called_so = self._pairs.similarity >= numbers.same
+        self._n_called_so = [self._called_so.sum(axis).tolist() for axis in (1, 0)]
+        # Whether both texts are one sentence; longer ones single out one of several things.
+        self._brief = not any((*source.sentences[-1:], *target.sentences[-1:]))
 
     def all(self) -> tuple[Evidence, ...]:
         """The evidence on each unit."""
@@ -81,22 +86,17 @@ class _Gathering:
         for place, seen in related(self._source, self._target, self._pairs).items():
             found[place] = self._relation(units[place], place, seen)
         repeated = _repeated(self._source, self._target)
-        for place, owner in exchanged(
-            self._source,
-            self._target,
-            self._pairs,
-            self._agreement.places,
-            self._agreement.similarity,
-        ).items():
-            if repeated[_sentence(units[place], self._source)] < _NEARLY:
+        asked, likeness = self._agreement.places, self._agreement.similarity
+        moves = exchanged(self._source, self._target, self._pairs, asked, likeness)
+        for place, owner in moves.items():
+            if repeated[place] < _NEARLY:
                 continue  # in other words, what is said of a whole moves to its part
             moved, twin = found[place], self._others[owner].mentions[0]
             moved.exchanged, moved.told, moved.where = True, twin.text, (twin.span,)
         things = [value(one, self._numbers) for one in found.values() if one.kind == "entity"]
         shared = sum(things) / max(len(things), 1)
         for place, one in found.items():
-            one.repeated = repeated[_sentence(units[place], self._source)]
-            one.shared = shared
+            one.repeated, one.shared = repeated[place], shared
         return tuple(found[place] for place in range(len(units)))
 
     def _entity(self, place: int, unit: GraphUnit) -> Evidence:
@@ -115,7 +115,7 @@ class _Gathering:
         closest = self._closest[index]
         excluded = bool(
             named < same
-            and not _is_number(head)
+            and all(name != "number" for name, _ in values(head))
             and pairs.plain[index, closest] > _CLOSER * pairs.similarity[index, closest]
         )
         if excluded and unit.polarity:
@@ -292,22 +292,6 @@ class _Gathering:
         return True
 
     @cached_property
-    def _brief(self) -> bool:
-        """Whether both texts are one sentence; longer ones single out one of several things."""
-        return not any((*self._source.sentences[-1:], *self._target.sentences[-1:]))
-
-    @cached_property
-    def _called_so(self) -> npt.NDArray[np.bool_]:
-        """(n, m), whether a thing of the target is surely called as one of the source is."""
-        return self._pairs.similarity >= self._numbers.same
-
-    @cached_property
-    def _n_called_so(self) -> tuple[list[int], list[int]]:
-        """How many things each one of the source is surely called as, and each of the target."""
-        called_so = self._called_so
-        return called_so.sum(axis=1).tolist(), called_so.sum(axis=0).tolist()
-
-    @cached_property
     def _closest(self) -> list[int]:
         """(n,), the thing of the target whose name is nearest by itself."""
         found: list[int] = self._pairs.plain.argmax(axis=1).tolist()
@@ -337,18 +321,14 @@ class _Gathering:
         return seen
 
 
-def _is_number(word: str) -> bool:
-    return any(name == "number" for name, _ in values(word))
-
-
 def _coverage(source: AnalysedText, target: AnalysedText) -> FloatArray:
     """(units,), how near the words of each unit come to any words of the target, 0..1."""
     words, owner = source.unit_words
     if not words or not target.words:
         return np.zeros(len(source.units))
-    similarity = cosines(source.unit_word_vectors, target.word_vectors)
+    similarity = cosines(vectors(words), target.word_vectors)
     part_numbers(similarity, words, target.words)
-    lower_excluded(similarity, source.unit_word_values, target.word_values)
+    lower_excluded(similarity, word_values(words), target.word_values)
     weights = source.unit_word_weights
     n = len(source.units)
     total = np.bincount(owner, similarity.max(axis=1) * weights, n)
@@ -414,13 +394,12 @@ def _by_entity(source: AnalysedText, target: AnalysedText, best: FloatArray) -> 
 
 
 def _repeated(source: AnalysedText, target: AnalysedText) -> list[float]:
-    """Share of the words of each sentence of the source that the target has."""
-    there = set(target.words)
-    known = Counter(compress(source.sentences, [word in there for word in source.words]))
-    return [known[sentence] / n for sentence, n in Counter(source.sentences).items()]
+    """(units,), share of the words of each one's sentence that the target has.
 
-
-def _sentence(unit: GraphUnit, source: AnalysedText) -> int:
-    """Where a unit is said; the first sentence if it is not written."""
-    first = source.at(unit.spans[0])[0] if unit.spans else 0
-    return source.sentences[min(first, len(source.sentences) - 1)]
+    Of a unit that is not written, the first sentence counts.
+    """
+    there, sentences = set(target.words), source.sentences
+    known = Counter(compress(sentences, [word in there for word in source.words]))
+    shares = {sentence: known[sentence] / n for sentence, n in Counter(sentences).items()}
+    firsts = (source.at(unit.spans[0])[0] if unit.spans else 0 for unit in source.units)
+    return [shares[sentences[min(first, len(sentences) - 1)]] for first in firsts]

@@ -24,11 +24,7 @@ class _Near(NamedTuple):
     at: int = -1
 
 
-def related(
-    source: AnalysedText,
-    target: AnalysedText,
-    pairs: Counterparts,
-) -> dict[int, Evidence]:
+def related(source: AnalysedText, target: AnalysedText, pairs: Counterparts) -> dict[int, Evidence]:
     """What the target says of each relation of the source, by the place of its unit."""
     verbs = verb_similarity(source, target)
     strength = pairs.strength
