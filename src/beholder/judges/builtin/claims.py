@@ -255,8 +255,8 @@ def _units(views: Sequence[AnalysedText]) -> tuple[FloatArray, FloatArray, list[
         return np.zeros((0, 0)), np.zeros(0), [], []
     starts = [0, *np.cumsum([len(views[i].words) for i in filled])[:-1].tolist()]
     found = np.concatenate([views[i].word_vectors for i in filled])
-    weights = np.array(frequency.weights(word for i in filled for word in views[i].words))
-    return found, weights + 1e-9, starts, filled
+    weights = [frequency.weight(word) + 1e-9 for i in filled for word in views[i].words]
+    return found, np.array(weights), starts, filled
 
 
 def _plain(text: str) -> str:

@@ -149,7 +149,7 @@ def premises(statement: str, target: AnalysedText) -> list[str]:
     near = cosines(vectors(words), target.word_vectors)
     best = np.zeros((len(words), len(said)))
     np.maximum.at(best.T, np.array(target.sentences, np.intp), near.T)
-    fit = np.array(frequency.weights(words)) @ best
+    fit = np.array([frequency.weight(word) for word in words]) @ best
     first, second = np.argsort(-np.round(fit, _GRID), kind="stable")[:2].tolist()
     if len(said) > _SHORT:
         return [said[first]]

@@ -68,7 +68,7 @@ class _Gathering:
         self._best: list[int] = self._pairs.best.tolist()
         # Which things of the target are surely called as one of the source is, and how many each.
         self._called_so = self._pairs.similarity >= numbers.same
-        self._n_called_so = [self._called_so.sum(axis).tolist() for axis in (1, 0)]
+        self._n_called_so: list[list[int]] = [self._called_so.sum(axis).tolist() for axis in (1, 0)]
         # Whether both texts are one sentence; longer ones single out one of several things.
         self._brief = not any((*source.sentences[-1:], *target.sentences[-1:]))
 

@@ -136,7 +136,7 @@ def _words(text: str, embedded: EmbeddedText) -> list[str]:
 
 
 def _weights(words: Sequence[str]) -> FloatArray:
-    return np.array(frequency.weights(words))
+    return np.array([frequency.weight(word) for word in words])
 
 
 def _with_any_reference(unit: Unit, similarity: float, cutoff: float) -> Unit:
