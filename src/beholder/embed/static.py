@@ -12,7 +12,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import ClassVar
 
@@ -84,7 +84,7 @@ def phrase_vectors(texts: Sequence[str]) -> FloatArray:
         texts: The phrases; at least one.
     """
     tokens = [_known_tokens(text) or [_PADDING] for text in texts]
-    starts = np.cumsum([0, *map(len, tokens[:-1])])
+    starts = [0, *accumulate(map(len, tokens[:-1]))]
     weighted = _weighted(list(chain.from_iterable(tokens))).astype(np.float64)
     return directed(np.add.reduceat(weighted, starts, axis=0)).astype(np.float32)
 

@@ -41,8 +41,8 @@ def bases(word: str) -> frozenset[str]:
     known = _load().senses
     found = {word}
     for ending, rest in _ENDINGS:
-        stem = word[: len(word) - len(ending)] + rest
-        if word.endswith(ending) and len(stem) >= _SHORTEST:
+        if word.endswith(ending) and len(word) - len(ending) + len(rest) >= _SHORTEST:
+            stem = word.removesuffix(ending) + rest
             found.add(stem)
             if rest == "" and len(stem) > _SHORTEST and stem[-1] == stem[-2]:
                 found.add(stem[:-1])

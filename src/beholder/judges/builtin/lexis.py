@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -216,6 +217,6 @@ def _reduced(
 ) -> FloatArray:
     """Rows of words as rows of texts."""
     order = [rows[word] for text in texts for word in text]
-    starts = np.cumsum([0, *(len(text) for text in texts[:-1])])
+    starts = [0, *accumulate(map(len, texts[:-1]))]
     made: FloatArray = how.reduceat(table[order], starts, axis=0)
     return made
