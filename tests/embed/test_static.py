@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from beholder.embed import FloatArray, embedder
-from beholder.embed.static import FOLDER
+from beholder.embed.static import FOLDER, phrase_vectors
 
 TEXTS = [
     "A man in a red coat.",
@@ -110,3 +110,19 @@ def test_no_path_of_a_machine_is_in_the_model() -> None:
             text = Path(path).read_text(encoding="utf-8")
             assert "/tmp/" not in text
             assert "/home/" not in text
+
+
+def test_phrases_made_at_once_have_the_same_bits() -> None:
+    phrases = [
+        *TEXTS,
+        "",
+        "犬",
+        "red  car",
+        " red car",
+        "Red car",
+        "woman's",
+        "zqxv",
+        "left-hand side",
+    ]
+    assert phrase_vectors(phrases).tobytes() == embed(*phrases).tobytes()
+    assert not phrase_vectors([""]).any()

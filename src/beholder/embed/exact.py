@@ -84,4 +84,4 @@ def cosines(a: FloatArray, b: FloatArray) -> npt.NDArray[np.float64]:
     found *= _STEPS
     np.rint(found, out=found)
     found /= _STEPS
-    return np.clip(found, 0.0, 1.0, out=found)
+    return found.clip(0.0, 1.0, out=found)

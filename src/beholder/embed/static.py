@@ -12,6 +12,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import ClassVar
 
@@ -24,6 +25,8 @@ from beholder.embed.base import Embedder, FloatArray
 
 FOLDER = Path(__file__).parent / "static_model"
 _LOADING = threading.Lock()
+_PADDING = 0
+"""A token whose vector is zero."""
 
 
 @dataclass(frozen=True)
@@ -71,18 +74,44 @@ class StaticEmbedder(Embedder):
 
 def token_vectors(text: str) -> FloatArray:
     """Vectors of the known tokens of a text in their order, each times its weight: (n, D)."""
+    return _weighted(_known_tokens(text))
+
+
+def phrase_vectors(texts: Sequence[str]) -> FloatArray:
+    """What ``StaticEmbedder`` gives, made at once: for texts that are short, and so fit in memory.
+
+    Args:
+        texts: The phrases; at least one.
+    """
+    tokens = [_known_tokens(text) or [_PADDING] for text in texts]
+    starts = [0, *accumulate(map(len, tokens[:-1]))]
+    weighted = _weighted(list(chain.from_iterable(tokens))).astype(np.float64)
+    return directed(np.add.reduceat(weighted, starts, axis=0)).astype(np.float32)
+
+
+def _known_tokens(text: str) -> list[int]:
     model = _load()
+    if text.isascii() and text.islower() and text.replace(" ", "").isalpha():
+        found = map(model.tokenizer.token_to_id, text.split())
+        whole = [token for token in found if token is not None]
+        if len(whole) == text.count(" ") + 1:  # quick: all its words are tokens
+            return whole
     # One text at a time: the batch call of tokenizers starts threads, which the worker processes of
     # a run do not need, and which forbid forking.
     ids = model.tokenizer.encode(text, add_special_tokens=False).ids
-    known = [token for token in ids if token != model.unknown]
-    weighted: FloatArray = model.vectors[known] * model.weights[known, None]
-    return weighted
+    return [token for token in ids if token != model.unknown]
+
+
+def _weighted(tokens: Sequence[int]) -> FloatArray:
+    model = _load()
+    found: FloatArray = model.vectors[tokens] * model.weights[tokens, None]
+    return found
 
 
 def directed(total: FloatArray) -> FloatArray:
-    """A vector scaled to length one; zeros stay zeros."""
-    scaled: FloatArray = total / max(float(np.sqrt((total * total).sum())), 1e-32)
+    """A vector, or each row of a matrix, scaled to length one; zeros stay zeros."""
+    length = np.sqrt((total * total).sum(axis=-1, keepdims=True))
+    scaled: FloatArray = total / np.maximum(length, 1e-32)
     return scaled
 
 

@@ -49,7 +49,7 @@ def read(text: str, tokens: TokenVectors) -> Reading:
     inside = (first < ends[:, None]) & (last > starts[:, None]) & ~tokens.special
     vectors = unit_rows(inside.astype(np.float64) @ tokens.vectors)
     found = tuple(text[start:end].lower() for start, end in places)
-    weights = np.array([frequency.weight(word) for word in found])
+    weights = np.array(frequency.weights(found))
     return Reading(found, weights, vectors, unit_rows(tokens.vectors.mean(axis=0)[None])[0])
 
 

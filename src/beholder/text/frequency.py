@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +28,12 @@ def weight(word: str) -> float:
         A number in 0..1: 0.02 for "the", 0.7 for "dog", 1 for a word that is not in the table.
     """
     return _weights().get(word, 1.0)
+
+
+def weights(words: Iterable[str]) -> list[float]:
+    """The weight of each of some words, which is faster than one by one."""
+    known = _weights()
+    return [known.get(word, 1.0) for word in words]
 
 
 @cache

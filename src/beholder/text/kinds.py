@@ -41,8 +41,8 @@ def bases(word: str) -> frozenset[str]:
     known = _load().senses
     found = {word}
     for ending, rest in _ENDINGS:
-        stem = word[: len(word) - len(ending)] + rest
-        if word.endswith(ending) and len(stem) >= _SHORTEST:
+        if word.endswith(ending) and len(word) - len(ending) + len(rest) >= _SHORTEST:
+            stem = word.removesuffix(ending) + rest
             found.add(stem)
             if rest == "" and len(stem) > _SHORTEST and stem[-1] == stem[-2]:
                 found.add(stem[:-1])
@@ -72,13 +72,13 @@ def parts_of_speech(word: str) -> frozenset[str]:
 @lru_cache(maxsize=1 << 15)
 def general(word: str, part: str) -> frozenset[int]:
     """All senses above those of a word, without its own."""
-    above = _load().above
-    found: set[int] = set()
-    todo = set(senses(word, part))
-    while todo:
-        todo = {number for sense in todo for number in above.get(sense, ())} - found
-        found |= todo
-    return frozenset(found)
+    return frozenset().union(*map(_above, senses(word, part)))
+
+
+@cache
+def _above(sense: int) -> frozenset[int]:
+    """All senses above one; what stands above it is the same for all words."""
+    return parents(sense).union(*map(_above, parents(sense)))
 
 
 def is_kind(word: str, wider: str) -> bool:
@@ -88,13 +88,8 @@ def is_kind(word: str, wider: str) -> bool:
 
 def is_mostly(word: str, wider: str) -> bool:
     """As ``is_kind``, by the most frequent sense alone: a chair is a person by a rare one."""
-    table = _load()
-    todo, known = {table.first[word]} if word in table.first else set(), senses(wider, "n")
-    while todo:
-        if not known.isdisjoint(todo):
-            return True
-        todo = {number for sense in todo for number in table.above.get(sense, ())}
-    return False
+    first = _load().first.get(word)
+    return first is not None and not senses(wider, "n").isdisjoint((first, *_above(first)))
 
 
 @lru_cache(maxsize=1 << 15)
@@ -114,7 +109,7 @@ def meanings(word: str) -> frozenset[int]:
 @lru_cache(maxsize=1 << 15)
 def covered(word: str) -> frozenset[int]:
     """All that a lower-case word is or is a kind of: its senses and those above them."""
-    return meanings(word).union(*(general(word, part) for part in "nva"))
+    return meanings(word).union(*map(_above, meanings(word)))
 
 
 def derived(a: str, b: str) -> bool:

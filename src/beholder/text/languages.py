@@ -110,7 +110,7 @@ def _looked_at(text: str) -> str | None:
     if signs and (why := _other_language(found)):
         return why
     if len(found) >= _ENOUGH_WORDS:
-        known = sum(frequency.weight(word) < 1.0 for word in found)
+        known = len(found) - frequency.weights(found).count(1.0)
         if known < _KNOWN_SHARE * len(found):
             return f"only {known} of its {len(found)} words are known English words"
     return None

@@ -69,11 +69,10 @@ def folded_words(text: str) -> tuple[str, ...]:
 
 def lower_words(text: str) -> list[str]:
     """The words of a text in lower case."""
-    lower = text.lower()
-    if lower.isascii():
-        found: list[str] = _ASCII_WORDS.findall(lower)
+    if text.isascii():
+        found: list[str] = _ASCII_WORDS.findall(text.lower())
         return found
-    return [lower[start:end] for start, end in words(lower)]
+    return [text[start:end].lower() for start, end in words(text)]
 
 
 _MARK = re.compile(r"</?[A-Za-z]+(?:[ _-][A-Za-z]+)* ?/?>")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beholder.text.languages import ENGLISH, language_named
-from beholder.text.tokenize import words
+from beholder.text.tokenize import lower_words, words
 
 ENDINGS = ("ing", "ed", "ly", "s", "")
 """Classes of words that are not frequent, the first that fits."""
@@ -109,10 +109,10 @@ def in_order(candidate: str, references: Sequence[str], language: str = "") -> f
     """
     if language and language_named(language) != ENGLISH:
         return 1.0
-    own = _lower(candidate)
+    own = lower_words(candidate)
     if len(own) < _FEW_WORDS:
         return 1.0
-    loose = max(_loose(own, _lower(reference)) for reference in references)
+    loose = max(_loose(own, lower_words(reference)) for reference in references)
     if loose <= _OURS:
         return 1.0
     follows = order(candidate) + _SLACK / len(own)
@@ -122,12 +122,10 @@ def in_order(candidate: str, references: Sequence[str], language: str = "") -> f
     return float(1 - (1 - _LEFT) * jumbled)
 
 
-def _lower(text: str) -> list[str]:
-    return [text[start:end].lower() for start, end in words(text)]
-
-
 def _loose(ours: Sequence[str], theirs: Sequence[str]) -> float:
     """Share of our words that they have, less the share of our neighbours that they have."""
     words = (Counter(ours) & Counter(theirs)).total() / len(ours)
+    if words <= _OURS:
+        return words  # quick: passes, whatever the neighbours
     neighbours = (Counter(pairwise(ours)) & Counter(pairwise(theirs))).total() / (len(ours) - 1)
     return words - neighbours

@@ -251,3 +251,26 @@ def test_a_table_is_filled_before_it_begins_anew() -> None:
     assert len(table) == 4
     assert table(["lamp"]).tolist() == known[[3]].tolist()
     assert len(table) == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("people", "woman"),  # a word for persons
+        ("table", "tabletop"),
+        ("graffiti", "label"),
+        ("dog", "animal"),
+        ("animal", "dog"),
+        ("dog", "cat"),
+        ("painting", "painter"),
+        ("left", "right"),  # a class
+    ],
+)
+def test_nouns_with_a_tie_have_something_in_common(asked: str, said: str) -> None:
+    assert lexis.tie(asked, said)
+    assert not lexis.tied_by(asked).isdisjoint(lexis.tied_by(said))
+
+
+def test_nouns_with_nothing_in_common_have_no_tie() -> None:
+    assert lexis.tied_by("graffiti").isdisjoint(lexis.tied_by("cup"))
+    assert lexis.tie("graffiti", "cup") == ""

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
+from beholder.grouping import by_key
 from beholder.judges.builtin.classes import EXCLUDED, Values, exclude, is_teen, values, word_values
 from beholder.judges.builtin.lexis import word_likeness
 from beholder.judges.builtin.predicates import BEING_THERE, Predicate, normal
@@ -166,17 +167,7 @@ class AnalysedText:
     @cached_property
     def unit_word_weights(self) -> FloatArray:
         """(unit words,), how much each says."""
-        return np.array([frequency.weight(word) + _FLOOR for word in self.unit_words[0]])
-
-    @cached_property
-    def unit_word_vectors(self) -> FloatArray:
-        """(unit words, D)."""
-        return vectors(self.unit_words[0])
-
-    @cached_property
-    def unit_word_values(self) -> list[tuple[int, Values]]:
-        """The words of units that are in a class, by their place."""
-        return word_values(self.unit_words[0])
+        return np.array(frequency.weights(self.unit_words[0])) + _FLOOR
 
     @cached_property
     def names(self) -> FloatArray:
@@ -191,7 +182,8 @@ class AnalysedText:
     @cached_property
     def head_values(self) -> list[tuple[int, Values]]:
         """The heads that are in a class, by entity."""
-        return _classed([entity.head.lower() for entity in self.graph.entities])
+        found = ((e.index, values(e.head.lower())) for e in self.graph.entities)
+        return [(place, classes) for place, classes in found if classes]
 
     @cached_property
     def properties(self) -> tuple[Property, ...]:
@@ -237,13 +229,15 @@ class AnalysedText:
     @cached_property
     def property_values(self) -> list[tuple[int, Values]]:
         """The properties that are in a class, by their place."""
-        said = ["" if found.derived else found.value.lower() for found in self.properties]
-        # Where something comes from or turns to is no place that excludes where it is.
-        said = ["" if value.startswith(("from ", "toward")) else value for value in said]
         found = []
-        for place, classes in _classed(said):
-            known = _of_place(classes) if _PLACED.match(said[place]) else classes
-            first = self.properties[place].text.lower().split()[:1]
+        for place, said in enumerate(self.properties):
+            value = said.value.lower()
+            known = frozenset() if said.derived else values(value)
+            # Where something comes from or turns to is no place that excludes where it is.
+            if not known or value.startswith(("from ", "toward")):
+                continue
+            known = _of_place(known) if _PLACED.match(value) else known
+            first = said.text.lower().split()[:1]
             if first and lemmas.verb(first[0]) in DIRECTING:
                 known = _of_direction(known)
             found.append((place, known))
@@ -331,7 +325,12 @@ def lower_excluded(
     Returns:
         The pairs that exclude each other.
     """
-    pairs = [(i, j) for i, a in rows for j, b in columns if exclude(a, b)]
+    by_class = by_key((name, (j, b)) for j, b in columns for name, _ in b)
+    excluded = {}
+    for a in {a for _, a in rows}:
+        of_one_class = {one for name, _ in a for one in by_class.get(name, ())}
+        excluded[a] = [j for j, b in sorted(of_one_class) if exclude(a, b)]
+    pairs = [(i, j) for i, a in rows for j in excluded[a]]
     for i, j in pairs:
         similarity[i, j] *= EXCLUDED
     return pairs
@@ -355,8 +354,3 @@ def _of_place(classes: Values) -> Values:
 def _of_direction(classes: Values) -> Values:
     """Where something turns to, which excludes other directions and no place where it is."""
     return frozenset((f"to the {name}" if name in PARTS else name, line) for name, line in classes)
-
-
-def _classed(texts: Sequence[str]) -> list[tuple[int, Values]]:
-    found = ((place, values(text)) for place, text in enumerate(texts))
-    return [(place, classes) for place, classes in found if classes]

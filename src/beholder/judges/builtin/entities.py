@@ -13,10 +13,11 @@ import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
+from beholder.grouping import by_key
 from beholder.judges.builtin.amounts import amount
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded, verb_similarity
 from beholder.judges.builtin.classes import exclude
-from beholder.judges.builtin.lexis import named_apart, tie
+from beholder.judges.builtin.lexis import named_apart, tie, tied_by
 from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
 from beholder.language.graph import Entity
@@ -151,18 +152,20 @@ def _apply_ties(source: AnalysedText, target: AnalysedText, similarity: FloatArr
     (asked, rows), (said, columns) = _names(source), _names(target)
     least = np.zeros((len(asked), len(said)), similarity.dtype)
     most, factor = np.full_like(least, np.inf), np.ones_like(least)
+    places = by_key(
+        (mark, column) for column, (other, _) in enumerate(said) for mark in tied_by(other)
+    )
     for row, (head, name) in enumerate(asked):
-        for column, (other, full) in enumerate(said):
+        for column in {place for mark in tied_by(head) for place in places.get(mark, ())}:
+            other, full = said[column]
             known = tie(head, other)
-            if not known:
-                continue
             if known in ("same", "more") and named_apart(name, full):
                 most[row, column] = _SAME_HEAD
             elif known in _LEAST:
                 least[row, column] = _LEAST[known]
             elif known == "other":
                 factor[row, column] = _OTHER
-    pairs = np.ix_(rows, columns)
+    pairs = np.array(rows, np.intp)[:, None], columns
     np.clip(similarity, least[pairs], most[pairs], out=similarity)
     similarity *= factor[pairs]
 
@@ -245,9 +248,7 @@ def _namesakes(source: AnalysedText, claimants: list[int]) -> list[int]:
     heads = source.heads[claimants]
     like = cosines(heads, heads) >= _NAMESAKE
     found: list[int] = []  # rows
-    together: frozenset[int] = (
-        frozenset()
-    )  # sentences that name all of them, which settles it at once
+    together = frozenset[int]()  # sentences that name all of them, which settles it at once
     for row in np.flatnonzero(like.sum(axis=1) > 1).tolist():
         named = source.sentences_of[claimants[row]]
         both = named & together

@@ -59,9 +59,11 @@ def exchanged(
         *_attribute_owners(source, target, places, similarity),
         *_relation_owners(source, target, pairs),
     ):
+        if not owners:
+            continue
         index = _doer(source, source.units[place])
         own = counterpart_of.get(index)
-        if own is None or own in owners or not owners:
+        if own is None or own in owners:
             continue
         rivals = {rival: other for other in owners for rival in claimed.get(other, ())}
         if set(rivals.values()) == owners and not any(

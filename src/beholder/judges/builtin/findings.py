@@ -56,10 +56,7 @@ class Finding:
 
 
 def find(
-    source: AnalysedText,
-    target: AnalysedText,
-    *,
-    entail: bool = False,
+    source: AnalysedText, target: AnalysedText, *, entail: bool = False
 ) -> tuple[Finding, ...]:
     """Look for every unit of the source in the target.
 
@@ -74,7 +71,7 @@ def find(
     n = numbers()
     evidence = gather(source, target, n)
     open_ = undecided(source, evidence, n) if entail else {}
-    answers = dict(zip(open_, ask(list(open_.values()), target), strict=True))
+    answers = dict(zip(open_, ask(list(open_.values()), target), strict=True)) if open_ else {}
     values = [value(found, n) for found in evidence]
     made = [
         _both(found, answers[place], n) if place in answers else _by_rules(found, own, grade, n)

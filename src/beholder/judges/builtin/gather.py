@@ -5,12 +5,12 @@ The same evidence serves units of texts (PoSh) and units of statements (DCScore)
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, compress
 
 import numpy as np
-import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
@@ -25,7 +25,7 @@ from beholder.judges.builtin.amounts import (
     told_amount,
 )
 from beholder.judges.builtin.analysed import PARTS, AnalysedText, lower_excluded
-from beholder.judges.builtin.classes import Values, exclude, near, values
+from beholder.judges.builtin.classes import Values, exclude, near, values, word_values
 from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
 from beholder.judges.builtin.evidence import Evidence
@@ -33,6 +33,7 @@ from beholder.judges.builtin.exchanges import exchanged
 from beholder.judges.builtin.lexis import content, named_further, part_numbers, said_in
 from beholder.judges.builtin.numbers import Numbers, number
 from beholder.judges.builtin.relations import related
+from beholder.judges.builtin.vectors import vectors
 from beholder.language.statements import GraphUnit
 from beholder.language.unseen import VAGUE
 from beholder.text.kinds import is_abstract
@@ -60,11 +61,16 @@ class _Gathering:
     def __init__(self, source: AnalysedText, target: AnalysedText, numbers: Numbers) -> None:
         self._source, self._target, self._numbers = source, target, numbers
         self._own, self._others = source.graph.entities, target.graph.entities
-        self._coverage = _coverage(source, target)
+        self._coverage: list[float] = _coverage(source, target).tolist()
         self._agreement = _property_agreement(source, target)
         agreed = _by_entity(source, target, self._agreement.best)
         self._pairs = counterparts(source, target, agreed)
         self._best: list[int] = self._pairs.best.tolist()
+        # Which things of the target are surely called as one of the source is, and how many each.
+        self._called_so = self._pairs.similarity >= numbers.same
+        self._n_called_so: list[list[int]] = [self._called_so.sum(axis).tolist() for axis in (1, 0)]
+        # Whether both texts are one sentence; longer ones single out one of several things.
+        self._brief = not any((*source.sentences[-1:], *target.sentences[-1:]))
 
     def all(self) -> tuple[Evidence, ...]:
         """The evidence on each unit."""
@@ -80,28 +86,23 @@ class _Gathering:
         for place, seen in related(self._source, self._target, self._pairs).items():
             found[place] = self._relation(units[place], place, seen)
         repeated = _repeated(self._source, self._target)
-        for place, owner in exchanged(
-            self._source,
-            self._target,
-            self._pairs,
-            self._agreement.places,
-            self._agreement.similarity,
-        ).items():
-            if repeated[_sentence(units[place], self._source)] < _NEARLY:
+        asked, likeness = self._agreement.places, self._agreement.similarity
+        moves = exchanged(self._source, self._target, self._pairs, asked, likeness)
+        for place, owner in moves.items():
+            if repeated[place] < _NEARLY:
                 continue  # in other words, what is said of a whole moves to its part
             moved, twin = found[place], self._others[owner].mentions[0]
             moved.exchanged, moved.told, moved.where = True, twin.text, (twin.span,)
         things = [value(one, self._numbers) for one in found.values() if one.kind == "entity"]
         shared = sum(things) / max(len(things), 1)
         for place, one in found.items():
-            one.repeated = repeated[_sentence(units[place], self._source)]
-            one.shared = shared
+            one.repeated, one.shared = repeated[place], shared
         return tuple(found[place] for place in range(len(units)))
 
     def _entity(self, place: int, unit: GraphUnit) -> Evidence:
         index, pairs = unit.subject, self._pairs
         other = self._best[index]
-        coverage = float(self._coverage[place])
+        coverage = self._coverage[place]
         head = self._own[index].head.lower()
         vague = head in VAGUE or is_abstract(head)
         if other < 0:
@@ -114,7 +115,7 @@ class _Gathering:
         closest = self._closest[index]
         excluded = bool(
             named < same
-            and not _is_number(head)
+            and all(name != "number" for name, _ in values(head))
             and pairs.plain[index, closest] > _CLOSER * pairs.similarity[index, closest]
         )
         if excluded and unit.polarity:
@@ -181,7 +182,7 @@ class _Gathering:
     def _attribute(self, row: int, unit: GraphUnit, place: int) -> Evidence:
         pairs, agreement, target, n = self._pairs, self._agreement, self._target, self._numbers
         index, other = unit.subject, self._best[unit.subject]
-        coverage = float(self._coverage[place])
+        coverage = self._coverage[place]
         if other < 0:
             vague = self._source.says_little(unit)
             return Evidence(
@@ -237,7 +238,7 @@ class _Gathering:
         stated = (pairs.strength[things] * agreement.best).max(axis=1)
         # Its name, at least, is said of a thing.
         own = np.where(owners == pairs.best[things, None], agreement.similarity, -1.0)
-        alike = np.where(pairs.alike[np.ix_(things, owners)], agreement.similarity, 0.0)
+        alike = np.where(pairs.alike[things[:, None], owners], agreement.similarity, 0.0)
         best, on_own, on_alike = own.argmax(axis=1), own.max(axis=1), alike.max(axis=1)
         found = (stated.tolist(), best.tolist(), on_own.tolist(), on_alike.tolist())
         return list(zip(*found, strict=True))
@@ -291,22 +292,6 @@ class _Gathering:
         return True
 
     @cached_property
-    def _brief(self) -> bool:
-        """Whether both texts are one sentence; longer ones single out one of several things."""
-        return len(self._source.sentence_texts) == len(self._target.sentence_texts) == 1
-
-    @cached_property
-    def _called_so(self) -> npt.NDArray[np.bool_]:
-        """(n, m), whether a thing of the target is surely called as one of the source is."""
-        return self._pairs.similarity >= self._numbers.same
-
-    @cached_property
-    def _n_called_so(self) -> tuple[list[int], list[int]]:
-        """How many things each one of the source is surely called as, and each of the target."""
-        called_so = self._called_so
-        return called_so.sum(axis=1).tolist(), called_so.sum(axis=0).tolist()
-
-    @cached_property
     def _closest(self) -> list[int]:
         """(n,), the thing of the target whose name is nearest by itself."""
         found: list[int] = self._pairs.plain.argmax(axis=1).tolist()
@@ -329,15 +314,11 @@ class _Gathering:
         own = self._own[unit.subject]
         share = known and unit.share and shares_exclude(own, self._others[other])
         seen.affirmed, seen.counterpart = unit.polarity, other >= 0
-        seen.coverage, seen.named = float(self._coverage[place]), self._named(unit.subject)
+        seen.coverage, seen.named = self._coverage[place], self._named(unit.subject)
         seen.ends = min(self._named(i) for i in ends)
         if share:
             seen.denied, seen.told = True, told_amount(self._others[other])
         return seen
-
-
-def _is_number(word: str) -> bool:
-    return any(name == "number" for name, _ in values(word))
 
 
 def _coverage(source: AnalysedText, target: AnalysedText) -> FloatArray:
@@ -345,9 +326,9 @@ def _coverage(source: AnalysedText, target: AnalysedText) -> FloatArray:
     words, owner = source.unit_words
     if not words or not target.words:
         return np.zeros(len(source.units))
-    similarity = cosines(source.unit_word_vectors, target.word_vectors)
+    similarity = cosines(vectors(words), target.word_vectors)
     part_numbers(similarity, words, target.words)
-    lower_excluded(similarity, source.unit_word_values, target.word_values)
+    lower_excluded(similarity, word_values(words), target.word_values)
     weights = source.unit_word_weights
     n = len(source.units)
     total = np.bincount(owner, similarity.max(axis=1) * weights, n)
@@ -413,15 +394,12 @@ def _by_entity(source: AnalysedText, target: AnalysedText, best: FloatArray) -> 
 
 
 def _repeated(source: AnalysedText, target: AnalysedText) -> list[float]:
-    """Share of the words of each sentence of the source that the target has."""
-    known: list[list[bool]] = [[] for _ in source.sentence_texts]
-    there = set(target.words)
-    for word, sentence in zip(source.words, source.sentences, strict=True):
-        known[sentence].append(word in there)
-    return [sum(each) / max(len(each), 1) for each in known]
+    """(units,), share of the words of each one's sentence that the target has.
 
-
-def _sentence(unit: GraphUnit, source: AnalysedText) -> int:
-    """Where a unit is said; the first sentence if it is not written."""
-    first = source.at(unit.spans[0])[0] if unit.spans else 0
-    return source.sentences[min(first, len(source.sentences) - 1)]
+    Of a unit that is not written, the first sentence counts.
+    """
+    there, sentences = set(target.words), source.sentences
+    known = Counter(compress(sentences, [word in there for word in source.words]))
+    shares = {sentence: known[sentence] / n for sentence, n in Counter(sentences).items()}
+    firsts = (source.at(unit.spans[0])[0] if unit.spans else 0 for unit in source.units)
+    return [shares[sentences[min(first, len(sentences) - 1)]] for first in firsts]

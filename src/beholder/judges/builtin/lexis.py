@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -41,8 +42,8 @@ _ZONES = frozenset(("area", "corner", "edge", "half", "part", "portion", "sectio
 """Nouns that say no more than the word of direction before them: "the left side"."""
 _LIGHT = word_set("lexicon.txt", "degrees") | _ZONES.union(_FUNCTION_WORDS.split())
 """Words that an attribute may have or omit: "on the left side", "very dark"."""
-_SHADES = word_set("lexicon.txt", "shades")
-"""Words that make another value finer: "light brown"."""
+_FINER = word_set("lexicon.txt", "shades") | OPINIONS
+"""Words that make another value finer ("light brown"), or say what people think of it."""
 _WRITTEN = word_set("lexicon.txt", "written")
 """Nouns for what is written: each may name what another does."""
 _ON = ("front", "side", "top")
@@ -71,6 +72,15 @@ def tie(asked: str, said: str) -> Tie:
     if asked in _WRITTEN and said in _WRITTEN:
         return "more"
     return _noun_tie(asked, said)
+
+
+@lru_cache(maxsize=1 << 15)
+def tied_by(noun: str) -> frozenset[int | str]:
+    """Senses, words and classes of a noun; nouns that have none in common have no tie."""
+    noun = _PERSON.get(noun, noun)
+    own = {_whole(noun), *(name for name, _ in values(noun))}
+    own.update(_WRITTEN if noun in _WRITTEN else ())
+    return relatives(noun) | senses(noun, "n") | general(noun, "n") | own
 
 
 @lru_cache(maxsize=1 << 14)
@@ -104,9 +114,10 @@ def _noun_tie(asked: str, said: str) -> Tie:
     """
     known = _by_senses(asked, said, "n")
     if known == "other" or (known in ("more", "less") and _next(asked, said)):
-        both = vectors((asked, said))
-        near = float(cosines(both[:1], both[1:])[0, 0])
-        return "same" if near >= _SYNONYM else known
+        first, second = vectors((asked, said))
+        if float(first @ second) > _SYNONYM - 0.01:  # quick; what is close is computed exactly
+            near = float(cosines(first[None], second[None])[0, 0])
+            return "same" if near >= _SYNONYM else known
     return known
 
 
@@ -138,7 +149,7 @@ def content(value: str) -> list[str]:
     """The lower-case words of a value that bear its meaning; all if none seems to."""
     words = value.lower().replace("-", " ").split() or [value]
     bearing = [word for word in words if word not in _LIGHT] or words
-    return [word for word in bearing if word not in _SHADES | OPINIONS] or bearing
+    return [word for word in bearing if word not in _FINER] or bearing
 
 
 @lru_cache(maxsize=1 << 15)
@@ -206,6 +217,6 @@ def _reduced(
 ) -> FloatArray:
     """Rows of words as rows of texts."""
     order = [rows[word] for text in texts for word in text]
-    starts = np.cumsum([0, *(len(text) for text in texts[:-1])])
+    starts = [0, *accumulate(map(len, texts[:-1]))]
     made: FloatArray = how.reduceat(table[order], starts, axis=0)
     return made

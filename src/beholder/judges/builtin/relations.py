@@ -24,22 +24,19 @@ class _Near(NamedTuple):
     at: int = -1
 
 
-def related(
-    source: AnalysedText,
-    target: AnalysedText,
-    pairs: Counterparts,
-) -> dict[int, Evidence]:
+def related(source: AnalysedText, target: AnalysedText, pairs: Counterparts) -> dict[int, Evidence]:
     """What the target says of each relation of the source, by the place of its unit."""
     verbs = verb_similarity(source, target)
     strength = pairs.strength
     (_, first, second), (_, subjects, objects) = source.relation_ends, target.relation_ends
-    straight = np.sqrt(strength[np.ix_(first, subjects)] * strength[np.ix_(second, objects)])
-    crossed = np.sqrt(strength[np.ix_(first, objects)] * strength[np.ix_(second, subjects)])
+    by_first, by_second = strength[first], strength[second]
+    straight = np.sqrt(by_first[:, subjects] * by_second[:, objects])
+    crossed = np.sqrt(by_first[:, objects] * by_second[:, subjects])
     order = np.argsort(-np.maximum(straight, crossed), axis=1, kind="stable")
     found: dict[int, Evidence] = {}
-    for row, (place, unit, predicate) in enumerate(source.relations):
-        given = (table[row].tolist() for table in (verbs, straight, crossed, order))
-        best, reverse, ends = _look(predicate, target, *given)
+    given = (table.tolist() for table in (verbs, straight, crossed, order))
+    for (place, unit, predicate), *rows in zip(source.relations, *given, strict=True):
+        best, reverse, ends = _look(predicate, target, *rows)
         denied, told, at = False, "", best.at
         if reverse.value >= _ENDS > best.value:
             at = reverse.at

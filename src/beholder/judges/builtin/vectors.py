@@ -8,11 +8,10 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.embed.static import StaticEmbedder
+from beholder.embed.static import phrase_vectors
 
 _MOST = 50_000
 """Phrases kept; about 40 MB."""
-_EMBEDDER = StaticEmbedder()
 
 
 class VectorTable:
@@ -33,19 +32,20 @@ class VectorTable:
 
     def __call__(self, phrases: Sequence[str]) -> FloatArray:
         """Vectors of length one, (n, D), zero for an empty phrase and for unknown scripts."""
-        asked = dict.fromkeys(("", *phrases))
         with self._lock:
-            if new := [phrase for phrase in asked if phrase not in self._rows]:
-                self._add(new, asked)
-            rows = [self._rows[phrase] for phrase in phrases]
+            rows = list(map(self._rows.get, phrases))
+            if None in rows or not self._rows:
+                self._add(dict.fromkeys(("", *phrases)))
+                rows = [self._rows[phrase] for phrase in phrases]
             found: FloatArray = self._table[np.array(rows, np.intp)]
         return found
 
-    def _add(self, new: Sequence[str], asked: Collection[str]) -> None:
+    def _add(self, asked: Collection[str]) -> None:
+        new = [phrase for phrase in asked if phrase not in self._rows]
         if len(self._rows) + len(new) > len(self._table):
             self._rows.clear()
             new = list(asked)
-        made = _embed(new)
+        made = phrase_vectors(new)
         if not self._rows:  # pages that are not written to take no memory
             self._table = np.zeros((max(self.most, len(new)), made.shape[1]), dtype=np.float32)
         first = len(self._rows)
@@ -55,14 +55,3 @@ class VectorTable:
 
 vectors = VectorTable(_MOST)
 """The vectors of words and short phrases that all texts share."""
-
-
-def _embed(phrases: Sequence[str]) -> FloatArray:
-    # This embedder never waits: its coroutine ends at the first step, and no event loop is needed,
-    # which would cost more than the vectors.
-    try:
-        _EMBEDDER.embed(phrases).send(None)
-    except StopIteration as done:
-        made: FloatArray = done.value
-        return made
-    raise RuntimeError("the static embedder waited for something")

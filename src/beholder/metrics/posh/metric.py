@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -166,7 +167,12 @@ class PoSh(Metric[PoShEvidence]):
         if self.asking != "auto":
             return self
         listed = self.rules == "fixed" and not judge.grades_at_once and judge.can(PresenceList)
-        return replace(self, asking="list" if listed else "one")
+        return replace(self, asking="list") if listed else self._asking_one
+
+    @cached_property
+    def _asking_one(self) -> PoSh:
+        """With ``asking="one"``, made once: all fields of a new metric are checked."""
+        return replace(self, asking="one")
 
     def other_forms(self, tools: Tools) -> tuple[PoSh, ...]:
         """With lists for single questions, or the reverse; none under published rules."""

@@ -62,7 +62,7 @@ class Weighing:
         """The weight of a unit with this base form."""
         if not self.information:
             return self.kinds[kind]
-        return self.kinds[kind] * sum(map(frequency.weight, lower_words(value)))
+        return self.kinds[kind] * sum(frequency.weights(lower_words(value)))
 
 
 @dataclass(frozen=True)
