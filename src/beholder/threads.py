@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -19,8 +20,8 @@ class _Hold:
 
     Most libraries have one number of threads for the whole process. If each of two overlapping
     calls set it and put it back for itself, the one that ends first would lift it under the other,
-    and the last would leave it in place for good. Both counting and setting are done by one thread,
-    because a library may be put back only by the thread that has set it.
+    and the last would leave it in place for good. One thread sets all, because a library may be put
+    back only by the thread that has set it.
 
     Attributes:
         libraries: Those that are loaded; to find them takes longer than many a score.
@@ -28,29 +29,29 @@ class _Hold:
 
     def __init__(self) -> None:
         self._by = ThreadPoolExecutor(1, thread_name_prefix="one-blas-thread")
+        self._counting = threading.Lock()
         self._holders = 0
         self._limits = ExitStack()
         self._loaded = 0
         self.libraries = ThreadpoolController()
 
     def enter(self) -> None:
-        self._by.submit(self._enter).result()
+        with self._counting:
+            # Libraries may have come with new modules.
+            if not self._holders or self._loaded != len(sys.modules):
+                self._by.submit(self._limit).result()
+            self._holders += 1
 
     def leave(self) -> None:
-        self._by.submit(self._leave).result()
+        with self._counting:
+            self._holders = max(0, self._holders - 1)  # a child may leave what its parent entered
+            if not self._holders:  # in reverse, so that each library has its first number again
+                self._by.submit(self._limits.close).result()
 
-    def _enter(self) -> None:
-        self._holders += 1
-        new = self._loaded != len(sys.modules)  # libraries may have come with the new modules
-        if new:
+    def _limit(self) -> None:
+        if self._loaded != len(sys.modules):
             self.libraries, self._loaded = ThreadpoolController(), len(sys.modules)
-        if new or self._holders == 1:
-            self._limits.enter_context(self.libraries.limit(limits=1))
-
-    def _leave(self) -> None:
-        self._holders = max(0, self._holders - 1)  # a child may leave what its parent entered
-        if not self._holders:
-            self._limits.close()  # in reverse, so that each library has its first number again
+        self._limits.enter_context(self.libraries.limit(limits=1))
 
 
 _hold = _Hold()

@@ -135,6 +135,8 @@ def main() -> None:
     """Run the command line and exit."""
     gc.set_threshold(200_000)  # imports make little garbage; to look for it is a tenth of a start
     atexit.register(gc.freeze)  # the search for garbage at exit takes a sixth of a short run
+    # Runs use one thread (``threads``); more that OpenBLAS starts spin for a tenth of a second.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # no locale and no text is a reason to fail
