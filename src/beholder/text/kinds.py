@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import lzma
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 
 _TABLE = Path(__file__).parent / "wordnet" / "kinds.txt.xz"
@@ -19,17 +19,31 @@ _ENDINGS = (
     ("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", "e"), ("ed", ""), ("ing", "e"),
     ("ing", ""), ("er", "e"), ("er", ""), ("est", "e"), ("est", ""),
 )  # fmt: skip
-Senses = dict[str, frozenset[int]]
-"""Numbers of senses by part of speech: n, v or a."""
+_PARTS = "nva"
+"""Marks of rows with the senses of a word: as a noun, a verb and an adjective."""
+_ABOVE, _DERIVED, _ABSTRACT = "<+="
+"""Marks of rows with the senses right above one, words derived from one, and abstract nouns."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kinds:
-    senses: dict[str, Senses]
-    first: dict[str, int]
-    above: dict[int, tuple[int, ...]]
-    derived: dict[str, frozenset[str]]
+    """The table.
+
+    Attributes:
+        rows: By mark and first word or number, the others: to read them when they are asked for is
+            faster than to make ten thousands of sets at the start.
+        words: Words with a sense.
+        derived: By word those that derive from it or from which it derives.
+        abstract: Nouns.
+    """
+
+    rows: dict[str, str]
+    words: frozenset[str]
+    derived: dict[str, set[str]]
     abstract: frozenset[str]
+
+    def numbers(self, mark: str, of: str | int) -> list[int]:
+        return [*map(int, self.rows.get(f"{mark}\t{of}", "").split())]
 
 
 @lru_cache(maxsize=1 << 15)
@@ -38,7 +52,7 @@ def bases(word: str) -> frozenset[str]:
 
     The word itself is always in it.
     """
-    known = _load().senses
+    known = _load().words
     found = {word}
     for ending, rest in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) + len(rest) >= _SHORTEST:
@@ -52,21 +66,22 @@ def bases(word: str) -> frozenset[str]:
 @lru_cache(maxsize=1 << 15)
 def senses(word: str, part: str) -> frozenset[int]:
     """The first senses of a lower-case word as one part of speech (n, v or a)."""
-    known = _load().senses
-    if own := known.get(word, {}).get(part):
-        return own
-    return frozenset().union(*(known.get(base, {}).get(part, ()) for base in bases(word)))
+    numbers = _load().numbers
+    if own := numbers(part, word):
+        return frozenset(own)
+    return frozenset().union(*(numbers(part, base) for base in bases(word)))
 
 
 def parents(sense: int) -> frozenset[int]:
     """The senses right above one."""
-    return frozenset(_load().above.get(sense, ()))
+    return frozenset(_load().numbers(_ABOVE, sense))
 
 
 @lru_cache(maxsize=1 << 15)
 def parts_of_speech(word: str) -> frozenset[str]:
     """As what a lower-case word is known in the very form it has: n, v, a; empty if not at all."""
-    return frozenset(_load().senses.get(word, {}))
+    rows = _load().rows
+    return frozenset(part for part in _PARTS if f"{part}\t{word}" in rows)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -88,22 +103,22 @@ def is_kind(word: str, wider: str) -> bool:
 
 def is_mostly(word: str, wider: str) -> bool:
     """As ``is_kind``, by the most frequent sense alone: a chair is a person by a rare one."""
-    first = _load().first.get(word)
-    return first is not None and not senses(wider, "n").isdisjoint((first, *_above(first)))
+    first = _load().numbers("n", word)[:1]
+    return not senses(wider, "n").isdisjoint((*first, *chain(*map(_above, first))))
 
 
 @lru_cache(maxsize=1 << 15)
 def is_abstract(word: str) -> bool:
     """Whether a lower-case noun mostly stands for nothing to be touched: an act, a sign, a time."""
     known = _load()
-    found = {word} if word in known.senses else bases(word)
+    found = {word} if word in known.words else bases(word)
     return not known.abstract.isdisjoint(found)
 
 
 @lru_cache(maxsize=1 << 15)
 def meanings(word: str) -> frozenset[int]:
     """The first senses of a lower-case word as any part of speech."""
-    return frozenset().union(*(senses(word, part) for part in "nva"))
+    return frozenset().union(*(senses(word, part) for part in _PARTS))
 
 
 @lru_cache(maxsize=1 << 15)
@@ -124,32 +139,23 @@ def relatives(word: str) -> frozenset[str]:
     return own.union(*(table.get(base, frozenset()) for base in own))
 
 
-def table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """The lines of a packed table: a mark, and words or numbers."""
-    for line in lzma.decompress(path.read_bytes()).decode("utf-8").splitlines():
-        mark, _, text = line.partition("\t")
-        yield mark, text.split(" ")
+def table_lines(path: Path) -> list[str]:
+    """The lines of a packed table: a mark, a tab, and words or numbers."""
+    return lzma.decompress(path.read_bytes()).decode("utf-8").splitlines()
 
 
 @cache
 def _load() -> _Kinds:
-    found: dict[str, Senses] = defaultdict(dict)
-    nouns: dict[str, int] = {}
-    above: dict[int, tuple[int, ...]] = {}
-    pairs: dict[str, set[str]] = defaultdict(set)
+    rows = dict(line.split(" ", 1) for line in table_lines(_TABLE))
+    derived: dict[str, set[str]] = defaultdict(set)
     abstract: set[str] = set()
-    for mark, (first, *rest) in table_rows(_TABLE):
-        if mark == "<":
-            above[int(first)] = tuple(map(int, rest))
-        elif mark == "=":
-            abstract.update((first, *rest))
-        elif mark == "+":
-            pairs[first].update(rest)
-            for other in rest:
-                pairs[other].add(first)
-        else:
-            found[first][mark] = frozenset(map(int, rest))
-            if mark == "n":
-                nouns[first] = int(rest[0])
-    derivations = {word: frozenset(others) for word, others in pairs.items()}
-    return _Kinds(dict(found), nouns, above, derivations, frozenset(abstract))
+    for key in [key for key in rows if key[0] in _DERIVED + _ABSTRACT]:
+        first, others = key[2:], rows.pop(key).split()
+        if key[0] == _ABSTRACT:
+            abstract.update((first, *others))
+            continue
+        derived[first].update(others)
+        for other in others:
+            derived[other].add(first)
+    words = frozenset(key[2:] for key in rows if key[0] in _PARTS)
+    return _Kinds(rows, words, dict(derived), frozenset(abstract))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from pathlib import Path
 
-from beholder.text.kinds import table_rows
+from beholder.text.kinds import table_lines
 
 IDENTITY = "wordnet3.0.v1"
 
@@ -54,7 +54,9 @@ def are_synonyms(a: str, b: str) -> bool:
 def _load() -> tuple[dict[str, dict[str, list[int]]], dict[str, dict[str, list[str]]]]:
     table: dict[str, dict[str, list[int]]] = {part: {} for part in _ENDINGS}
     forms: dict[str, dict[str, list[str]]] = {part: {} for part in _ENDINGS}
-    for number, (part, words) in enumerate(table_rows(_TABLE)):
+    for number, line in enumerate(table_lines(_TABLE)):
+        part, _, text = line.partition("\t")
+        words = text.split(" ")
         if part.endswith("!"):
             forms[part[0]].setdefault(words[0], []).extend(words[1:])
         else:
