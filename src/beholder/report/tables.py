@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from beholder.files import safe_name
 from beholder.run import manifest
-from beholder.run.leaderboard import Board, Standing
-from beholder.run.reliability import Reliability
 from beholder.tables import (
     FAILED,
     METRIC,
@@ -23,6 +21,10 @@ from beholder.tables import (
     interval_cells,
 )
 from beholder.visible import visible
+
+if TYPE_CHECKING:
+    from beholder.run.leaderboard import Board, Standing
+    from beholder.run.reliability import Reliability
 
 
 def summary_table(log: manifest.RunLog) -> Table:
