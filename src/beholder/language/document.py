@@ -62,7 +62,10 @@ class Word(NamedTuple):
 
     def moved(self, index: int, head: int) -> Word:
         """The word at another place and with another head; faster than ``_replace``."""
-        return Word(index, *self[1:6], head, *self[7:])
+        if index == self.index and head == self.head:
+            return self
+        _, text, lemma, pos, tag, dep, _, start, end, sentence, margins = self
+        return Word(index, text, lemma, pos, tag, dep, head, start, end, sentence, margins)
 
 
 class Read(NamedTuple):
@@ -208,6 +211,8 @@ def tree_depths(words: Sequence[Word]) -> list[int]:
     heads = [word.head for word in words]
     depths = [-1] * len(heads)
     for start in range(len(heads)):
+        if depths[start] >= 0:
+            continue
         path, at = [], start
         while depths[at] < 0 and heads[at] != at:
             path.append(at)

@@ -54,7 +54,7 @@ def verbs_read_as_nouns(words: Sequence[Word], likely: Collection[int] = ()) -> 
     for word in words:
         if word.tag in ("NN", "NNS") and word.pos == "NOUN" and word.dep not in _OF_NOUNS:
             children = [found[i] for i in below[word.index] if i != word.index]
-            if all(c.dep != "cop" for c in children):
+            if "cop" not in [c.dep for c in children]:
                 _give_back(found, found[word.index], children, word.start in likely)
     return found
 
@@ -196,10 +196,10 @@ def subjects_read_as_objects(words: Sequence[Word]) -> list[Word]:
     verb that follows it at once, with nothing that joins it to the first verb, is its own.
     """
     found = list(words)
-    led = {w.head for w in words if w.dep.split(":")[0] in ("nsubj", "cc", "mark")}
-    for verb in words:
-        own = verb.dep == "conj" and verb.tag in _FINITE and verb.index not in led
-        noun = _joined_noun_before(words, verb) if own else None
+    joined = [word for word in words if word.dep == "conj" and word.tag in _FINITE]
+    led = {w.head for w in words if w.dep.split(":")[0] in ("nsubj", "cc", "mark")} if joined else ()
+    for verb in joined:
+        noun = None if verb.index in led else _joined_noun_before(words, verb)
         object_ = words[noun.head] if noun else verb
         if noun and object_.dep == "obj" and object_.head == verb.head:
             found[noun.index] = noun._replace(dep="nsubj", head=verb.index)

@@ -13,7 +13,6 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 _SIGNS = frozenset("…,:;!?¿؟¡()[]{}<>_#*&。？！，、；：～·।،۔؛٪")
 _QUOTES = frozenset("'\"”“`‘´’‚„»«「」『』（）〔〕【】《》〈〉⟦⟧")
@@ -45,19 +44,12 @@ _SIGNS_IN_A_ROW = re.compile(rf"[^\w\s]{{{_RUN + 1},}}")
 _ONE_TOKEN = re.compile(r"(\.+|-+)")  # a rule of dots or hyphens: one token, however long
 
 
-class Token(NamedTuple):
-    """A token and its place in the text."""
-
-    text: str
-    start: int
-
-
-def tokens(text: str) -> list[Token]:
-    """The tokens of a text; blanks beyond one between words are tokens, too."""
+def tokens(text: str) -> list[tuple[str, int]]:
+    """The tokens of a text and where they begin; blanks beyond one between words are some, too."""
     found = []
     for start, run in _runs(text):
         for part in _cut(run) if len(run) <= _RUN else _cut.__wrapped__(run):
-            found.append(Token(part, start))
+            found.append((part, start))
             start += len(part)
     return found
 
