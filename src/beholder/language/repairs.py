@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
@@ -48,14 +47,15 @@ def verbs_read_as_nouns(words: Sequence[Word], likely: Collection[int] = ()) -> 
     What stands before it in the phrase then belongs to its subject.
     """
     found = list(words)
-    below: defaultdict[int, list[int]] = defaultdict(list)
+    nouns = (w for w in words if w.tag in ("NN", "NNS") and w.pos == "NOUN")
+    below: dict[int, list[int]] = {w.index: [] for w in nouns if w.dep not in _OF_NOUNS}
     for word in words:
-        below[word.head].append(word.index)
-    for word in words:
-        if word.tag in ("NN", "NNS") and word.pos == "NOUN" and word.dep not in _OF_NOUNS:
-            children = [found[i] for i in below[word.index] if i != word.index]
-            if "cop" not in [c.dep for c in children]:
-                _give_back(found, found[word.index], children, word.start in likely)
+        if word.head in below and word.head != word.index:
+            below[word.head].append(word.index)
+    for index, places in below.items():
+        children = [found[place] for place in places]
+        if "cop" not in [c.dep for c in children]:
+            _give_back(found, found[index], children, found[index].start in likely)
     return found
 
 
