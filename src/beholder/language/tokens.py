@@ -73,7 +73,7 @@ def _cut(run: str) -> tuple[str, ...]:
     first: list[str] = []
     last: list[str] = []
     size = 0
-    while run and run not in known and len(run) != size:
+    while run and run not in known and not run.isalpha() and len(run) != size:
         size = len(run)
         before = _prefix(run)
         after = 0 if before and run[before:] in known else _suffix(run[before:])
@@ -83,7 +83,7 @@ def _cut(run: str) -> tuple[str, ...]:
         last.append(run[len(run) - after :])
         run = run[before : len(run) - after]
     whole = len(run) <= _LONGEST and "." in run and _ADDRESS.fullmatch(run)
-    middle = known.get(run) or ([run] if whole else _within(run))
+    middle = known.get(run) or ([run] if whole or run.isalpha() else _within(run))
     return tuple(filter(None, (*first, *middle, *reversed(last))))
 
 
