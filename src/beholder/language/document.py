@@ -160,12 +160,13 @@ class Document:
         gives only itself.
         """
         below = self._below.get(word.index, {})
-        if len(deps) < 2:
-            return [*below.get(deps[0] if deps else _ANY, ())]
-        runs = [below[dep] for dep in deps if dep in below]
-        if len(runs) < 2:
-            return [*runs[0]] if runs else []
-        return sorted({child.index: child for run in runs for child in run}.values())
+        found: list[Word] = []
+        runs = 0
+        for dep in deps or (_ANY,):
+            if dep in below:
+                found += below[dep]
+                runs += 1
+        return found if runs < 2 else sorted({child.index: child for child in found}.values())
 
     def before(self, word: Word, *deps: str) -> list[Word]:
         """The ``children`` that stand before the word."""

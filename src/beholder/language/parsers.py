@@ -113,12 +113,9 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Read]], name: st
             index, said, _, pos, tag, dep, head, start, end, sentence, margins = row
             if sentence == len(begins):
                 begins.append(offset + index)
-            place, base = offset + index, lemma(said, pos, tag)
-            head, start, end = offset + head, starts[start], ends[end - 1]
-            sentence += first_sentence
-            words.append(
-                Word(place, said, base, pos, tag, dep, head, start, end, sentence, margins)
-            )
+            place = (offset + head, starts[start], ends[end - 1], first_sentence + sentence)
+            base = lemma(said, pos, tag)
+            words.append(Word(offset + index, said, base, pos, tag, dep, *place, margins))
         sentences += pairwise([*begins, len(words)])
     if any(end - start > MAX_DEPTH for start, end in sentences):
         words = bound_depth(words)
