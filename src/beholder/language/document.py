@@ -159,10 +159,14 @@ class Document:
         A name stands for its subtypes too: ``nsubj`` gives ``nsubj:pass``, while ``nsubj:pass``
         gives only itself.
         """
-        below = self._below.get(word.index, {})
+        below = self._below.get(word.index)
+        if below is None:
+            return []
+        if len(deps) < 2:
+            return [*below.get(deps[0] if deps else _ANY, ())]
         found: list[Word] = []
         runs = 0
-        for dep in deps or (_ANY,):
+        for dep in deps:
             if dep in below:
                 found += below[dep]
                 runs += 1
