@@ -39,10 +39,9 @@ def features(words: Sequence[Word], ends: Sequence[Word] = ()) -> tuple[float, .
     known = [word for word in words if word.margins]
     if not known:
         return ()
-    own, theirs = _least(known), _least([word for word in ends if word.margins])
-    first = known[0].index
-    far = max([abs(word.index - first) for word in ends], default=0)
-    return (1.0, *own, *theirs, min(far, _FAR) / _FAR, float(len(words) > _LONG))
+    theirs = _least([word for word in ends if word.margins]) if ends else _NONE
+    far = max([abs(word.index - known[0].index) for word in ends]) if ends else 0
+    return (1.0, *_least(known), *theirs, min(far, _FAR) / _FAR, float(len(words) > _LONG))
 
 
 def doubt(part: Part, found: Sequence[float]) -> float:

@@ -74,20 +74,18 @@ def _position(document: Document, noun: Word, words: tuple[Word, ...], phrases: 
 
 def preposition(document: Document, noun: Word) -> tuple[Word, ...]:
     """The words of the preposition of a noun: on, next to, out of, in front of."""
-    cases = [c for c in document.before(noun, "case") if c.lower not in ("'s", "'")]
-    if not cases:
+    words = [c for c in document.before(noun, "case") if c.lower not in ("'s", "'")]
+    if not words:
         return ()
-    words = {case.index: case for case in cases}
-    for case in filter(document.relations, cases):
-        below = document.children(case, "fixed")
-        below += [c for c in document.before(case, "advmod", "amod") if c.lower in LEADS]
-        words.update((word.index, word) for word in below)
-    first = min(words)
+    for case in [*filter(document.relations, words)]:
+        words += document.children(case, "fixed")
+        words += [c for c in document.before(case, "advmod", "amod") if c.lower in LEADS]
+    first = min(words).index
     for before in document.words[max(0, first - 1) : first]:
         kind = before.dep in ("advmod", "case", "amod")
         if kind and before.head in (noun.index, noun.head, first) and before.lower in LEADS:
-            words[before.index] = before
-    return tuple([words[at] for at in sorted(words) if words[at].lower not in SKIPPED])
+            words.append(before)
+    return tuple([word for word in sorted(words) if word.lower not in SKIPPED])
 
 
 _NO_QUALITY = lex.QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}

@@ -62,7 +62,10 @@ class Word(NamedTuple):
 
     def moved(self, index: int, head: int) -> Word:
         """The word at another place and with another head; faster than ``_replace``."""
-        return Word(index, *self[1:6], head, *self[7:])
+        if index == self.index and head == self.head:
+            return self
+        _, text, lemma, pos, tag, dep, _, start, end, sentence, margins = self
+        return Word(index, text, lemma, pos, tag, dep, head, start, end, sentence, margins)
 
 
 class Read(NamedTuple):
@@ -156,13 +159,18 @@ class Document:
         A name stands for its subtypes too: ``nsubj`` gives ``nsubj:pass``, while ``nsubj:pass``
         gives only itself.
         """
-        below = self._below.get(word.index, {})
+        below = self._below.get(word.index)
+        if below is None:
+            return []
         if len(deps) < 2:
             return [*below.get(deps[0] if deps else _ANY, ())]
-        runs = [below[dep] for dep in deps if dep in below]
-        if len(runs) < 2:
-            return [*runs[0]] if runs else []
-        return sorted({child.index: child for run in runs for child in run}.values())
+        found: list[Word] = []
+        runs = 0
+        for dep in deps:
+            if dep in below:
+                found += below[dep]
+                runs += 1
+        return found if runs < 2 else sorted({child.index: child for child in found}.values())
 
     def before(self, word: Word, *deps: str) -> list[Word]:
         """The ``children`` that stand before the word."""
@@ -208,6 +216,8 @@ def tree_depths(words: Sequence[Word]) -> list[int]:
     heads = [word.head for word in words]
     depths = [-1] * len(heads)
     for start in range(len(heads)):
+        if depths[start] >= 0:
+            continue
         path, at = [], start
         while depths[at] < 0 and heads[at] != at:
             path.append(at)

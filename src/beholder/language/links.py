@@ -123,7 +123,7 @@ def find_mentions(document: Document, phrases: Phrases) -> list[MentionSpan]:
 def _mention(
     document: Document, word: Word, phrase: Phrase | None, pronoun: str | None
 ) -> MentionSpan:
-    names = [w.lemma for w in phrase.name] if phrase is not None else [word.lemma]
+    names = tuple([w.lemma for w in phrase.name]) if phrase is not None else (word.lemma,)
     determiners = [c.lower for c in document.children(word, "det", "nmod:poss")]
     describing = {c.lower for c in document.before(word, "amod", "nummod", "compound")}
     for adjective in filter(document.relations, document.children(word, "amod")):
@@ -131,7 +131,7 @@ def _mention(
     definite = not _DEFINITE.isdisjoint(determiners) or word.pos == "PROPN"
     definite = definite or "nmod:poss" in document.relations(word)
     plural = phrase.plural if phrase is not None else word.is_plural
-    said = (tuple(names), frozenset(describing), _restricting(document, word))
+    said = (names, frozenset(describing), _restricting(document, word))
     other = not describing.isdisjoint(_OTHER) or "another" in determiners
     plural = plural or pronoun in ("they", "we")
     return MentionSpan(word, phrase, pronoun, *said, definite, other, plural)

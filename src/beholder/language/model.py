@@ -8,7 +8,7 @@ from pathlib import Path
 
 from beholder.language.document import Read, Word
 from beholder.language.network import Network
-from beholder.language.tokens import Token, tokens
+from beholder.language.tokens import tokens
 
 FILE = Path(__file__).with_name("english.safetensors")
 """The weights; ``english.md`` beside them is their card."""
@@ -33,9 +33,9 @@ class EnglishParser:
         while some := [*islice(waiting, _TOGETHER)]:
             yield from self._read(some)
 
-    def _read(self, texts: Sequence[Sequence[Token]]) -> Iterator[Read]:
+    def _read(self, texts: Sequence[Sequence[tuple[str, int]]]) -> Iterator[Read]:
         begins = [0, *accumulate(map(len, texts))]
-        read = self._network.read([token.text for text in texts for token in text], begins)
+        read = self._network.read([word for text in texts for word, _ in text], begins)
         sentences = [i for i, (a, b) in enumerate(pairwise(read.bounds)) for _ in range(a, b)]
         deps = ["ROOT" if name == "root" else name for name in read.relations]
         heads, margins = read.heads.tolist(), map(tuple, read.margins.tolist())

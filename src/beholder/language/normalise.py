@@ -40,10 +40,6 @@ class Paragraph:
     starts: range | tuple[int, ...]
     ends: range | tuple[int, ...]
 
-    def original(self, start: int, end: int) -> Span:
-        """The range of the original text for a range of this paragraph."""
-        return self.starts[start], self.ends[end - 1]
-
 
 def paragraphs(text: str) -> list[Paragraph]:
     """The paragraphs of a text, evened; those without any visible character are left out.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, TypeAlias, overload
 
 from beholder.errors import ConfigError, ItemError
@@ -109,15 +108,18 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Read]], name: st
     for paragraph, read in parts:
         offset, first_sentence = len(words), len(sentences)
         begins: list[int] = []
+        starts, ends = paragraph.starts, paragraph.ends
         for row in repaired(join_hyphens(read.words), read.likely):
             index, said, _, pos, tag, dep, head, start, end, sentence, margins = row
             if sentence == len(begins):
                 begins.append(offset + index)
-            place = (offset + head, *paragraph.original(start, end), first_sentence + sentence)
+            place = (offset + head, starts[start], ends[end - 1], first_sentence + sentence)
             base = lemma(said, pos, tag)
             words.append(Word(offset + index, said, base, pos, tag, dep, *place, margins))
         sentences += pairwise([*begins, len(words)])
-    return Document(text, bound_depth(words), sentences, name)
+    if any(end - start > MAX_DEPTH for start, end in sentences):
+        words = bound_depth(words)
+    return Document(text, words, sentences, name)
 
 
 @functools.lru_cache(maxsize=4)
@@ -222,7 +224,7 @@ def join_hyphens(words: Sequence[Word]) -> list[Word]:
     if not within:
         return list(words)
     starts = [word.index for word in words if word.index not in within]
-    place = [bisect(starts, word.index) - 1 for word in words]
+    place = [*accumulate([word.index not in within for word in words], initial=-1)][1:]
     depths = tree_depths(words)
     joined = []
     for new, (start, end) in enumerate(pairwise([*starts, len(words)])):

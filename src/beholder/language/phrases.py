@@ -20,6 +20,7 @@ _PARTS = frozenset(("all", "each", "every", "half", "most", "not all"))
 _BEFORE_NOUNS = ("nummod", "det", "amod", "advmod", "compound")
 _QUANTIFIERS = lex.QUANTIFIERS - {"other", "single", "another"}
 _SELECTING = lex.SELECTORS | SHARES
+_RELATIVE = lex.RELATIVE_PRONOUNS - {"this"}
 _WHOLE = ("all", "both", "each", "others")
 _MODIFIES = ("compound", "amod", "flat", "nmod:desc", "fixed", "goeswith")
 
@@ -84,14 +85,12 @@ def find_phrases(document: Document) -> Phrases:
     """The noun phrases of a document."""
     found = Phrases()
     for word in document:
-        if _is_candidate(document, word):
+        if _is_candidate(document, word) and any(map(str.isalnum, word.text)):
             _add(document, word, found)
     return found
 
 
 def _is_candidate(document: Document, word: Word) -> bool:
-    if not (word.text.isalnum() or any(c.isalnum() for c in word.text)):
-        return False
     if word.is_noun:
         return not is_modifier(document, word) and not is_time(document, word)
     if word.pos == "PRON" and word.lower not in SHARES:
@@ -157,7 +156,7 @@ def is_time(document: Document, word: Word) -> bool:
 
 
 def _is_entity_pronoun(word: Word) -> bool:
-    if word.dep in ("det", "expl", "nmod:poss") or word.lower in lex.RELATIVE_PRONOUNS - {"this"}:
+    if word.dep in ("det", "expl", "nmod:poss") or word.lower in _RELATIVE:
         return word.lower == "that" and word.dep in ("nsubj", "obj", "obl") and word.tag == "DT"
     return word.lower in lex.PERSONAL or word.lower in _WHOLE
 

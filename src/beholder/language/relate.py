@@ -16,10 +16,10 @@ from beholder.language.verbs import Fact, located, places_of, verb_facts, verb_w
 def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
     """All relations of a document, and the states of verbs that relate to nothing."""
     for word in document:
-        is_verb = clauses.is_verb(word)
         below = document.relations(word)
-        if not below and not is_verb:
+        if not below and word.pos != "VERB":
             continue  # relates nothing
+        is_verb = clauses.is_verb(word)
         if "expl" in below:
             yield from existential(document, word, phrases)
         elif is_verb:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
@@ -48,14 +47,15 @@ def verbs_read_as_nouns(words: Sequence[Word], likely: Collection[int] = ()) -> 
     What stands before it in the phrase then belongs to its subject.
     """
     found = list(words)
-    below: defaultdict[int, list[int]] = defaultdict(list)
+    nouns = (w for w in words if w.tag in ("NN", "NNS") and w.pos == "NOUN")
+    below: dict[int, list[int]] = {w.index: [] for w in nouns if w.dep not in _OF_NOUNS}
     for word in words:
-        below[word.head].append(word.index)
-    for word in words:
-        if word.tag in ("NN", "NNS") and word.pos == "NOUN" and word.dep not in _OF_NOUNS:
-            children = [found[i] for i in below[word.index] if i != word.index]
-            if all(c.dep != "cop" for c in children):
-                _give_back(found, found[word.index], children, word.start in likely)
+        if word.head in below and word.head != word.index:
+            below[word.head].append(word.index)
+    for index, places in below.items():
+        children = [found[place] for place in places]
+        if "cop" not in [c.dep for c in children]:
+            _give_back(found, found[index], children, found[index].start in likely)
     return found
 
 
@@ -196,10 +196,10 @@ def subjects_read_as_objects(words: Sequence[Word]) -> list[Word]:
     verb that follows it at once, with nothing that joins it to the first verb, is its own.
     """
     found = list(words)
-    led = {w.head for w in words if w.dep.split(":")[0] in ("nsubj", "cc", "mark")}
-    for verb in words:
-        own = verb.dep == "conj" and verb.tag in _FINITE and verb.index not in led
-        noun = _joined_noun_before(words, verb) if own else None
+    verbs = [word for word in words if word.dep == "conj" and word.tag in _FINITE]
+    led = {w.head for w in words if w.dep.split(":")[0] in ("nsubj", "cc", "mark")} if verbs else ()
+    for verb in verbs:
+        noun = None if verb.index in led else _joined_noun_before(words, verb)
         object_ = words[noun.head] if noun else verb
         if noun and object_.dep == "obj" and object_.head == verb.head:
             found[noun.index] = noun._replace(dep="nsubj", head=verb.index)
@@ -268,14 +268,14 @@ def lists_of_clothes(words: Sequence[Word]) -> list[Word]:
     """
     found = list(words)
     for word in words:
-        joined = word.dep in ("conj", "appos") or word.dep.startswith("nsubj")
-        if joined and _is_clothing(word):
-            before = _listed_before(found, word)
-            first = None if before is None else _first_worn(found, before)
+        joined = word.is_noun and (word.dep in ("conj", "appos") or word.dep.startswith("nsubj"))
+        before = _listed_before(found, word) if joined else None
+        if before is not None and _is_clothing(before) and _is_clothing(word):
+            first = _first_worn(found, before)
             if first is not None:
                 found[word.index] = word._replace(dep="conj", head=first.index)
-        elif word.dep == "conj" and is_kind(word.lower, "person"):
-            first = _first_worn(found, found[word.head])
+        elif word.dep == "conj" and found[word.head].is_noun and is_kind(word.lower, "person"):
+            first = None if _is_clothing(word) else _first_worn(found, found[word.head])
             wearer = None if first is None else found[first.head]
             if wearer is not None and wearer.dep.startswith("acl"):  # "a boy wearing a hat and"
                 wearer = found[wearer.head]
@@ -290,7 +290,7 @@ def _is_clothing(word: Word) -> bool:
 
 
 def _listed_before(words: Sequence[Word], word: Word) -> Word | None:
-    """The clothes that stand before others in a list, or None."""
+    """The word that stands before a noun in a list, or None."""
     place = word.index
     joints = ("CCONJ", "PUNCT")
     while place > 0 and (words[place - 1].head == word.index or words[place - 1].pos in joints):
@@ -299,7 +299,7 @@ def _listed_before(words: Sequence[Word], word: Word) -> Word | None:
             return None
     last = words[max(place - 1, 0)]
     listed = any(w.lower in (",", "and", "or") for w in words[place : word.index])
-    return last if listed and last.sentence == word.sentence and _is_clothing(last) else None
+    return last if listed and last.sentence == word.sentence else None
 
 
 def _first_worn(words: Sequence[Word], word: Word) -> Word | None:

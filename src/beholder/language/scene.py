@@ -150,8 +150,8 @@ class Builder:
             return
         place: dict[int | None, int] = {entity.index: new for new, entity in enumerate(kept)}
         self.entities = [
-            replace(entity, index=new, member_of=place.get(entity.member_of))
-            for new, entity in enumerate(kept)
+            e if e.index == new else replace(e, index=new, member_of=place.get(e.member_of))
+            for new, e in enumerate(kept)
         ]
         self._attributes = [(fact, place[entity]) for fact, entity in self._attributes]
         self._relations = [(fact, place[a], place[b]) for fact, a, b in self._relations]

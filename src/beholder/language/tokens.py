@@ -13,7 +13,6 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 _SIGNS = frozenset("…,:;!?¿؟¡()[]{}<>_#*&。？！，、；：～·।،۔؛٪")
 _QUOTES = frozenset("'\"”“`‘´’‚„»«「」『』（）〔〕【】《》〈〉⟦⟧")
@@ -45,19 +44,12 @@ _SIGNS_IN_A_ROW = re.compile(rf"[^\w\s]{{{_RUN + 1},}}")
 _ONE_TOKEN = re.compile(r"(\.+|-+)")  # a rule of dots or hyphens: one token, however long
 
 
-class Token(NamedTuple):
-    """A token and its place in the text."""
-
-    text: str
-    start: int
-
-
-def tokens(text: str) -> list[Token]:
-    """The tokens of a text; blanks beyond one between words are tokens, too."""
+def tokens(text: str) -> list[tuple[str, int]]:
+    """The tokens of a text and where they begin; blanks beyond one between words are some, too."""
     found = []
     for start, run in _runs(text):
         for part in _cut(run) if len(run) <= _RUN else _cut.__wrapped__(run):
-            found.append(Token(part, start))
+            found.append((part, start))
             start += len(part)
     return found
 
@@ -81,7 +73,7 @@ def _cut(run: str) -> tuple[str, ...]:
     first: list[str] = []
     last: list[str] = []
     size = 0
-    while run and run not in known and len(run) != size:
+    while run and run not in known and not run.isalpha() and len(run) != size:
         size = len(run)
         before = _prefix(run)
         after = 0 if before and run[before:] in known else _suffix(run[before:])
@@ -91,7 +83,7 @@ def _cut(run: str) -> tuple[str, ...]:
         last.append(run[len(run) - after :])
         run = run[before : len(run) - after]
     whole = len(run) <= _LONGEST and "." in run and _ADDRESS.fullmatch(run)
-    middle = known.get(run) or ([run] if whole else _within(run))
+    middle = known.get(run) or ([run] if whole or run.isalpha() else _within(run))
     return tuple(filter(None, (*first, *middle, *reversed(last))))
 
 

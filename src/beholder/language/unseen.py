@@ -32,6 +32,8 @@ _LIKENESS = _words("likeness")
 _BEARING_SIGNS = _words("bearing signs")
 _SUPERLATIVES = ("closest", "farthest", "furthest", "largest", "nearest", "smallest", "tallest")
 _SHOTS = frozenset(("close-up", "closeup", "scene", "shot", "view"))
+_LOOKS = _NOTHING | PROPERTIES
+_SEEN_WHOLE = _NOTHING | _SHOTS | lex.PICTURES
 _NO_PREDICATES = _NOTHING | _TRACES | PROPERTIES | lex.PICTURES | _SHOTS | {"point"}
 VAGUE = _words("vague")
 """Nouns that may stand for whatever else is named at their place."""
@@ -123,7 +125,6 @@ def _kind(document: Document, phrase: Phrase) -> EntityKind:
 def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
     word = phrase.word
     described = [w.lower for w in document.children(word, "amod", "compound")]
-    plain = lex.QUALITIES.isdisjoint(described)
     whole = "_".join([*[w.lower for w in phrase.name[:-1]], lemma])
     if not _PHRASES.isdisjoint([whole, *(f"{each}_{lemma}" for each in described)]):
         return True
@@ -139,13 +140,13 @@ def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
     if ("overall" in described and _is_whole(document, word)) or _is_trait(document, word):
         return True
     if lemma in _ALONE_NOTHING:
-        return plain  # "a yellow backdrop" is to be seen
+        return lex.QUALITIES.isdisjoint(described)  # "a yellow backdrop" is to be seen
     if lemma in _MEASURES and document.child(word, "nummod"):
         return True
     if lemma in _TRACES:
         return _of_nothing(document, word)
     if lemma == "shape":  # "many shapes" say what things are like, "a pink shape" is one
-        return plain and not document.child(word, "nummod")
+        return lex.QUALITIES.isdisjoint(described) and not document.child(word, "nummod")
     if lemma in PROPERTIES:
         return lemma != "shade" or bool(colours_of(document, word))
     return _is_shade(document, word) or (len(phrase.name) == 1 and _is_no_noun(word))
@@ -159,7 +160,7 @@ def _is_effect(document: Document, word: Word) -> bool:
         return False
     below = (n for noun in (verb, first) for n in document.children(noun, "obl", "nmod"))
     to = (n for n in below if any(case.lower == "to" for case in document.children(n, "case")))
-    return any(n.lemma in _NOTHING | _SHOTS | lex.PICTURES or _is_whole(document, n) for n in to)
+    return any(n.lemma in _SEEN_WHOLE or _is_whole(document, n) for n in to)
 
 
 def _is_whole(document: Document, word: Word) -> bool:
@@ -209,12 +210,11 @@ def _is_shade(document: Document, word: Word) -> bool:
     """Read "light" in "shades of light and dark blue"."""
     if word.lower not in lex.SHADES or document.child(word, "det", "amod"):
         return False
-    joined = document.children(word, "conj")
-    return any(w.lower in lex.COLOURS | lex.SHADES for w in joined)
+    joined = [w.lower for w in document.children(word, "conj")]
+    return not (lex.COLOURS.isdisjoint(joined) and lex.SHADES.isdisjoint(joined))
 
 
 def _of_nothing(document: Document, word: Word) -> bool:
     """Whether a noun is "of" a colour, a look or an effect."""
     below = document.children(word, "nmod")
-    looks = _NOTHING | PROPERTIES
-    return any(n.lower in lex.COLOURS or n.lemma in looks or _is_quality(n.lemma) for n in below)
+    return any(n.lower in lex.COLOURS or n.lemma in _LOOKS or _is_quality(n.lemma) for n in below)
