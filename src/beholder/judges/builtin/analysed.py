@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -156,12 +156,12 @@ class AnalysedText:
     def unit_words(self) -> tuple[tuple[str, ...], Ints]:
         """The words of all units, in the form they are in, and for each word its unit."""
         entities = self.graph.entities
-        written = (
+        written = [
             _words(entities[unit.subject].mentions[0].text if unit.kind == "entity" else unit.text)
             for unit in self.units
-        )
-        pairs = [(word, place) for place, words in enumerate(written) for word in words]
-        return tuple(word for word, _ in pairs), np.array([place for _, place in pairs], np.intp)
+        ]
+        owners = np.repeat(np.arange(len(written)), [len(words) for words in written])
+        return tuple(chain.from_iterable(written)), owners
 
     @cached_property
     def unit_word_weights(self) -> FloatArray:

@@ -70,6 +70,8 @@ def exchanged(
             rival == index or _has(source, pairs, rival, place) for rival in rivals
         ):
             moved.append((place, index, rivals))
+    if not moved:
+        return {}
     entities = source.graph.entities
     called = pairs.similarity >= _SAME
     alike = np.maximum(called.sum(axis=1), (called @ called.T).sum(axis=1))

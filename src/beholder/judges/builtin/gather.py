@@ -5,6 +5,7 @@ The same evidence serves units of texts (PoSh) and units of statements (DCScore)
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -397,5 +398,6 @@ def _repeated(source: AnalysedText, target: AnalysedText) -> list[float]:
     there, sentences = set(target.words), source.sentences
     known = Counter(compress(sentences, [word in there for word in source.words]))
     shares = {sentence: known[sentence] / n for sentence, n in Counter(sentences).items()}
-    firsts = (source.at(unit.spans[0])[0] if unit.spans else 0 for unit in source.units)
+    _, ends = source.places
+    firsts = (bisect_right(ends, u.spans[0][0]) if u.spans else 0 for u in source.units)
     return [shares[sentences[min(first, len(sentences) - 1)]] for first in firsts]
