@@ -22,6 +22,7 @@ from beholder.language.lexicon import PICTURES
 from beholder.language.numerals import number as numeral
 from beholder.language.statements import GraphUnit
 from beholder.text import RuleSplitter, frequency
+from beholder.text import words as word_spans
 from beholder.text.kinds import bases, meanings
 
 _SHORTEST = whole("spelling.shortest")
@@ -51,8 +52,9 @@ class Source:
     def wordings(self) -> list[npt.NDArray[np.intp]]:
         """The words of each sentence, with the names of the things it mentions ("it")."""
         text = self.text
+        starts = [start for start, _ in word_spans(text.graph.text)]
         sentences = [
-            slice(*np.searchsorted(text.places[0], (part.start, part.end)))
+            slice(*np.searchsorted(starts, (part.start, part.end)))
             for part in _SPLITTER.split(text.graph.text)
         ]
         named = [(end, first) for end, spans in enumerate(text.mentions) for first, _ in spans]

@@ -241,6 +241,8 @@ def _namesakes(source: AnalysedText, claimants: list[int]) -> list[int]:
     Two are distinguished by one sentence that names both ("a man ... another man"), by "there is"
     of each, or by what is said of them ("a red car. A blue car").
     """
+    if len(claimants) < 2:
+        return claimants
     heads = source.heads[claimants]
     like = cosines(heads, heads) >= _NAMESAKE
     found: list[int] = []  # rows
