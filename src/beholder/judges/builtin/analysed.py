@@ -253,12 +253,10 @@ class AnalysedText:
         return [frozenset(m.sentence for m in e.mentions) for e in self.graph.entities]
 
     @cached_property
-    def values_of(self) -> list[list[Values]]:
+    def values_of(self) -> list[Sequence[Values]]:
         """What is said of each entity that is in a class."""
-        found: list[list[Values]] = [[] for _ in self.graph.entities]
-        for place, value in self.property_values:
-            found[self.properties[place].entity].append(value)
-        return found
+        said = by_key((self.properties[place].entity, v) for place, v in self.property_values)
+        return [said.get(entity.index, ()) for entity in self.graph.entities]
 
     @cached_property
     def youths(self) -> frozenset[int]:
