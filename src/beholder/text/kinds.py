@@ -93,7 +93,8 @@ def general(word: str, part: str) -> frozenset[int]:
 @cache
 def _above(sense: int) -> frozenset[int]:
     """All senses above one; what stands above it is the same for all words."""
-    return parents(sense).union(*map(_above, parents(sense)))
+    above = parents(sense)
+    return above.union(*map(_above, above))
 
 
 def is_kind(word: str, wider: str) -> bool:

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -76,12 +76,13 @@ class AnalysedText:
     def words(self) -> tuple[str, ...]:
         """All words of the text, lower case."""
         text = self.graph.text
-        return tuple(text[a:b].lower() for a, b in self.spans)
+        return tuple(text[a:b].lower() for a, b in zip(*self.places, strict=True))
 
     @cached_property
-    def spans(self) -> list[Span]:
-        """Characters of each word."""
-        return word_spans(self.graph.text)
+    def places(self) -> tuple[list[int], list[int]]:
+        """Where the words begin, and where they end."""
+        spans = word_spans(self.graph.text)
+        return [start for start, _ in spans], [end for _, end in spans]
 
     def is_state(self, unit: GraphUnit) -> bool:
         """Whether an attribute says what a thing does ("sleeps"), not what it is like."""
@@ -95,41 +96,37 @@ class AnalysedText:
 
     @cached_property
     def _kinds(self) -> set[tuple[str, int, str]]:
-        """The kinds of attributes, each with the entity and the value."""
-        return {(a.kind, a.entity, a.value) for a in self.graph.attributes}
+        """The kinds of attributes that are no qualities, each with the entity and the value."""
+        attributes = self.graph.attributes
+        return {(a.kind, a.entity, a.value) for a in attributes if a.kind != "quality"}
 
     def at(self, span: Span) -> Span:
         """The words that lie in a range of characters, as first and one past the last."""
-        starts, ends = self._places
+        starts, ends = self.places
         first = bisect_right(ends, span[0])
         return first, bisect_left(starts, span[1], first)
-
-    @cached_property
-    def _places(self) -> tuple[list[int], list[int]]:
-        """Where the words begin, and where they end."""
-        return [start for start, _ in self.spans], [end for _, end in self.spans]
 
     @cached_property
     def sentences(self) -> list[int]:
         """(words,), the sentence of each word; cut at marks only, for both texts alike."""
         text, found, number = self.graph.text, [], 0
-        before = self.spans[0][0] if self.spans else 0
-        for start, end in self.spans:
+        starts, ends = self.places
+        for before, start in zip((*starts[:1], *ends), starts, strict=False):
             if text[before:start] != " " and _SENTENCE_END.search(text, before, start):
                 number += 1
             found.append(number)
-            before = end
         return found
 
     @cached_property
     def sentence_texts(self) -> list[str]:
         """The sentences that have words, as written; numbered as in ``sentences``."""
-        text, starts = self.graph.text, [0]
-        for number, (place, after) in zip(self.sentences[1:], pairwise(self.spans), strict=True):
-            if number == len(starts):
-                mark = _SENTENCE_END.search(text, place[1], after[0])
-                starts.append(mark.end() if mark else after[0])
-        cuts = [*starts, len(text)]
+        text, cuts = self.graph.text, [0]
+        starts, ends = self.places
+        for number, end, start in zip(self.sentences[1:], ends[:-1], starts[1:], strict=True):
+            if number == len(cuts):
+                mark = _SENTENCE_END.search(text, end, start)
+                cuts.append(mark.end() if mark else start)
+        cuts.append(len(text))
         return [text[a:b].strip() for a, b in pairwise(cuts)]
 
     @cached_property
@@ -141,7 +138,9 @@ class AnalysedText:
     @cached_property
     def named_at(self) -> dict[int, int]:
         """The entity whose mention ends at a word, by word."""
-        return {b - 1: i for i, found in enumerate(self.mentions) for _, b in found}
+        entities = self.graph.entities
+        places = ((self.at(m.span), e.index) for e in entities for m in e.mentions)
+        return {last - 1: index for (first, last), index in places if first < last}
 
     @cached_property
     def word_vectors(self) -> FloatArray:
@@ -157,12 +156,12 @@ class AnalysedText:
     def unit_words(self) -> tuple[tuple[str, ...], Ints]:
         """The words of all units, in the form they are in, and for each word its unit."""
         entities = self.graph.entities
-        written = (
+        written = [
             _words(entities[unit.subject].mentions[0].text if unit.kind == "entity" else unit.text)
             for unit in self.units
-        )
-        pairs = [(word, place) for place, words in enumerate(written) for word in words]
-        return tuple(word for word, _ in pairs), np.array([place for _, place in pairs], np.intp)
+        ]
+        owners = np.repeat(np.arange(len(written)), [len(words) for words in written])
+        return tuple(chain.from_iterable(written)), owners
 
     @cached_property
     def unit_word_weights(self) -> FloatArray:
@@ -254,12 +253,10 @@ class AnalysedText:
         return [frozenset(m.sentence for m in e.mentions) for e in self.graph.entities]
 
     @cached_property
-    def values_of(self) -> list[list[Values]]:
+    def values_of(self) -> list[Sequence[Values]]:
         """What is said of each entity that is in a class."""
-        found: list[list[Values]] = [[] for _ in self.graph.entities]
-        for place, value in self.property_values:
-            found[self.properties[place].entity].append(value)
-        return found
+        said = by_key((self.properties[place].entity, v) for place, v in self.property_values)
+        return [said.get(entity.index, ()) for entity in self.graph.entities]
 
     @cached_property
     def youths(self) -> frozenset[int]:

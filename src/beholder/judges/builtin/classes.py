@@ -13,6 +13,7 @@ from beholder.language.numerals import number
 
 Values = frozenset[tuple[str, float]]
 """Places in the classes: name of the class and line; of an age its unit of time and how many."""
+_NONE: Values = frozenset()
 EXCLUDED = setting("evidence.excluded")
 """Factor on the similarity of values that exclude each other."""
 _TIME = "year|month|week|day"
@@ -32,7 +33,7 @@ def values(text: str) -> Values:
     """
     table = _table()
     found: set[tuple[str, float]] = set()
-    if aged := _AGE.match(text):
+    if "old" in text and (aged := _AGE.match(text)):
         counted = text[: aged.start(1)].replace("-", " ")
         if (age := number(counted)) is not None:
             found.add((f"{aged[1]}s old", age))
@@ -43,7 +44,7 @@ def values(text: str) -> Values:
             found |= _of_word(word)
         else:  # "purple-black" has both colours, "upper-right" both sides
             found.update(*map(_of_word, word.split("-")))
-    return frozenset(found)
+    return frozenset(found) if found else _NONE
 
 
 def _of_word(word: str) -> Values:
@@ -51,7 +52,7 @@ def _of_word(word: str) -> Values:
     if word not in table and word.endswith("ish"):  # greyish, reddish, bluish
         stem = word.removesuffix("ish")
         word = next((base for base in (stem, stem[:-1], f"{stem}e") if base in table), word)
-    return table.get(word, frozenset())
+    return table.get(word, _NONE)
 
 
 def is_teen(value: Values) -> bool:

@@ -209,22 +209,20 @@ def _resolve(
     for entity in source.graph.entities:
         if entity.kind == "thing" and entity.polarity and entity.member_of is None:
             claims[int(best[entity.index])].append(entity.index)
-    crowded = [
-        place
-        for place, claimants in claims.items()
-        if len(claimants) > 1
-        and len(_namesakes(source, claimants)) > _room(target.graph.entities[place])
-    ]
+    crowded = []
+    for place, claimants in claims.items():
+        room = _room(target.graph.entities[place])
+        if len(claimants) > room and len(named := _namesakes(source, claimants)) > room:
+            crowded.append((place, int(room), named))
     if not crowded:
         return unpaired
     from scipy.optimize import linear_sum_assignment  # here: few texts need it, loading is slow
 
     rows, columns = linear_sum_assignment(-fit)
     assigned = dict(zip(rows.tolist(), columns.tolist(), strict=True))
-    for place in crowded:
-        claimants = _namesakes(source, claims[place])
+    for place, room, claimants in crowded:
         claimants.sort(key=lambda i: (assigned.get(i) != place, -fit[i, place], i))
-        for index in claimants[int(_room(target.graph.entities[place])) :]:
+        for index in claimants[room:]:
             other = assigned.get(index)
             if (
                 other is not None

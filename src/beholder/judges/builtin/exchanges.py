@@ -70,6 +70,8 @@ def exchanged(
             rival == index or _has(source, pairs, rival, place) for rival in rivals
         ):
             moved.append((place, index, rivals))
+    if not moved:
+        return {}
     entities = source.graph.entities
     called = pairs.similarity >= _SAME
     alike = np.maximum(called.sum(axis=1), (called @ called.T).sum(axis=1))
@@ -128,13 +130,13 @@ def _relation_owners(
         named = pairs.alike[unit.object].tolist()
         owners: set[int] = set()
         for column, (first, second) in enumerate(ends):
-            if not (named[first] or named[second]):
+            _, said, other = target.relations[column]
+            if not (said.polarity and (named[first] or named[second])):
                 continue
-            said = target.relations[column]
-            straight, crossed = alike_predicates(predicate, said[2], verbs.item(row, column))
-            if said[1].polarity and straight and named[second]:
-                owners.add(_doer(target, said[1]))
-            if said[1].polarity and crossed and named[first]:
+            straight, crossed = alike_predicates(predicate, other, verbs.item(row, column))
+            if straight and named[second]:
+                owners.add(_doer(target, said))
+            if crossed and named[first]:
                 owners.add(second)
         yield place, owners
 

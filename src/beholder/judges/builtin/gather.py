@@ -5,6 +5,7 @@ The same evidence serves units of texts (PoSh) and units of statements (DCScore)
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -352,20 +353,16 @@ class _Agreement:
 
 
 def _property_agreement(source: AnalysedText, target: AnalysedText) -> _Agreement:
-    units = source.units
-    places = [p for p, u in enumerate(units) if u.kind == "attribute" and not u.quantity]
-    by_place = {place: row for row, place in enumerate(places)}
-    # Attributes come first among the properties, in the order of the units.
-    attributes = [p for p, u in enumerate(units) if u.kind == "attribute"]
-    rows = [row for row, place in enumerate(attributes) if place in by_place]
-    asked = [source.properties[row].value for row in rows]
-    similarity = said_in(asked, [p.value for p in target.properties])
-    whole = cosines(source.property_vectors[rows], target.property_vectors)
-    part_numbers(whole, asked, [found.value for found in target.properties])
+    places = [p for p, u in enumerate(source.units) if u.kind == "attribute" and not u.quantity]
+    # They come first among the properties, in the order of the units.
+    asked = [found.value for found in source.properties[: len(places)]]
+    there = [found.value for found in target.properties]
+    similarity = said_in(asked, there)
     single = [row for row, value in enumerate(asked) if len(content(value)) == 1]
-    similarity[single] = np.maximum(similarity[single], whole[single])
-    chosen = {row: place for place, row in enumerate(rows)}
-    values = [(chosen[row], v) for row, v in source.property_values if row in chosen]
+    whole = cosines(source.property_vectors[single], target.property_vectors)
+    part_numbers(whole, [asked[row] for row in single], there)
+    similarity[single] = np.maximum(similarity[single], whole)
+    values = [(row, value) for row, value in source.property_values if row < len(places)]
     excluded: dict[int, list[int]] = {}
     # How many there are excludes no other number: "two men" are "six feet tall".
     said = [(p, v) for p, v in target.property_values if not target.properties[p].quantity]
@@ -373,7 +370,7 @@ def _property_agreement(source: AnalysedText, target: AnalysedText) -> _Agreemen
         excluded.setdefault(row, []).append(column)
     best = np.zeros((len(places), len(target.graph.entities)))
     np.maximum.at(best.T, target.property_owners, similarity.T)
-    own = [source.values_at.get(row, frozenset()) for row in rows]
+    own = [source.values_at.get(row, frozenset()) for row in range(len(places))]
     return _Agreement(places, similarity, best, excluded, own)
 
 
@@ -401,5 +398,6 @@ def _repeated(source: AnalysedText, target: AnalysedText) -> list[float]:
     there, sentences = set(target.words), source.sentences
     known = Counter(compress(sentences, [word in there for word in source.words]))
     shares = {sentence: known[sentence] / n for sentence, n in Counter(sentences).items()}
-    firsts = (source.at(unit.spans[0])[0] if unit.spans else 0 for unit in source.units)
+    _, ends = source.places
+    firsts = (bisect_right(ends, u.spans[0][0]) if u.spans else 0 for u in source.units)
     return [shares[sentences[min(first, len(sentences) - 1)]] for first in firsts]

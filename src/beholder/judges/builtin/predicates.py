@@ -183,6 +183,8 @@ def alike_predicates(a: Predicate, b: Predicate, similarity: float) -> tuple[boo
         similarity: Of their verbs' vectors.
     """
     verb = verb_likeness(a, b, similarity)
+    if a.verb and b.verb and verb < _ALIKE:
+        return False, False  # quick: no likeness is above that of the verbs
     return (
         likeness(a, b, verb, 1.0, 0.0)[0] >= _ALIKE,
         likeness(a, b, verb, 0.0, 1.0)[0] >= _ALIKE,

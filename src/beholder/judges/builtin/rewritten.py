@@ -148,7 +148,8 @@ def _shared(said: list[str], other: range, target: AnalysedText) -> int:
 
 
 def _span(text: AnalysedText, places: range, first: int, last: int) -> Span:
-    return text.spans[places[first]][0], text.spans[places[last]][1]
+    starts, ends = text.places
+    return starts[places[first]], ends[places[last]]
 
 
 def _exchange(

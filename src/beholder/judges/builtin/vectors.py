@@ -37,7 +37,7 @@ class VectorTable:
             if None in rows or not self._rows:
                 self._add(dict.fromkeys(("", *phrases)))
                 rows = [self._rows[phrase] for phrase in phrases]
-            found: FloatArray = self._table[np.array(rows, np.intp)]
+            found: FloatArray = self._table.take(np.array(rows, np.intp), axis=0)
         return found
 
     def _add(self, asked: Collection[str]) -> None:

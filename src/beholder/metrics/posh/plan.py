@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from beholder.judges import Grade
 from beholder.judges.operations import LexicalAlignment, Question
@@ -17,8 +17,7 @@ from beholder.metrics.posh.published_graph import PublishedGraph
 from beholder.records import Side
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """One question about one pair of texts.
 
     Attributes:

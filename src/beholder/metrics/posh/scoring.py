@@ -266,7 +266,7 @@ def _graph(graph: SceneGraph, units: Sequence[Unit | None]) -> dict[str, object]
     nodes: list[dict[str, Any]] = [
         {
             "name": entity.name,
-            "unit": place_of("entity", entity.name, tuple(m.span for m in entity.mentions)),
+            "unit": place_of("entity", entity.name, (entity.mentions[0].span,)),
             "attributes": [],
         }
         for entity in graph.entities
