@@ -66,7 +66,7 @@ def _read(model: str, linear: MakeLinear) -> None:
     if model == "english":
         parser = network.Network(FILE, linear)
         for text in texts:
-            parser.read([token.text for token in tokens(text)])
+            parser.read([word for word, _ in tokens(text)])
         return
     path = minilm.FOLDER / f"{model}.safetensors"
     with safe_open(str(path), framework="np") as file:
