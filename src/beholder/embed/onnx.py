@@ -91,7 +91,7 @@ class Graph:
         made: Any = onnxruntime.InferenceSession(model, options, providers=providers)
         made._model_bytes = b""  # kept to begin again with other providers, of which there are none
         names = [*self._inputs]
-        return lambda *given: made.run(None, dict(zip(names, given, strict=True)))[0]
+        return lambda *given: made.run([output], dict(zip(names, given, strict=True)))[0]
 
     def _with_numpy(self, output: str) -> Run:
         # BLAS has no products of whole numbers; those of float32 are as exact.
