@@ -1,7 +1,7 @@
 """Speed of `beholder score` beside an older checkout, as ratios, and the time of a short start.
 
     git worktree add ../older 996dc83
-    python benchmarks/against.py ../older --data SHARED_DATA/human_judgments [--words 115]
+    python -m benchmarks.against ../older --data SHARED_DATA/human_judgments [--words 115]
 
 Both get the same pairs of descriptions of IIW-400 and DOCCI, each text cut to so many words, by the
 rules of the built-in judge, in one worker. Processor time of a whole command on ten pairs is taken
@@ -20,46 +20,32 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
+
+from benchmarks.posh_builtin import described
 
 SHORT = 10
 RULES = {
     "posh": "posh(judge='builtin(entail=False)')",
     "accord": "accord(judge='builtin(entail=False)', caution=0)",
 }
+Row = dict[str, Any]
 COMMAND = "from beholder.cli.main import main; main()"
 
 
-def described(data: Path, n_words: int) -> list[dict[str, object]]:
-    """Rows of distinct candidates with a reference each."""
-    found: dict[str, str] = {}
-    for name in ("iiw400_sxs", "docci_test_sxs"):
-        for line in (data / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            texts = (row["candidate"], row["references"][0])
-            first, second = (" ".join(text.split()[:n_words]) + "." for text in texts)
-            found[first] = second
-    return [
-        {"id": str(i), "candidate": c, "references": [r]} for i, (c, r) in enumerate(found.items())
-    ]
-
-
-def seconds(checkout: Path, spec: str, rows: list[dict[str, object]]) -> float | None:
-    """Processor time of one command; None if it fails."""
+def command(checkout: Path, spec: str, rows: list[Row]) -> tuple[float, str]:
+    """Processor time of one command, and what it prints if it fails."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "rows.jsonl")
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        words = ["score", str(path), "-m", spec, "-o", f"{folder}/out", "--workers", "1"]
+        given = ["score", str(path), "-m", spec, "-o", f"{folder}/out", "--workers", "1"]
         environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
+        start = [sys.executable, "-c", COMMAND, *given]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(
-            [sys.executable, "-c", COMMAND, *words],
-            env=environment,
-            capture_output=True,
-            check=False,
-        )
+        done = subprocess.run(start, env=environment, capture_output=True, text=True, check=False)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     taken = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return None if done.returncode else taken
+    return taken, done.stderr.strip() or "failed" if done.returncode else ""
 
 
 def main() -> None:
@@ -71,26 +57,36 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=115)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
-    rows = described(given.data, given.words)
+    if not (given.older / "src" / "beholder").is_dir():
+        raise SystemExit(
+            f"{given.older} has no src/beholder; make one: git worktree add {given.older} 996dc83"
+        )
+    texts = described(given.data, given.words, step=1)
+    pairs = dict(zip(texts[::2], texts[1::2], strict=True))
+    rows: list[Row] = [
+        {"id": str(i), "candidate": candidate, "references": [reference]}
+        for i, (candidate, reference) in enumerate(pairs.items())
+    ]
     here = Path(__file__).parents[1]
     for name, spec in RULES.items():
-        known = seconds(given.older, spec, rows[:SHORT]) is not None
+        known = not command(given.older, spec, rows[:SHORT])[1]
         specs = {here: spec, given.older: spec if known else name}
         least: dict[tuple[Path, int], float] = {}
         for _ in range(given.rounds):
             for checkout, its in specs.items():
                 for n in (SHORT, len(rows)):
-                    taken = seconds(checkout, its, rows[:n])
-                    if taken is None:
-                        raise SystemExit(f"{checkout}: {its} fails; run it by hand")
+                    taken, message = command(checkout, its, rows[:n])
+                    if message:
+                        raise SystemExit(f"{checkout}: beholder score -m {its!r}: {message}")
                     least[checkout, n] = min(taken, least.get((checkout, n), taken))
         each = {
             checkout: (least[checkout, len(rows)] - least[checkout, SHORT]) / (len(rows) - SHORT)
             for checkout in specs
         }
+        now, before = each[here], each[given.older]
         print(
-            f"{name}: {1e3 * each[here]:.1f} ms a pair, {1e3 * each[given.older]:.1f} ms before: "
-            f"{each[given.older] / each[here]:.2f} times as fast; {SHORT} pairs with the start: "
+            f"{spec}: {1e3 * now:.1f} ms a pair; {1e3 * before:.1f} before ({specs[given.older]}), "
+            f"{before / now:.2f} times as fast; {SHORT} pairs with the start: "
             f"{least[here, SHORT]:.2f} s, {least[given.older, SHORT]:.2f} s before"
         )
 

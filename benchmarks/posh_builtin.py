@@ -49,11 +49,11 @@ def texts(n: int, n_words: int) -> list[str]:
     return found
 
 
-def described(data: Path, n_words: int) -> list[str]:
-    """Candidates and references in turn, cut to so many words."""
+def described(data: Path, n_words: int, step: int = 3) -> list[str]:
+    """Candidates and references in turn, cut to so many words; one row of ``step``."""
     found = []
     for name in ("iiw400_sxs", "docci_test_sxs"):
-        for line in (data / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()[::3]:
+        for line in (data / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()[::step]:
             row = json.loads(line)
             for text in (row["candidate"], row["references"][0]):
                 spans = words(text)
