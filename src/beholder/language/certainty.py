@@ -18,7 +18,6 @@ _LONG = 2
 _FAR = 15
 """Distance in words beyond which all count alike."""
 _DIGITS = 3
-_INF = math.inf
 _NONE = (0.0, 0.0, 0.0)
 _WEIGHTS = json.loads(Path(__file__).with_name("certainty.json").read_text(encoding="utf-8"))
 MISREAD: float = _WEIGHTS["misread"]
@@ -57,4 +56,6 @@ def _least(words: Sequence[Word]) -> Sequence[float]:
     if not words:
         return _NONE
     least = words[0].margins if len(words) == 1 else map(min, *[word.margins for word in words])
-    return [4.0 * m / (4.0 + m) if 0 <= m < _INF else max(m, -2.0) if m < 0 else 4.0 for m in least]
+    return [
+        4.0 * m / (4.0 + m) if 0 <= m < math.inf else max(m, -2.0) if m < 0 else 4.0 for m in least
+    ]

@@ -13,7 +13,9 @@ from beholder.language.document import Document, Word
 _DEPTH = 12
 """How many clauses up a subject is looked for."""
 _LIVING = lex.ANIMALS | lex.PEOPLE
-_DENYING_WORDS = lex.NEGATIONS | lex.UNTRUTHS | lex.DENIALS | {"none", "without"}
+AFFIRMED = {"without": "with"}
+"""Prepositions that deny the noun after them, and what they deny."""
+_DENYING_WORDS = lex.NEGATIONS | lex.UNTRUTHS | lex.DENIALS | {"none", *AFFIRMED}
 """A sentence without any of them denies nothing."""
 _SHARES = ("conj", "xcomp", "advcl", "parataxis", "dep", "ccomp")
 
@@ -233,8 +235,6 @@ def _stranded(document: Document, verb: Word) -> Word | None:
     return next(filter(None, cases), None)
 
 
-AFFIRMED = {"without": "with"}
-"""Prepositions that deny the noun after them, and what they deny."""
 _DENYING = ("no", "not")  # base forms; "neither dog" says that there are two
 _INDEFINITE = ("a", "an", "any", "either")
 _COUNTING = lex.QUANTIFIERS - {"any", "other", "single"}
