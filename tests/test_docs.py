@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
 import json
 import os
 import re
@@ -18,8 +20,20 @@ from types import ModuleType
 import pytest
 from _pytest.mark.structures import ParameterSet
 from cyclopts import App, CycloptsError
-from tools.pages import LANGUAGES, PAGES, ROOT, Block, blocks, commands, inline_commands, name_of
+from tools.pages import (
+    LANGUAGES,
+    PAGES,
+    ROOT,
+    Block,
+    Figures,
+    blocks,
+    commands,
+    figures,
+    inline_commands,
+    name_of,
+)
 
+import beholder
 from beholder.cli.main import app
 from toy.command import Cli, runner
 from toy.world import make_world
@@ -79,20 +93,21 @@ def parsed(words: list[str]) -> App:
     return command
 
 
-def tried(words: list[str], cli: Cli) -> None:
-    """Run a command; of one that asks a model only what comes before the first question."""
+def tried(words: list[str], cli: Cli) -> str:
+    """Run a command and return its output; one that asks a model is run up to its first question."""
     command = parsed(words)
     asks = MODEL.search(" ".join(words)) is not None
     if asks:
         if "--dry-run" not in {
             n for part in command.assemble_argument_collection() for n in part.names
         }:
-            return
+            return ""
         words = words if "--dry-run" in words else [*words, "--dry-run"]
     done = cli(*words)
     assert " would fail: " not in done.out + done.err, f"beholder {shlex.join(words)}: {done.out}"
     not_installed = asks and done.code == 2 and "pip install" in done.err
     assert done.code == 0 or not_installed, f"beholder {shlex.join(words)}: {done.err}{done.out}"
+    return done.out
 
 
 def looked_up(words: list[str]) -> None:
@@ -117,17 +132,25 @@ def looked_up(words: list[str]) -> None:
 
 
 def run_block(block: Block, page: Path, names: dict[str, object], cli: Cli) -> None:
-    """Run what can be run of a block; look at the rest."""
+    """Run what can be run of a block and compare what it prints; look at the rest."""
+    output = ""
     if block.language == "python":
         code = compile("\n" * (block.line - 1) + block.code, str(page), "exec", dont_inherit=True)
         if block.needs is None:
-            exec(code, names)  # the blocks of a page build on each other
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(code, names)  # the blocks of a page build on each other
+            output = printed.getvalue()
     elif block.language == "sh":
         for words in commands(block.code):
-            if words[0] == "beholder":
-                (parsed if block.needs else lambda given: tried(given, cli))(words[1:])
+            if words[0] == "beholder" and block.needs is None:
+                output += tried(words[1:], cli)
+            elif words[0] == "beholder":
+                parsed(words[1:])
             elif block.needs is None:
                 looked_up(words)
+    if block.output is not None and block.needs is None and block.language in ("python", "sh"):
+        assert output.strip() == block.output.strip(), f"the page shows another output:\n{output}"
 
 
 @pytest.mark.parametrize(
@@ -176,6 +199,44 @@ def test_examples_run(page: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
             run_block(block, page, vars(module), cli)
         except (CycloptsError, AssertionError) as error:
             pytest.fail(f"{name_of(page)}:{block.line}: {error}")
+
+
+def check_figures(shown: Figures, page: Path) -> None:
+    """Fail unless a paragraph quotes the numbers that its comment computes, in their order."""
+    computed = eval(shown.code, {"beholder": beholder})
+    remaining = iter(shown.quoted)
+    for number in computed:
+        written = next((quoted for quoted in remaining if float(quoted) == number), None)
+        assert written is not None, (
+            f"{name_of(page)}:{shown.line}: {number} is computed and not quoted; quoted:"
+            f" {', '.join(shown.quoted)}"
+        )
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, id=name_of(page)) for page in PAGES if figures(page)]
+)
+def test_quoted_figures_are_those_of_the_code(page: Path) -> None:
+    for shown in figures(page):
+        check_figures(shown, page)
+
+
+@pytest.mark.parametrize(
+    ("code", "output"),
+    [("print(1 + 1)", "3"), ("print('a')", "a\nb"), ("pass", "a")],
+)
+def test_an_output_that_the_code_does_not_print_is_found(code: str, output: str, cli: Cli) -> None:
+    block = Block("python", code, 1, None, output)
+    with pytest.raises(AssertionError, match="another output"):
+        run_block(block, ROOT / "README.md", {}, cli)
+
+
+def test_a_figure_that_the_code_does_not_give_is_found() -> None:
+    page = ROOT / "README.md"
+    check_figures(Figures("[0.5, 2]", ["0.50", "7", "2"], 1), page)
+    for quoted in (["0.51", "2"], ["2", "0.5"], ["0.5"]):
+        with pytest.raises(AssertionError, match="is computed and not quoted"):
+            check_figures(Figures("[0.5, 2]", quoted, 1), page)
 
 
 def test_few_blocks_are_not_run() -> None:

@@ -6,7 +6,9 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
@@ -19,6 +21,8 @@ _BLOCK = re.compile(
     r"^(?:<!-- needs: (?P<needs>[^>]+) -->\n)?```(?P<language>[^\n]*)\n(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+_FIGURES = re.compile(r"^<!-- figures: (?P<code>.+?) -->\n(?P<text>.+?)(?:\n\n|\Z)", re.M | re.S)
+_NUMBER = re.compile(r"(?<![\w.])-?\d*\.?\d+")
 _INLINE = re.compile(r"`(beholder [^`]*)`")
 
 
@@ -32,12 +36,31 @@ class Block:
         line: 1-based line of the page on which they begin.
         needs: What a comment above it says that it needs beyond the package and sample data; such
             a block is checked and not run.
+        output: The text block directly below it: what its code prints. None if there is none.
     """
 
     language: str
     code: str
     line: int
     needs: str | None
+    output: str | None = None
+
+
+class Figures(NamedTuple):
+    """Numbers in a paragraph that a comment above it computes.
+
+    ``<!-- figures: EXPRESSION -->`` stands above the paragraph and gives numbers in the order in
+    which they are quoted, rounded as they are quoted.
+
+    Attributes:
+        code: The expression: a list of numbers.
+        quoted: All numbers of the paragraph, as they are written.
+        line: 1-based line of the comment.
+    """
+
+    code: str
+    quoted: list[str]
+    line: int
 
 
 def name_of(page: Path) -> str:
@@ -48,14 +71,28 @@ def name_of(page: Path) -> str:
 def blocks(page: Path) -> list[Block]:
     """All fenced blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")
+    matches = list(_BLOCK.finditer(text))
+    page_blocks = []
+    for match, following in zip_longest(matches, matches[1:]):
+        line = text[: match.start("code")].count("\n") + 1
+        output = None
+        if following is not None and following["language"] == "text":
+            is_below = not text[match.end() : following.start()].strip()
+            output = following["code"] if is_below and match["language"] != "text" else None
+        page_blocks.append(Block(match["language"], match["code"], line, match["needs"], output))
+    return page_blocks
+
+
+def figures(page: Path) -> list[Figures]:
+    """All quoted numbers of a page that a comment computes."""
+    text = page.read_text(encoding="utf-8")
     return [
-        Block(
-            found["language"],
-            found["code"],
-            text[: found.start("code")].count("\n") + 1,
-            found["needs"],
+        Figures(
+            match["code"],
+            _NUMBER.findall(match["text"]),
+            text[: match.start()].count("\n") + 1,
         )
-        for found in _BLOCK.finditer(text)
+        for match in _FIGURES.finditer(text)
     ]
 
 
