@@ -11,7 +11,7 @@ REPORT = $(if $(CI_ARTIFACTS),--junitxml=$(CI_ARTIFACTS)/$@.xml)
 PYTEST = -m pytest -p no:cacheprovider $(REPORT)
 
 .PHONY: demo test test-slow test-web test-ray test-harness test-hf test-models check audit release bench \
-    mutate chaos kernels identity values docs site lock clean
+    mutate chaos kernels identity values docs images site lock clean
 
 demo: .venv/.base
 	$(BIN)/beholder demo
@@ -110,6 +110,11 @@ docs: .venv/.ready
 	$(BIN)/python docs/make_metrics_page.py
 	$(BIN)/python docs/make_judges_guide.py
 	$(BIN)/python -m tools.man_page
+
+# The pictures of README and docs, taken in Debian's chromium.
+images: .venv-web/.ready
+	PYTHONPATH=src:tests:docs .venv-web/bin/python docs/make_annotate_images.py
+	PYTHONPATH=src:tests:docs .venv-web/bin/python docs/make_run_images.py
 
 # The docs as a site in site/, with its notebooks executed; a broken link fails. Open site/index.html.
 site: .venv-web/.ready

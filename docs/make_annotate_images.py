@@ -92,14 +92,20 @@ def draw_pictures(folder: Path) -> None:
         image.save(path)
 
 
-def serve(study: AnnotationStudy) -> tuple[uvicorn.Server, str]:
-    """A study on a free port."""
+def listen() -> tuple[socket.socket, str]:
+    """A free port and its address."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    return listener, f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def serve(study: AnnotationStudy) -> tuple[uvicorn.Server, str]:
+    """A study on a free port."""
+    listener, address = listen()
     app = make_app(study_routes(study), study_settings(study, "127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     threading.Thread(target=server.run, args=([listener],), daemon=True).start()
-    return server, f"http://127.0.0.1:{listener.getsockname()[1]}"
+    return server, address
 
 
 def act(page: Any, task: str) -> None:
