@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from make_annotate_images import IMAGES, draw_pictures, listen
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -24,7 +25,6 @@ import beholder
 from annotated_data import items, write_rows
 from beholder.web import Settings
 from beholder.web.viewer import Viewer, make_viewer
-from make_annotate_images import IMAGES, draw_pictures, listen
 
 SAMPLE = "descriptions.jsonl"
 SYSTEMS = {"model-a": "north", "model-b": "south"}
@@ -46,7 +46,17 @@ def make_report_image(browser: Any, folder: Path) -> None:
     page = browser.new_context(viewport=REPORT_SIZE).new_page()
     page.goto((folder / "demo" / "report.html").as_uri())
     page.get_by_text("market/hasty", exact=True).first.click()
-    page.evaluate("window.scrollTo(0, 0)")
+    # The picture shows the summary and one item, without the tables between them.
+    page.evaluate(
+        "const items = [...document.querySelectorAll('h2')].find(h => h.textContent === 'Items');"
+        "const first = document.querySelector('main section');"
+        "for (const part of document.querySelectorAll('main section')) {"
+        "  if (part !== first && !part.contains(items)) part.hidden = true; }"
+        "for (const part of [...first.querySelectorAll('h3')]) {"
+        "  let each = part; while (each) { const next = each.nextElementSibling;"
+        "    each.hidden = true; each = next; } }"
+        "window.scrollTo(0, 0)"
+    )
     save(page, "report")
 
 
@@ -77,6 +87,7 @@ def make_viewer_images(browser: Any, folder: Path) -> None:
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("link", name="street").first.click()
     page.get_by_text("Candidate").first.wait_for()
+    page.get_by_role("heading", name="model-a").evaluate("e => e.parentElement.scrollIntoView()")
     save(page, "view-compare")
     server.should_exit = True
 

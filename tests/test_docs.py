@@ -93,7 +93,7 @@ def parsed(words: list[str]) -> App:
     return command
 
 
-def tried(words: list[str], cli: Cli) -> str:
+def tried(words: list[str], cli: Cli, exit_status: int = 0) -> str:
     """Run a command and return its output; one that asks a model is run up to its first question."""
     command = parsed(words)
     asks = MODEL.search(" ".join(words)) is not None
@@ -106,7 +106,9 @@ def tried(words: list[str], cli: Cli) -> str:
     done = cli(*words)
     assert " would fail: " not in done.out + done.err, f"beholder {shlex.join(words)}: {done.out}"
     not_installed = asks and done.code == 2 and "pip install" in done.err
-    assert done.code == 0 or not_installed, f"beholder {shlex.join(words)}: {done.err}{done.out}"
+    assert done.code == exit_status or not_installed, (
+        f"beholder {shlex.join(words)}: {done.err}{done.out}"
+    )
     return done.out
 
 
@@ -144,7 +146,7 @@ def run_block(block: Block, page: Path, names: dict[str, object], cli: Cli) -> N
     elif block.language == "sh":
         for words in commands(block.code):
             if words[0] == "beholder" and block.needs is None:
-                output += tried(words[1:], cli)
+                output += tried(words[1:], cli, block.exits)
             elif words[0] == "beholder":
                 parsed(words[1:])
             elif block.needs is None:

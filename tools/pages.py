@@ -18,7 +18,8 @@ PAGES = sorted(
 LANGUAGES = frozenset({"python", "sh", "json", "toml", "yaml", "text"})
 
 _BLOCK = re.compile(
-    r"^(?:<!-- needs: (?P<needs>[^>]+) -->\n)?```(?P<language>[^\n]*)\n(?P<code>.*?)^```$",
+    r"^(?:<!-- needs: (?P<needs>[^>]+) -->\n)?(?:<!-- exits: (?P<exits>\d) -->\n)?"
+    r"```(?P<language>[^\n]*)\n(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 _FIGURES = re.compile(r"^<!-- figures: (?P<code>.+?) -->\n(?P<text>.+?)(?:\n\n|\Z)", re.M | re.S)
@@ -37,6 +38,7 @@ class Block:
         needs: What a comment above it says that it needs beyond the package and sample data; such
             a block is checked and not run.
         output: The text block directly below it: what its code prints. None if there is none.
+        exits: The exit status of its commands; a comment above it says one other than 0.
     """
 
     language: str
@@ -44,6 +46,7 @@ class Block:
     line: int
     needs: str | None
     output: str | None = None
+    exits: int = 0
 
 
 class Figures(NamedTuple):
@@ -79,7 +82,10 @@ def blocks(page: Path) -> list[Block]:
         if following is not None and following["language"] == "text":
             is_below = not text[match.end() : following.start()].strip()
             output = following["code"] if is_below and match["language"] != "text" else None
-        page_blocks.append(Block(match["language"], match["code"], line, match["needs"], output))
+        exits = int(match["exits"] or 0)
+        page_blocks.append(
+            Block(match["language"], match["code"], line, match["needs"], output, exits)
+        )
     return page_blocks
 
 
