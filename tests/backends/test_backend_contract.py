@@ -163,10 +163,8 @@ TABLE: dict[str, Row] = {
     "scripted": Row(_rules, _other_file, "no_such_option", {"images": False}, first=None),
     "replay": Row(_recording, _other_file, "no_such_option"),
     "openai": Row(_server, _more, "no_such_option", {}, price=2.0),
-    "anthropic": Row(
-        _vendor("anthropic"), _more, "no_such_option", {}, 1, None, price=2.0, extra="anthropic"
-    ),
-    "gemini": Row(_vendor("gemini"), _more, "no_such_option", {}, 1, price=2.0, extra="gemini"),
+    "anthropic": Row(_vendor("anthropic"), _more, "no_such_option", {}, 1, None, price=2.0),
+    "gemini": Row(_vendor("gemini"), _more, "no_such_option", {}, 1, price=2.0),
     "vllm": Row(
         _fake_engine,
         lambda model, options: (model, {**options, "dtype": "float32"}),

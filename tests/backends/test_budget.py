@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from beholder.backends.money import PROBE, Budget, SampleSeries
 from beholder.errors import BudgetError, ConfigError
+from beholder.judges import AnswerFile
 
 
 class Calls:
@@ -257,3 +259,65 @@ def test_a_probe_waits_for_no_question_that_was_begun() -> None:
         await calls.end("other")
 
     asyncio.run(go())
+
+
+class MemoryLedger:
+    """A ledger that shows what it holds."""
+
+    def __init__(self) -> None:
+        self.promises: dict[int, float] = {}
+        self.n_promises = 0
+
+    def put_promise(self, cost: float) -> int:
+        self.n_promises += 1
+        self.promises[self.n_promises] = cost
+        return self.n_promises
+
+    def remove_promise(self, promise: int) -> None:
+        del self.promises[promise]
+
+
+@pytest.mark.parametrize("max_cost", [None, 5.0])
+def test_a_cost_is_in_the_ledger_from_before_the_call_until_after_its_answer_is_stored(
+    max_cost: float | None,
+) -> None:
+    ledger = MemoryLedger()
+    budget = Budget(max_cost, ledger=ledger)
+
+    async def go() -> None:
+        async with budget.reserve(1.5, "m"), budget.reserve(2.0, "m"):
+            assert sorted(ledger.promises.values()) == [1.5, 2.0]
+        assert sorted(ledger.promises.values()) == [1.5, 2.0], "the caller stores the answer here"
+        await asyncio.sleep(0)
+        assert not ledger.promises
+
+    asyncio.run(go())
+
+
+def test_what_a_batch_can_cost_is_not_left_open_because_its_answers_are_found_again() -> None:
+    ledger = MemoryLedger()
+    budget = Budget(5.0, ledger=ledger)
+
+    async def go() -> None:
+        async with budget.reserve(1.5, "m", is_recovered=True):
+            await asyncio.sleep(0)
+            assert not ledger.promises
+
+    asyncio.run(go())
+
+
+def test_promises_that_were_left_open_are_charged_once(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    file = AnswerFile(path)
+    file.put_promise(0.25)
+    settled = file.put_promise(0.5)
+    file.remove_promise(settled)
+    file.put_promise(0.125)
+    file.close()  # as a killed process leaves it
+    file = AnswerFile(path)
+    assert file.cost() == 0.0
+    assert file.charge_open_promises() == (2, 0.375)
+    assert file.cost() == 0.375
+    assert file.charge_open_promises() == (0, 0.0)
+    assert file.cost() == 0.375
+    file.close()

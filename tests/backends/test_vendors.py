@@ -13,7 +13,7 @@ import pytest
 from beholder import judges
 from beholder.backends import Answer, Image, Message, Request, Sampling, backend
 from beholder.backends.base import FilmPart
-from beholder.backends.calls import CallFailed
+from beholder.backends.calls import CallFailed, Refused
 from beholder.backends.money import Price, Usage
 from beholder.errors import BeholderError, ConfigError, ItemError, RunError, TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Judge
@@ -32,19 +32,6 @@ from servers.vendors import (
 VENDORS = ("anthropic", "gemini")
 SAID = "a phrase"
 QUICK: dict[str, Any] = {"batch": True, "batch_quiet": 0.05, "batch_poll": 0.02}
-
-
-@pytest.fixture(autouse=True)
-def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Anthropic's SDK looks up the platform in a thread, in which the clock of a test runs on."""
-
-    def inline(function: Any) -> Any:
-        async def run() -> Any:
-            return function()
-
-        return run
-
-    monkeypatch.setattr("anthropic._base_client.asyncify", inline)
 
 
 def reply(body: dict[str, Any]) -> dict[str, Any]:
@@ -195,32 +182,6 @@ def test_others_say_what_to_do_with_a_film(vendor: str) -> None:
         asyncio.run(judge.ask(Verify(["A cat."], images=[FILM])))
 
 
-def test_names_of_fields_are_those_of_the_sdks() -> None:
-    from anthropic.types import JSONOutputFormatParam, OutputConfigParam
-    from anthropic.types import Usage as Told
-    from anthropic.types.message_create_params import MessageCreateParamsBase
-    from anthropic.types.messages import MessageBatch
-    from google.genai import types
-
-    sent = {"model", "max_tokens", "messages", "system", "output_config", "tools", "tool_choice"}
-    assert sent <= MessageCreateParamsBase.__annotations__.keys()
-    assert "format" in OutputConfigParam.__annotations__
-    assert {"type", "schema"} <= JSONOutputFormatParam.__annotations__.keys()
-    counted = {"input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"}
-    assert {*counted, "output_tokens", "output_tokens_details"} <= Told.model_fields.keys()
-    assert {"id", "processing_status", "request_counts"} <= MessageBatch.model_fields.keys()
-    usage = types.GenerateContentResponseUsageMetadata.model_fields
-    parts = ("prompt", "cached_content", "candidates", "thoughts", "tool_use_prompt", "total")
-    assert {f"{part}_token_count" for part in parts} <= usage.keys()
-    reasons = {"STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "MODEL_ARMOR", "SPII", "LANGUAGE"}
-    assert reasons <= set(types.FinishReason.__members__)
-    config = types.GenerateContentConfig.model_fields
-    assert {"max_output_tokens", "candidate_count", "response_json_schema"} <= config.keys()
-    assert {"response_logprobs", "logprobs", "response_mime_type"} <= config.keys()
-    assert {"start_offset", "end_offset", "fps"} <= types.VideoMetadata.model_fields.keys()
-    assert {"display_name", "state", "dest"} <= types.BatchJob.model_fields.keys()
-
-
 # Odd answers: each costs a try or an item.
 
 REASONS = {
@@ -327,7 +288,7 @@ def failing(vendor: str, status: int, error: dict[str, Any]) -> tuple[VendorServ
     with serving(server):
         one: Any = backend(vendor, "m", base_url=server.base, attempts=1)
         try:
-            asyncio.run(one._http.post(one.WIRE.path.format("m"), {"contents": [], "model": "m"}))
+            asyncio.run(one._http.post(one._path(), {"contents": [], "model": "m"}))
         except Exception as failure:
             return server, failure
     raise AssertionError("no failure")
@@ -359,7 +320,7 @@ DAY = {"violations": [{"quotaId": "GenerateRequestsPerDayPerProject"}]}
         ("anthropic", 429, anthropic("rate_limit_error", "slow", (b"retry-after", b"20")), CallFailed, 20.0, True),
         ("anthropic", 529, anthropic("overloaded_error"), CallFailed, None, True),
         ("anthropic", 500, anthropic("api_error", "no", (b"x-should-retry", b"false")), TransientError, None, None),
-        ("anthropic", 400, anthropic("invalid_request_error", "Your credit balance is too low"), RunError, None, None),
+        ("anthropic", 402, anthropic("billing_error", "Your credit balance is too low"), RunError, None, None),
         ("anthropic", 401, anthropic("authentication_error"), ConfigError, None, None),
         ("anthropic", 200, anthropic("overloaded_error"), CallFailed, None, True),
         ("anthropic", 200, anthropic("authentication_error"), ConfigError, None, None),
@@ -372,6 +333,39 @@ def test_errors_mean_what_the_vendors_say(
     assert type(failure) is kind or (kind is ConfigError and isinstance(failure, ConfigError))
     if isinstance(failure, CallFailed):
         assert (failure.retry_after, failure.strain) == (wait, strain)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["credit balance", "insufficient_quota", "GenerateRequestsPerDay", "API_KEY_INVALID",
+     "API key not valid", '"reason": "API_KEY_INVALID"', '"retryDelay": "9999s"'],
+)  # fmt: skip
+@pytest.mark.parametrize("vendor", ["gemini", "anthropic"])
+def test_words_of_a_text_that_an_error_repeats_decide_nothing_about_the_account(
+    vendor: str, words: str
+) -> None:
+    message = f"the text is not allowed: a sign that says {words}"
+    error = (
+        google(400, "INVALID_ARGUMENT", message=message)
+        if vendor == "gemini"
+        else anthropic("invalid_request_error", message)
+    )
+    _, failure = failing(vendor, 400, error)
+    assert type(failure) is Refused
+    busy = (
+        google(429, "RESOURCE_EXHAUSTED", message=message)
+        if vendor == "gemini"
+        else anthropic("rate_limit_error", message)
+    )
+    _, failure = failing(vendor, 429, busy)
+    assert type(failure) is CallFailed
+    assert failure.retry_after is None
+
+
+@pytest.mark.parametrize("name", ["a/../../b", "..", "models/", "", "a//b", "./a"])
+def test_a_name_of_a_model_that_leads_elsewhere_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="expected the name of a model"):
+        backend("gemini", name)
 
 
 def test_a_prompt_that_is_too_long_is_the_fault_of_the_item() -> None:
@@ -563,12 +557,6 @@ def test_a_key_goes_to_the_vendors_address_alone_and_into_no_store(
         file.close()
     assert said == "the key [key]"
     assert secret.encode() not in b"".join(p.read_bytes() for p in tmp_path.iterdir())
-
-
-def test_headers_that_the_environment_adds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "x-model: other")
-    with pytest.raises(ConfigError, match="ANTHROPIC_CUSTOM_HEADERS"):
-        asyncio.run(backend("anthropic", "m", base_url="http://127.0.0.1:9").chat(ask()))
 
 
 # Batches.

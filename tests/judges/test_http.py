@@ -337,19 +337,19 @@ def test_a_text_that_is_flagged_fails_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "message", "error"),
+    ("status", "message", "code", "error"),
     [
-        (401, "bad key", ConfigError),
-        (404, "no such model", ConfigError),
-        (429, "insufficient_quota", RunError),
-        (402, "no credit", RunError),
+        (401, "bad key", None, ConfigError),
+        (404, "no such model", None, ConfigError),
+        (429, "You exceeded your quota", "insufficient_quota", RunError),
+        (402, "no credit", None, RunError),
     ],
 )
 def test_errors_that_concern_all_calls_end_the_run(
-    status: int, message: str, error: type[Exception]
+    status: int, message: str, code: str | None, error: type[Exception]
 ) -> None:
     def refuse(body: dict[str, Any]) -> dict[str, Any]:
-        raise Refusal(status, message)
+        raise Refusal(status, message, code)
 
     with serving(FaultServer(refuse)) as server:
         with pytest.raises(error, match=message):

@@ -63,9 +63,10 @@ def probe_answer(body: Mapping[str, Any]) -> dict[str, Any] | None:
 class Refusal(Exception):
     """Raised by a reply to answer with an HTTP error."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, code: str | None = None) -> None:
         super().__init__(message)
         self.status = status
+        self.code = code
 
 
 async def body_of(receive: Any) -> bytes:
@@ -148,7 +149,7 @@ class FaultServer:
         try:
             answer = self.reply(body)
         except Refusal as refusal:
-            error = {"error": {"message": str(refusal), "code": None}}
+            error = {"error": {"message": str(refusal), "code": refusal.code}}
             await _send(send, refusal.status, json.dumps(error).encode())
             return
         self.paid[digest] += 1

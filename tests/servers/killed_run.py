@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 
 from beholder import judges
+from beholder.errors import BudgetError
 from beholder.judges.operations import Presence, Question, Rewrite
 from beholder.postgres import Address
-from beholder.run.answers import open_cache
+from beholder.run.answers import open_cache, run_answers
 
 N_QUESTIONS = 300
 CONCURRENCY = 8
@@ -51,3 +53,28 @@ def run_grades(url: str, path: str) -> None:
 
     asyncio.run(ask_all())
     file.close()
+
+
+OVER_BUDGET = 3
+"""Exit status of a run that reached its limit."""
+
+
+def run_within_budget(url: str, folder: str, prices: str, max_cost: float) -> None:
+    """A run with a limit on cost, whose answers and promises are in its folder."""
+    with run_answers(Path(folder), None, max_cost) as (answers, budget):
+        judge = judges.judge(
+            "openai:m",
+            base_url=url,
+            prices=prices,
+            answers=answers,
+            budget=budget,
+            concurrency=CONCURRENCY,
+        )
+
+        async def ask_all() -> None:
+            await asyncio.gather(*(judge.ask(Rewrite(f"thing {i}")) for i in range(N_QUESTIONS)))
+
+        try:
+            asyncio.run(ask_all())
+        except BudgetError:
+            sys.exit(OVER_BUDGET)

@@ -1,4 +1,4 @@
-"""``anthropic:MODEL``: Anthropic's Messages, by its SDK."""
+"""``anthropic:MODEL``: Anthropic's Messages API."""
 
 from __future__ import annotations
 
@@ -7,26 +7,22 @@ import base64
 import copy
 import hashlib
 import json
-import os
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-import httpx2
-
 from beholder.backends.base import REFUSAL, Answer, Image, Request, Sample
-from beholder.backends.batch_queue import GONE, BatchService, read_lines
+from beholder.backends.batch_queue import GONE, MOST_RESULT_BYTES, BatchService, read_lines
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
-from beholder.backends.openai_http import NotThere
+from beholder.backends.openai_http import JSON, Connection, NotThere
 from beholder.backends.openai_probe import Wire
 from beholder.backends.openai_wire import TOOL, Completion, Dialect, without_bounds
-from beholder.backends.sdk import SDKConnection
 from beholder.backends.served import Served
-from beholder.errors import ConfigError, TransientError
+from beholder.errors import TransientError
 
-_CUSTOM = "ANTHROPIC_CUSTOM_HEADERS"
+_VERSION = "2023-06-01"
 _FINISH = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -39,26 +35,16 @@ _PICTURE = 1_000
 """Tokens that a picture takes at least, if it is not tiny."""
 
 
-class AnthropicConnection(SDKConnection):
-    """An address that Anthropic's SDK asks."""
+class AnthropicConnection(Connection):
+    """An address that speaks Anthropic's form."""
 
-    def _make_sdk(self, key: str, client: httpx2.AsyncClient) -> Any:
-        if os.environ.get(_CUSTOM):
-            raise ConfigError(
-                f"{self.name}: {_CUSTOM} would change every request; unset it and start again"
-            )
-        import anthropic  # heavy
+    def _key_headers(self, key: str) -> dict[str, str]:
+        headers = {"anthropic-version": _VERSION}
+        return {**headers, "x-api-key": key} if key else headers
 
-        return anthropic.AsyncAnthropic(
-            api_key=key,
-            base_url=self.base_url,
-            max_retries=0,
-            http_client=client,
-            open_telemetry=False,
-        )
-
-    async def _ask(self, sdk: Any, path: str, body: Mapping[str, Any]) -> object:
-        return await sdk.post(path, cast_to=object, body=body)
+    async def instead(self, model: str) -> str:
+        """Return nothing: the vendor lists its models in its documentation."""
+        return ""
 
 
 class Anthropic(Served):
@@ -99,7 +85,6 @@ class Anthropic(Served):
         return replace(most, written=most.prompt)
 
     def _batch_service(self) -> BatchService:
-        assert isinstance(self._http, SDKConnection)
         return MessageBatches(self._http, self._caller.call)
 
 
@@ -206,7 +191,6 @@ Anthropic.WIRE = Wire(
     read_usage,
     (("schema", False), ("tool", False)),
     AnthropicConnection,
-    ("anthropic", "anthropic"),
 )
 
 
@@ -218,12 +202,11 @@ _MOST_LOST = 3
 
 @dataclass(eq=False)
 class MessageBatches(BatchService):
-    """The batch calls by the SDK.
+    """The batch calls.
 
     A batch carries no digest, so it is found by its requests, which are named by their digests.
     """
 
-    http: SDKConnection
     _n_lost = 0
 
     def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
@@ -232,7 +215,8 @@ class MessageBatches(BatchService):
 
     async def start(self, lines: Sequence[bytes], digest: str) -> str | None:
         """Start a batch; its id, or None if it may have been made and the id was lost."""
-        body = {"requests": [json.loads(line) for line in lines]}
+        requests = [json.loads(line) for line in lines]
+        content = json.dumps({"requests": requests}, ensure_ascii=False).encode("utf-8")
         sent = False
 
         async def make() -> str | None:
@@ -241,8 +225,8 @@ class MessageBatches(BatchService):
                 return None
             sent = True
             try:
-                post = self._read(lambda sdk: sdk.post(_MESSAGES, cast_to=object, body=body), "id")
-                return str((await post)["id"])
+                posted = self._read("id", "POST", _MESSAGES, content=content, headers=JSON)
+                return str((await posted)["id"])
             except CallFailed as failure:
                 sent = failure.charged
                 raise
@@ -277,9 +261,7 @@ class MessageBatches(BatchService):
         """Status of a batch, and where its results are."""
         path = f"{_MESSAGES}/{batch}"
         try:
-            found = await self.call(
-                lambda: self._read(lambda sdk: sdk.get(path, cast_to=object), "processing_status")
-            )
+            found = await self.call(lambda: self._read("processing_status", "GET", path))
         except NotThere:
             return GONE, []
         state = str(found["processing_status"])
@@ -290,7 +272,7 @@ class MessageBatches(BatchService):
         path = f"{_MESSAGES}/{file}/results"
         try:
             body: bytes = await self.call(
-                lambda: self.http.sent(lambda sdk: sdk.get(path, cast_to=object))
+                lambda: self.http.request("GET", path, most=MOST_RESULT_BYTES)
             )
         except NotThere:  # kept for some weeks
             return [], 0
@@ -299,9 +281,7 @@ class MessageBatches(BatchService):
         return found, n_unread + len(rows) - len(found)
 
     async def _list(self) -> dict[str, Any]:
-        page = await self._read(
-            lambda sdk: sdk.get(f"{_MESSAGES}?limit=1000", cast_to=object), "data"
-        )
+        page = await self._read("data", "GET", f"{_MESSAGES}?limit=1000")
         try:
             for row in page["data"]:
                 str(row["id"]), str(row["processing_status"]), sum(row["request_counts"].values())
@@ -309,12 +289,13 @@ class MessageBatches(BatchService):
             raise CallFailed("the server's list of batches cannot be read") from error
         return page
 
-    async def _read(self, ask: Callable[[Any], Awaitable[object]], field: str) -> dict[str, Any]:
-        """A JSON object in which a field is there."""
-        found = self.http.parse(await self.http.sent(ask))
-        if not isinstance(found, dict) or not found.get(field):
+    async def _read(self, field: str, method: str, path: str, **parts: Any) -> dict[str, Any]:
+        """Return a JSON object in which a field is there."""
+        value = await self.http.read(method, path, **parts)
+        # A list of batches may be empty.
+        if not isinstance(value, dict) or value.get(field) in (None, ""):
             raise CallFailed(f"the server's answer about batches has no {field}", charged=True)
-        return found
+        return value
 
 
 def _message_row(row: Any) -> dict[str, Any] | None:

@@ -6,7 +6,6 @@ The only place in beholder where anything is retried.
 from __future__ import annotations
 
 import asyncio
-import math
 import random
 import re
 from collections import deque
@@ -18,7 +17,6 @@ from typing import Any, TypeVar
 from beholder.aio import PerLoop
 from beholder.backends.base import ServerFacts
 from beholder.backends.money import Usage
-from beholder.backends.rate_headers import RoomLeft, answered, room_left
 from beholder.errors import ConfigError, ItemError, TransientError
 
 T = TypeVar("T")
@@ -227,8 +225,7 @@ class Caller:
 
     async def _once(self, gates: _Gates, attempt: Callable[[], Awaitable[T]], tokens: int) -> T:
         await gates.rates(tokens)
-        async with gates.places.place() as (started, number):
-            answered.set({})
+        async with gates.places.place() as started:
             task = asyncio.current_task()
             self._under_way.add(task)
             try:
@@ -246,9 +243,6 @@ class Caller:
                 raise
             finally:
                 self._under_way.discard(task)
-                left = room_left(answered.get(), tokens)
-                if left is not None:
-                    gates.places.has_left(left, number)
             gates.places.succeeded()
             return result
 
@@ -294,21 +288,18 @@ class AdaptiveLimit:
         self.ceiling = ceiling
         self.limit = float(min(start, ceiling))
         self._in_flight = 0
-        self._waiting: deque[asyncio.Future[int]] = deque()
+        self._waiting: deque[asyncio.Future[None]] = deque()
         self._strained = False
         self._last_decrease = 0.0
         self._pause_until = 0.0
         self._resuming = False
-        self._n_started = 0
-        self._left = RoomLeft(math.inf, 1.0)
-        self._left_at = 0.0
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[tuple[float, int]]:
-        """Wait for a place; gives the loop's time at which the call started, and its number."""
-        number = await self._acquire()
+    async def place(self) -> AsyncIterator[float]:
+        """Wait for a place; gives the loop's time at which the call started."""
+        await self._acquire()
         try:
-            yield _now(), number
+            yield _now()
         finally:
             self._in_flight -= 1
             self._admit()
@@ -330,17 +321,12 @@ class AdaptiveLimit:
         if retry_after is not None:
             self._pause_until = max(self._pause_until, _now() + retry_after)
 
-    def has_left(self, left: RoomLeft, number: int) -> None:
-        """By the answer to a call of that number the server has room for so many calls."""
-        self._left = left._replace(calls=left.calls - (self._n_started - number))
-        self._left_at = _now()
-
-    async def _acquire(self) -> int:
-        turn: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    async def _acquire(self) -> None:
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         self._admit()
         try:
-            return await turn
+            await turn
         except asyncio.CancelledError:
             if not turn.cancelled():  # the place came too late: hand it on
                 self._in_flight -= 1
@@ -350,9 +336,7 @@ class AdaptiveLimit:
     def _admit(self) -> None:
         """Hand free places to those who wait, first come first."""
         while self._waiting and self._in_flight < int(self.limit):
-            # The server has room for another call when a whole one has come to what it had left.
-            until = self._left_at + (1 - self._left.calls) / self._left.rate
-            pause = max(self._pause_until, until) - _now()
+            pause = self._pause_until - _now()
             if pause > _TICK:
                 if not self._resuming:
                     self._resuming = True
@@ -361,9 +345,7 @@ class AdaptiveLimit:
             turn = self._waiting.popleft()
             if not turn.cancelled():
                 self._in_flight += 1
-                self._n_started += 1
-                self._left = self._left._replace(calls=self._left.calls - 1)
-                turn.set_result(self._n_started)
+                turn.set_result(None)
 
     def _resume(self) -> None:
         self._resuming = False

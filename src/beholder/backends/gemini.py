@@ -1,4 +1,4 @@
-"""``gemini:MODEL``: Google's generateContent, by its SDK."""
+"""``gemini:MODEL``: Google's generateContent API."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-import httpx2
-
 from beholder.backends.base import REFUSAL, Answer, Image, Message, Request, Sample
 from beholder.backends.batch_files import FileBatches
 from beholder.backends.batch_queue import BatchService
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
-from beholder.backends.openai_http import JSON
+from beholder.backends.openai_http import JSON, Connection
 from beholder.backends.openai_probe import Wire
 from beholder.backends.openai_wire import Completion, Dialect, without_bounds
-from beholder.backends.sdk import SDKConnection
 from beholder.backends.served import Served
+from beholder.errors import ConfigError
 
 _FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
 _REFUSED = re.compile(
@@ -36,24 +34,15 @@ _FILTERS = [
 """Texts that are judged are no wishes of the user; ``extra`` may set other filters."""
 
 
-class GeminiConnection(SDKConnection):
-    """An address that Google's SDK asks."""
-
-    def _make_sdk(self, key: str, client: httpx2.AsyncClient) -> Any:
-        from google import genai  # heavy
-
-        options = genai.types.HttpOptions(
-            base_url=self.base_url, api_version="v1beta", httpx_async_client=client
-        )
-        return genai.Client(vertexai=False, api_key=key, http_options=options)
+class GeminiConnection(Connection):
+    """An address that speaks Google's form."""
 
     def _key_headers(self, key: str) -> dict[str, str]:
-        return {"x-goog-api-key": key} if key else {}  # for batches, which the SDK does not send
+        return {"x-goog-api-key": key} if key else {}
 
-    async def _ask(self, sdk: Any, path: str, body: Mapping[str, Any]) -> object:
-        # The body as it is: the SDK's own forms know less than some servers take.
-        config = {"http_options": {"extra_body": body}, "should_return_http_response": True}
-        return await sdk.aio.models.generate_content(model=path, contents="-", config=config)
+    async def instead(self, model: str) -> str:
+        """Return nothing: the vendor lists its models in its documentation."""
+        return ""
 
 
 class Gemini(Served):
@@ -67,6 +56,9 @@ class Gemini(Served):
     WIRE: ClassVar[Wire]
     takes_films = True
 
+    def _path(self) -> str:
+        return self.WIRE.path.format(resource_name(self.model))
+
     def _written(self, request: Request, dialect: Dialect) -> dict[str, object]:
         body = to_body(self.model, request, dialect)
         for name, more in self.extra.items():
@@ -75,6 +67,19 @@ class Gemini(Served):
 
     def _batch_service(self) -> BatchService:
         return GeminiBatches(self._http, self._caller.call, self.model)
+
+
+def resource_name(model: str) -> str:
+    """Return the path of a model below the API's version, such as ``models/NAME``.
+
+    Raises:
+        ConfigError: The name would lead to another path.
+    """
+    parts = model.split("/")
+    if any(part in ("", ".", "..") for part in parts):
+        raise ConfigError(f"gemini:{model}: expected the name of a model, such as gemini-2.5-flash")
+    path = "/".join(quote(part, safe="") for part in parts)
+    return path if len(parts) > 1 else f"models/{path}"
 
 
 def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, Any]:
@@ -198,14 +203,13 @@ def read_usage(data: object) -> Usage | None:
 
 Gemini.WIRE = Wire(
     ("https://generativelanguage.googleapis.com", "GEMINI_API_KEY"),
-    "{}",
+    "/v1beta/{}:generateContent",
     Dialect("", 20, many=False),
     to_body,
     read_response,
     read_usage,
     (("schema", True), ("schema", False)),
     GeminiConnection,
-    ("google.genai", "gemini"),
 )
 
 
@@ -247,9 +251,8 @@ class GeminiBatches(FileBatches):
 
     async def make(self, file: str, digest: str) -> str:
         """Start a batch that carries a digest; its name."""
-        place = self.model if "/" in self.model else f"models/{self.model}"
         batch = {"displayName": digest, "inputConfig": {"fileName": file}}
-        path = f"/v1beta/{place}:batchGenerateContent"
+        path = f"/v1beta/{resource_name(self.model)}:batchGenerateContent"
         content = json.dumps({"batch": batch}).encode("utf-8")
         told = await self.read("name", "POST", path, content=content, headers=JSON)
         return str(told["name"])

@@ -17,6 +17,7 @@ from functools import cache
 from importlib.resources import files
 from operator import add
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -167,15 +168,34 @@ PROBE = SampleSeries("")
 """Stands for a call that finds out what a server can do: questions that were begun may need it."""
 
 
+class Ledger(Protocol):
+    """Keeps on disk the most that calls under way can cost.
+
+    A process that is killed settles nothing: what it left open counts as spent at the next start.
+    """
+
+    def put_promise(self, cost: float) -> int:
+        """Store a cost before its request leaves; returns its id."""
+
+    def remove_promise(self, promise: int) -> None:
+        """Remove a cost whose call has ended."""
+
+
 class Budget:
     """Money spent so far and its limit. Calls of several event loops and threads may share one.
 
     Args:
         max_cost: US dollars, or None for no limit.
         spent: What earlier starts of the same run spent.
+        ledger: Where the costs of calls under way are kept; None keeps them in memory.
     """
 
-    def __init__(self, max_cost: float | None = None, spent: float = 0.0) -> None:
+    def __init__(
+        self,
+        max_cost: float | None = None,
+        spent: float = 0.0,
+        ledger: Ledger | None = None,
+    ) -> None:
         if max_cost is not None and max_cost < 0:
             raise ConfigError(f"max_cost={max_cost!r}: expected US dollars, 0 or more")
         self.max_cost = max_cost
@@ -184,11 +204,19 @@ class Budget:
         self._n_under_way = 0
         self._stopped = False
         self._promised: dict[str, float] = {}  # to further calls, by question
+        self._ledger = ledger
+        self._open: dict[float, list[int]] = {}  # ids in the ledger, by cost
+        self._settled: list[int] = []
         self._waiting: deque[_Turn] = deque()
         self._lock = threading.Lock()
 
     def reserve(
-        self, most: float | None, name: str, drawing: SampleSeries | None = None
+        self,
+        most: float | None,
+        name: str,
+        drawing: SampleSeries | None = None,
+        *,
+        is_recovered: bool = False,
     ) -> AbstractAsyncContextManager[None]:
         """Hold the most that a call can cost while it runs; ``pay`` says what it did cost.
 
@@ -201,16 +229,35 @@ class Budget:
             name: Of the model, for messages.
             drawing: The question that this call and further ones answer; None if it is the only
                 call.
+            is_recovered: The next start finds the answer at the server, as in a batch, so the call
+                is not left open by a kill.
 
         Raises:
             BudgetError: The limit could be passed, so the call must not be made.
             ConfigError: There is a limit, and the model has no known price.
         """
-        return nullcontext() if self.max_cost is None else self._within(most, name, drawing)
+        if self.max_cost is not None:
+            return self._within(most, name, drawing, is_recovered)
+        if most is None or self._ledger is None or is_recovered:
+            return nullcontext()
+        return self._noted(most)
+
+    @asynccontextmanager
+    async def _noted(self, most: float) -> AsyncIterator[None]:
+        """Keep a call in the ledger without a limit: a later start may have one."""
+        self._put_promise(most)
+        try:
+            yield
+        finally:
+            self._settle(most)
 
     @asynccontextmanager
     async def _within(
-        self, most: float | None, name: str, drawing: SampleSeries | None
+        self,
+        most: float | None,
+        name: str,
+        drawing: SampleSeries | None,
+        is_recovered: bool,
     ) -> AsyncIterator[None]:
         if most is None:
             raise ConfigError(
@@ -223,6 +270,8 @@ class Budget:
                 f" {self.max_cost:g} (spent {self.spent:.4f}); all answers so far are kept: start"
                 " the same command with a higher --max-cost to continue"
             )
+        if is_recovered:
+            self._settle(most)
         try:
             yield
         finally:
@@ -243,7 +292,10 @@ class Budget:
                 self._waiting.append(turn)
             self._serve()
         try:
-            return await turn.answer()
+            is_admitted = await turn.answer()
+            if is_admitted:
+                self._put_promise(most)
+            return is_admitted
         except asyncio.CancelledError:
             if turn.admitted:  # too late: another may have it
                 self.frees(most)
@@ -255,6 +307,7 @@ class Budget:
 
     def frees(self, most: float) -> None:
         """A call that was admitted at so much has ended."""
+        self._settle(most)
         with self._lock:
             self._n_under_way -= 1
             # Sums of floats do not come back to 0 by themselves.
@@ -266,6 +319,36 @@ class Budget:
         with self._lock:
             if self._promised.pop(key, None) is not None:
                 self._serve()
+
+    def _put_promise(self, most: float) -> None:
+        if self._ledger is not None:
+            promise = self._ledger.put_promise(most)
+            with self._lock:
+                self._open.setdefault(most, []).append(promise)
+
+    def _settle(self, most: float) -> None:
+        """Take a call of this cost out of the ledger, once its answer is stored.
+
+        The caller stores the answer before its task waits again, so the loop's next step is late
+        enough; a kill before it counts the call twice rather than not at all.
+        """
+        with self._lock:
+            promises = self._open.get(most)
+            if not promises:
+                return
+            self._settled.append(promises.pop())
+        try:
+            asyncio.get_running_loop().call_soon(self.remove_settled)
+        except RuntimeError:  # outside of a loop nothing is pending
+            self.remove_settled()
+
+    def remove_settled(self) -> None:
+        """Remove calls that have ended from the ledger; also when the run is closed."""
+        with self._lock:
+            settled, self._settled = self._settled, []
+        for promise in settled:
+            assert self._ledger is not None
+            self._ledger.remove_promise(promise)
 
     def _serve(self) -> None:
         """Answer those who wait, first come first, as far as it is known; needs the lock."""
@@ -338,10 +421,15 @@ class Account:
         self._note = note
 
     def hold(
-        self, most: float | None, name: str, drawing: SampleSeries | None = None
+        self,
+        most: float | None,
+        name: str,
+        drawing: SampleSeries | None = None,
+        *,
+        is_recovered: bool = False,
     ) -> AbstractAsyncContextManager[None]:
         """See ``Budget.reserve``."""
-        return self._budget.reserve(most, name, drawing)
+        return self._budget.reserve(most, name, drawing, is_recovered=is_recovered)
 
     def ends(self, key: str) -> None:
         """See ``Budget.ends``."""

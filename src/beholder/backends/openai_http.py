@@ -1,8 +1,4 @@
-"""Requests to an OpenAI-compatible address, and what its errors mean.
-
-None goes through an SDK: its request records would cost more than all else we do for a call
-(``benchmarks/judge_throughput.py``).
-"""
+"""Requests to an address with a key, and the meaning of its errors. No vendor's SDK is used."""
 
 from __future__ import annotations
 
@@ -13,15 +9,14 @@ import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-import httpcore2
 import httpx2
 
 from beholder.aio import PerLoop
 from beholder.backends.calls import SURELY_TOO_LONG, CallFailed, Forbidden, Refused
-from beholder.backends.lines import NO_CONNECTION, Lines, Received
+from beholder.backends.http_client import HttpClient, HttpResponse
 from beholder.backends.rate_headers import retry_after
 from beholder.errors import BeholderError, ConfigError, RunError, TransientError
 
@@ -42,9 +37,12 @@ _STATUS = {
 }
 """What the names of errors mean that come with HTTP 200."""
 
-_WAIT = re.compile(rb'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')
-_NO_QUOTA = re.compile(r"insufficient_quota|credit balance|PerDay")
-_NO_ACCESS = re.compile(r"API_KEY_INVALID|FAILED_PRECONDITION|API key not valid")
+_NO_QUOTA = {"insufficient_quota", "billing_error", "billing_not_active"}
+_NO_ACCESS = {"API_KEY_INVALID", "FAILED_PRECONDITION", "authentication_error"}
+_DAILY_QUOTA = re.compile(r"PerDay")
+"""Marks ids of Google's quotas that only the next day renews."""
+
+_DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
 _FLAGGED = re.compile(
     r"moderation|content[ _-]?policy|(input|prompt|content|message|request)\b.{0,40}\bflagged"
     r"|flagged.{0,40}\b(input|prompt|content|message|request)\b",
@@ -92,8 +90,9 @@ class Connection:
         parts = urlsplit(self.base_url.rstrip("/"))
         self._user = unquote(parts.username or ""), unquote(parts.password or "")
         self.base_url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+        public_address(self.base_url)  # refuses what is not an address
         self._reached = False
-        self._lines = PerLoop(self._open)
+        self._clients = PerLoop(self._open)
 
     async def post(self, path: str, body: Mapping[str, Any], *, most: int = MOST_BYTES) -> Any:
         """The JSON answer, of ``most`` bytes, to a JSON body; errors as in ``request``."""
@@ -144,24 +143,13 @@ class Connection:
             ConfigError: No request can succeed: wrong address, key or model.
             RunError: The account has no quota left.
         """
-        lines = await self._lines.get()
+        client = await self._clients.get()
         try:
-            response = await lines.ask(method, self.base_url + path, most, **parts)
-        except httpcore2.TimeoutException as error:
-            sent = not isinstance(error, httpcore2.ConnectTimeout | httpcore2.PoolTimeout)
-            raise CallFailed("the server took too long", strain=True, charged=sent) from error
-        except NO_CONNECTION as error:
-            cause = self._redacted(str(error) or type(error).__name__)
-            wrong = isinstance(
-                error, httpx2.InvalidURL | httpcore2.UnsupportedProtocol | UnicodeError
-            )
-            unreached = isinstance(error, httpcore2.ConnectError)
-            if wrong or (unreached and not self._reached):
-                raise ConfigError(
-                    f"{self.name} cannot be reached ({cause}); is the server running, and is"
-                    f" {public_address(self.base_url)} its address?"
-                ) from None
-            raise CallFailed(f"no connection ({cause})", charged=not unreached) from None
+            response = await client.send(method, self.base_url + path, most, **parts)
+        except (httpx2.TransportError, httpx2.DecodingError, httpx2.InvalidURL) as error:
+            raise self._without_response(error, client.proxy) from error
+        except UnicodeError as error:  # a host that is not valid IDNA
+            raise self._unreachable(str(error)) from None
         if response.is_redirect:
             raise self._redirected(response)
         self._reached = True
@@ -171,7 +159,32 @@ class Connection:
             raise CallFailed(f"the server's answer has more than {most} bytes", charged=True)
         return response.body
 
-    def _redirected(self, response: Received) -> Exception:
+    def _without_response(self, error: Exception, proxy: str | None) -> Exception:
+        """Return the failure of a request that got no whole response."""
+        if isinstance(error, httpx2.TimeoutException):
+            is_sent = not isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout)
+            return CallFailed("the server took too long", strain=True, charged=is_sent)
+        cause = self._redacted(str(error) or type(error).__name__)
+        if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
+            return self._unreachable(cause)
+        # Neither a refused connection nor a proxy's refusal lets the request out.
+        is_unsent = isinstance(error, httpx2.ConnectError | httpx2.ProxyError)
+        if is_unsent and not self._reached:
+            return self._unreachable(cause, proxy)
+        return CallFailed(f"no connection ({cause})", charged=not is_unsent)
+
+    def _unreachable(self, cause: str, proxy: str | None = None) -> ConfigError:
+        if proxy is not None:
+            return ConfigError(
+                f"{self.name} cannot be reached through the environment's proxy {proxy} ({cause});"
+                " is the proxy running? To go without it, add the server to NO_PROXY"
+            )
+        return ConfigError(
+            f"{self.name} cannot be reached ({cause}); is the server running, and is"
+            f" {public_address(self.base_url)} its address?"
+        )
+
+    def _redirected(self, response: HttpResponse) -> Exception:
         """No redirect is followed: it would carry the texts to an address that you did not name."""
         where = self._redacted(response.headers["location"].rpartition("@")[2])
         try:
@@ -188,14 +201,19 @@ class Connection:
         )
 
     def _failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Exception:
-        """What an HTTP error means."""
-        reason = self._redacted(_reason(body))
-        told = body.decode("utf-8", "replace") if status in (400, 429) else ""
-        if status == 402 or _NO_QUOTA.search(told):
+        """Return the meaning of an HTTP error.
+
+        Decisions that end a run rest on the status and the error's codes alone: its message may
+        repeat words of the texts that were sent.
+        """
+        error = _parse_error(body)
+        reason = self._redacted(error.reason)
+        has_no_quota = error.codes & _NO_QUOTA or any(map(_DAILY_QUOTA.search, error.quotas))
+        if status == 402 or (status in (400, 429) and has_no_quota):
             return RunError(f"{self.name}: the account has no quota left: {reason}")
         if status == 403 and _FLAGGED.search(reason):
             return Refused(reason)
-        if status in (401, 403) or _NO_ACCESS.search(told):
+        if status in (401, 403) or (status == 400 and error.codes & _NO_ACCESS):
             kind = Forbidden if status == 403 else ConfigError
             return kind(f"{self.name} {self._refused_key()}: {reason}")
         if status == 404:
@@ -205,19 +223,18 @@ class Connection:
         if status >= 500 and headers.get("x-should-retry") == "false":
             return TransientError(f"{self.name}: HTTP {status}: {reason}")
         if status in (408, 409, 425, 429) or status >= 500:
-            delay = _WAIT.search(body)
             return CallFailed(
                 f"HTTP {status}: {reason}",
                 strain=status in (408, 429, 529),
-                retry_after=retry_after(headers) if delay is None else float(delay[1]),
+                retry_after=retry_after(headers) if error.delay is None else error.delay,
                 status=status,
             )
         return Refused(reason)
 
     def _wrapped(self, error: object) -> Exception:
-        """What an error means that came with HTTP 200, as some go-betweens send it."""
-        told = error if isinstance(error, dict) else {}
-        code = told.get("code") or _STATUS.get(str(told.get("type")))
+        """Return the meaning of an error that came with HTTP 200, as some proxies send it."""
+        fields = error if isinstance(error, dict) else {}
+        code = fields.get("code") or _STATUS.get(str(fields.get("type")))
         status = code if isinstance(code, int) and 400 <= code <= 599 else 502
         failure = self._failure(status, {}, json.dumps({"error": error}).encode())
         if isinstance(failure, CallFailed):
@@ -265,7 +282,7 @@ class Connection:
     def _key_headers(self, key: str) -> dict[str, str]:
         return {"authorization": f"Bearer {key}"} if key else {}
 
-    async def _open(self) -> AsyncGenerator[Lines, None]:
+    async def _open(self) -> AsyncGenerator[HttpClient, None]:
         key = self._key()
         if key and not _KEY.fullmatch(key):
             raise ConfigError(
@@ -280,11 +297,11 @@ class Connection:
         if any(self._user):
             packed = base64.b64encode(":".join(self._user).encode()).decode()
             headers = {"authorization": f"Basic {packed}"}
-        lines = Lines(self.base_url, headers, self.timeout)
+        client = HttpClient(self.base_url, headers, self.timeout)
         try:
-            yield lines
+            yield client
         finally:
-            await lines.close()
+            await client.close()
 
 
 def is_official(base_url: str, home: str = HOSTED) -> bool:
@@ -303,7 +320,8 @@ def public_address(base_url: str) -> str:
     """
     try:
         parts = urlsplit(base_url.rstrip("/"))
-        if parts.scheme in ("http", "https") and parts.hostname:
+        # `port` raises ValueError above 65535, which the socket would turn into a traceback.
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
             host = parts.netloc.rpartition("@")[2]
             return urlunsplit((parts.scheme, host, parts.path, "", ""))
     except (ValueError, AttributeError):
@@ -327,18 +345,52 @@ def _masked(value: Any, secrets: Sequence[str]) -> Any:
     return value
 
 
-def _reason(body: bytes) -> str:
-    """The server's words, with its code for the error; whatever it sent if it is none of these."""
+class _ServerError(NamedTuple):
+    """The error in a response body.
+
+    Attributes:
+        reason: The message with the error's codes, or the body itself.
+        codes: ``code``, ``type`` and ``status`` of the error, and the reasons in its details.
+        quotas: Ids of the quotas that were passed (Google).
+        delay: Seconds to wait (Google), or None.
+    """
+
+    reason: str
+    codes: frozenset[str] = frozenset()
+    quotas: tuple[str, ...] = ()
+    delay: float | None = None
+
+
+def _parse_error(body: bytes) -> _ServerError:
+    """Read the error of OpenAI's, Anthropic's or Google's form; any other body is the reason."""
     try:
-        told = json.loads(body)
+        value = json.loads(body)
     except (ValueError, RecursionError):
-        return body.decode("utf-8", "replace")
-    if isinstance(told, list) and told and isinstance(told[0], dict):
-        told = told[0]
-    if isinstance(told, dict):
-        told = told.get("error", told)
-    if not isinstance(told, dict):
-        return str(told)
-    words = told.get("message") or told.get("detail") or told
-    codes = [str(told[name]) for name in ("type", "code", "status") if told.get(name)]
-    return f"{words} ({', '.join(codes)})" if codes else str(words)
+        return _ServerError(body.decode("utf-8", "replace"))
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        value = value[0]
+    if isinstance(value, dict):
+        value = value.get("error", value)
+    if not isinstance(value, dict):
+        return _ServerError(str(value))
+    message = value.get("message") or value.get("detail") or value
+    codes = [str(value[name]) for name in ("type", "code", "status") if value.get(name)]
+    reason = f"{message} ({', '.join(codes)})" if codes else str(message)
+    details = value.get("details")
+    details = [each for each in details if isinstance(each, dict)] if _is_list(details) else []
+    quotas: list[str] = []
+    delay = None
+    for detail in details:
+        codes.append(str(detail.get("reason")))
+        violations = detail.get("violations")
+        for violation in violations if _is_list(violations) else ():
+            if isinstance(violation, dict):
+                quotas.append(str(violation.get("quotaId")))
+        seconds = _DELAY.fullmatch(str(detail.get("retryDelay")))
+        if seconds is not None:
+            delay = float(seconds[1])
+    return _ServerError(reason, frozenset(codes), tuple(quotas), delay)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)

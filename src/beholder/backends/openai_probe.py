@@ -261,7 +261,6 @@ class Wire:
         usage: The tokens of a response, or None if they are missing or make no sense.
         ways: In which it may hold answers to a schema, each with or without bounds of lengths.
         connection: How it is reached.
-        package: The module of the vendor's SDK, and the extra that installs it.
     """
 
     home: tuple[str, str]
@@ -272,4 +271,3 @@ class Wire:
     usage: Callable[[object], Usage | None]
     ways: tuple[tuple[Structure, bool], ...] = WAYS
     connection: type[Connection] = Connection
-    package: tuple[str, str] | None = None

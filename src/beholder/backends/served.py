@@ -51,7 +51,6 @@ from beholder.backends.openai_probe import (
 )
 from beholder.backends.openai_wire import Completion, Dialect
 from beholder.errors import ConfigError, ItemError, ModelChangedError, TransientError
-from beholder.optional import check_extra
 
 T = TypeVar("T")
 
@@ -111,8 +110,6 @@ class Served(Backend):
         batch_poll: float = 30.0,
         **limits: Any,
     ) -> None:
-        if self.WIRE.package is not None:
-            check_extra(*self.WIRE.package, f"the judge {self.KIND}:{model}")
         if key_env is not None and not _is_variable(key_env):
             raise ConfigError(  # what it is stays unsaid: it may be the key
                 f"{self.KIND}:{model}: key_env is the name of an environment variable, in capitals,"
@@ -121,6 +118,7 @@ class Served(Backend):
         if not isinstance(extra, Mapping | None):
             raise ConfigError(f"{self.KIND}:{model}: extra={extra!r}: expected a dict of fields")
         self.model = model
+        self._path()  # refuses a name that leads elsewhere
         self.extra = dict(extra or {})
         self.variant = options_digest(self.extra)
         self.context = context
@@ -252,7 +250,7 @@ class Served(Backend):
                 return await self._post(request, dialect, self.WIRE.read, pay, {})
             most = self._most(request, dialect)
             cost = self._cost(most, self._factor)
-            async with self.account.hold(cost, self.name, request.drawing):
+            async with self.account.hold(cost, self.name, request.drawing, is_recovered=True):
                 body = self._body(request, dialect)
                 queue = await self._batches.get()
                 try:
@@ -310,7 +308,7 @@ class Served(Backend):
             nonlocal sent, n_broke
             sent = True
             try:
-                data = await self._http.post(self.WIRE.path.format(self.model), body)
+                data = await self._http.post(self._path(), body)
             except CallFailed as failure:
                 n_broke = n_broke + 1 if failure.status in _BREAKS_DOWN else 0
                 if not known and n_broke == min(_BROKE_FOR_GOOD, self._caller.limits.attempts):
@@ -339,6 +337,9 @@ class Served(Backend):
 
         tokens = request.estimated_tokens() if request.images else most.prompt
         return await self._caller.call(attempt, tokens, hold)
+
+    def _path(self) -> str:
+        return self.WIRE.path.format(self.model)
 
     def _marked(self, body: dict[str, object]) -> dict[str, object]:
         """The body with marks of what the server shall cache, which change no answer."""

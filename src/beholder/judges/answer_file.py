@@ -189,6 +189,7 @@ CREATE TABLE IF NOT EXISTS ratings (
     PRIMARY KEY (operation, question, judge)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, text TEXT NOT NULL, created REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS charges (cost REAL NOT NULL, created REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS promises (id INTEGER PRIMARY KEY, cost REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS claims (
     name TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
 """
@@ -240,6 +241,31 @@ class AnswerFile(AnswerTables):
     def put_charge(self, cost: float) -> None:
         """Store a cost that is in no answer."""
         self._change("INSERT INTO charges VALUES (:cost, now())", cost=cost)
+
+    def put_promise(self, cost: float) -> int:
+        """Store the most that a call under way can cost; see ``Ledger``."""
+        ((promise,),) = self._select(
+            "INSERT INTO promises (cost) VALUES (:cost) RETURNING id", cost=cost
+        )
+        return int(promise)
+
+    def remove_promise(self, promise: int) -> None:
+        """Remove the promise of a call that has ended; see ``Ledger``."""
+        self._change("DELETE FROM promises WHERE id = :promise", promise=promise)
+
+    def charge_open_promises(self) -> tuple[int, float]:
+        """Count calls that a killed process left open as charged; their number and US dollars."""
+        try:
+            with self._db:
+                self._db.execute("BEGIN IMMEDIATE")
+                n_calls, cost = self._db.execute(
+                    "SELECT count(*), total(cost) FROM promises"
+                ).fetchone()
+                self._db.execute("INSERT INTO charges SELECT cost, now() FROM promises")
+                self._db.execute("DELETE FROM promises")
+        except sqlite3.Error as error:
+            raise self._run_error(error) from error
+        return int(n_calls), float(cost)
 
     def put_whole(self, record: Record, draws: Sequence[str]) -> None:
         """See ``AnswerStore.put_whole``."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -18,6 +19,8 @@ from beholder.judges.answers import FACTS_LAST, AnswerCache
 from beholder.judges.grades import Judging
 from beholder.postgres import Address
 from beholder.run.store_file import FILE_NAME, to_read
+
+_LOGGER = logging.getLogger("beholder.money")
 
 _ANY_AGE = 3e9
 """Seconds; about a century."""
@@ -131,7 +134,17 @@ def run_answers(
     with ExitStack() as stack:
         own = stack.enter_context(closing(AnswerFile(folder / FILE_NAME)))
         shared = None if cache is None else stack.enter_context(closing(open_cache(cache)))
-        yield Answers(own, shared, heard, recalled), Budget(max_cost, spent=own.cost())
+        n_open, cost = own.charge_open_promises()
+        if n_open:
+            _LOGGER.warning(
+                "%d calls were under way when this run was killed; the most they can have cost,"
+                " %.4f USD, counts as spent",
+                n_open,
+                cost,
+            )
+        budget = Budget(max_cost, spent=own.cost(), ledger=own)
+        stack.callback(budget.remove_settled)
+        yield Answers(own, shared, heard, recalled), budget
 
 
 def open_cache(place: Path | Address, *, facts_last: float = FACTS_LAST) -> AnswerCache:
