@@ -117,8 +117,6 @@ class VCS(AlignedMetric):
         segments = tools.splitter(self.splitter).split(text)
         if self.rules == "fixed":
             segments = chunks_of(text, segments)
-        if not (segments and words(text)):
-            raise ItemError(f"the {name} has no word: VCS needs at least one sentence of words")
         starts = range(0, len(segments), self.chunk_size)
         groups = [segments[start : start + self.chunk_size] for start in starts]
         spans = [(group[0].start, group[-1].end) for group in groups]
