@@ -97,14 +97,17 @@ class Plan:
 def distinct_places(texts: Sequence[str]) -> tuple[int, ...]:
     """The places of texts that differ in more than case, white space and a full stop at the end.
 
-    Of texts that are alike the first by the alphabet stands for all, wherever it is in the list:
-    the order of references must change no value.
+    Of texts that are alike the longest stands for all, the one with its full stop, wherever it is in
+    the list: the order of references must change no value.
     """
     places_by_text: defaultdict[str, list[int]] = defaultdict(list)
     for place, text in enumerate(texts):
         places_by_text[" ".join(text.casefold().split()).rstrip(" .")].append(place)
-    chosen = (min(places, key=lambda i: (texts[i], i)) for places in places_by_text.values())
-    return tuple(sorted(chosen))
+
+    def rank(place: int) -> tuple[int, str, int]:
+        return -len(texts[place].strip()), texts[place], place
+
+    return tuple(sorted(min(places, key=rank) for places in places_by_text.values()))
 
 
 def unit_questions(graph: SceneGraph) -> list[tuple[GraphUnit, Question]]:
