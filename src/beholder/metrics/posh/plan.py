@@ -97,8 +97,8 @@ class Plan:
 def distinct_places(texts: Sequence[str]) -> tuple[int, ...]:
     """The places of texts that differ in more than case, white space and a full stop at the end.
 
-    Of texts that are alike the longest stands for all, the one with its full stop, wherever it is in
-    the list: the order of references must change no value.
+    Of texts that are alike the longest stands for all, the one with its full stop, wherever it is
+    in the list: the order of references must change no value.
     """
     places_by_text: defaultdict[str, list[int]] = defaultdict(list)
     for place, text in enumerate(texts):
