@@ -175,6 +175,23 @@ class TestContract:
             assert (f"|{p.name}:" in signature) == p.metadata["affects_score"]
 
 
+EMPTY_IS_AN_ANSWER = {"qa", "checklist", "placement"}
+"""A text that says nothing answers no question, and may be right for a picture that decorates."""
+WORDLESS = ["-", ".", "...", "?!", "*", "—", "。", "🏖️", "👍🏽 ❤", "( ) [ ]", "„“", "\u200b-"]
+
+
+@pytest.mark.parametrize("name", sorted(set(TABLE) - EMPTY_IS_AN_ANSWER))
+@pytest.mark.parametrize("text", WORDLESS)
+def test_a_text_without_words_is_a_failure_of_every_metric(name: str, text: str) -> None:
+    built = metric(PLAIN[name])
+    given = {"images": ("a.png",), "meta": {"objects": ["dog"]}}
+    with pytest.raises(ItemError, match="the candidate has no words"):
+        built.check(Item("a", text, (TEXT,), **given))  # type: ignore[arg-type]
+    if "references" in built.required_fields:
+        with pytest.raises(ItemError, match="reference 2 has no words"):
+            built.check(Item("a", TEXT, (TEXT, text), **given))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(("name", "spec"), SCORED.items(), ids=list(SCORED))
 @pytest.mark.filterwarnings("ignore:.* over one image is 0")
 class TestScores:

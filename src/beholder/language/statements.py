@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
@@ -212,15 +213,25 @@ def statements(document: Document, coref: Coref = "builtin") -> tuple[Statement,
     return graph_statements(scene_graph(document, coref=coref))
 
 
-def graph_statements(graph: SceneGraph) -> tuple[Statement, ...]:
-    """The statements of a scene graph; the picture itself is no thing that exists in it."""
+Bearer: TypeAlias = Callable[[int, Attribute | Relation], str]
+"""What sets an entity apart from its namesakes, without the fact that is stated; may be empty."""
+
+
+def graph_statements(graph: SceneGraph, bearer: Bearer | None = None) -> tuple[Statement, ...]:
+    """The statements of a scene graph; the picture itself is no thing that exists in it.
+
+    Args:
+        graph: The graph.
+        bearer: Words to put in brackets behind things that share their name with others: "The woman
+            (in the blue dress) pours the water."
+    """
     # The existence of others follows from a relation to them: "has a chimney".
     told = {r.object for r in graph.relations if r.polarity}
     things = (e for e in graph.entities if e.kind == "thing" and e.member_of is None)
     made = [_existence(e, graph) for e in things if e.index not in told or e.quantity]
     seen = {e.index for e in graph.entities if e.kind != "picture" and e.polarity}
-    made += [_attribute(a, graph) for a in graph.attributes if a.entity in seen]
-    made += [_relation(r, graph) for r in graph.relations if r.predicate != "of"]
+    made += [_attribute(a, graph, bearer) for a in graph.attributes if a.entity in seen]
+    made += [_relation(r, graph, bearer) for r in graph.relations if r.predicate != "of"]
     unique = {statement.text: statement for statement in reversed(made)}
     return tuple(sorted(unique.values(), key=lambda s: (s.sentence, s.spans)))
 
@@ -257,7 +268,7 @@ def _existence(entity: Entity, graph: SceneGraph) -> Statement:
     return Statement(text, "existence", *at, (entity.index,), entity.polarity)
 
 
-def _attribute(attribute: Attribute, graph: SceneGraph) -> Statement:
+def _attribute(attribute: Attribute, graph: SceneGraph, bearer: Bearer | None = None) -> Statement:
     entity = graph.entities[attribute.entity]
     words = attribute.text
     if attribute.rule == "year":  # "in 1750" alone says that it was there then
@@ -271,11 +282,19 @@ def _attribute(attribute: Attribute, graph: SceneGraph) -> Statement:
     participle = not acts or _is_participle(words)
     predicate = _predicate(words, entity, participle, attribute.polarity)
     share = _is_of_share(entity, attribute)
-    text, at = f"{_subject(entity, share)} {predicate}.", (attribute.spans, attribute.sentence)
+    which = _which(entity, attribute, bearer)
+    text = f"{_subject(entity, share)}{which} {predicate}."
+    at = (attribute.spans, attribute.sentence)
     return Statement(text, "attribute", *at, (entity.index,), attribute.polarity)
 
 
-def _relation(relation: Relation, graph: SceneGraph) -> Statement:
+def _which(entity: Entity, fact: Attribute | Relation, bearer: Bearer | None) -> str:
+    """What sets an entity apart, in brackets; empty if nothing does."""
+    words = "" if bearer is None else bearer(entity.index, fact)
+    return f" ({words})" if words else ""
+
+
+def _relation(relation: Relation, graph: SceneGraph, bearer: Bearer | None = None) -> Statement:
     subject, target = graph.entities[relation.subject], graph.entities[relation.object]
     affirmed = relation.polarity or not subject.polarity  # "no clouds are in the sky"
     if relation.kind == "possessive":
@@ -286,7 +305,8 @@ def _relation(relation: Relation, graph: SceneGraph) -> Statement:
         words = relation.text if affirmed or participle else relation.predicate
         predicate = _predicate(words, subject, participle, affirmed)
     share = _is_of_share(subject, relation)
-    text = f"{_subject(subject, share)} {predicate} {_object(target)}."
+    which, of_target = (_which(end, relation, bearer) for end in (subject, target))
+    text = f"{_subject(subject, share)}{which} {predicate} {_object(target)}{of_target}."
     at, ends = (relation.spans, relation.sentence), (subject.index, target.index)
     return Statement(text, "relation", *at, ends, relation.polarity)
 

@@ -156,10 +156,10 @@ class Metric(Asker[Item], Generic[E]):
         """
 
     def check_item(self, item: Item) -> None:
-        """Refuse an item without what the metric needs.
+        """Refuse an item without what the metric needs, or with a text that says nothing.
 
         Raises:
-            ItemError: Names the field that is missing or empty.
+            ItemError: Names the field that is missing or empty, or the text without words.
         """
         for field in sorted(self.required_fields):
             if not getattr(item, field):
@@ -169,8 +169,7 @@ class Metric(Asker[Item], Generic[E]):
                 raise ItemError(
                     f"{self.registered_name} needs {field}, and this item has none{hint}"
                 )
-        if not item.candidate.strip():
-            raise ItemError("the candidate is empty")
+        check_words_in(item, "references" in self.required_fields)
 
     def score_text(
         self,
@@ -285,6 +284,27 @@ class Metric(Asker[Item], Generic[E]):
         identities = self.identities(tools)
         score = self.score_item(subject, await self.gather(subject, tools))
         return score if score.signature else replace(score, signature=self.signature(identities))
+
+
+def check_words_in(item: Item, has_references: bool) -> None:
+    """Refuse an item with a text of punctuation, symbols or emoji alone.
+
+    Such a text says nothing. As a 0, it would count as a description that is wrong.
+
+    Args:
+        item: The item.
+        has_references: Whether the metric compares with references, so that they are checked, too.
+
+    Raises:
+        ItemError: Names the text.
+    """
+    if not item.candidate.strip():
+        raise ItemError("the candidate is empty")
+    texts = (item.candidate, *(item.references if has_references else ()))
+    for place, text in enumerate(texts):
+        # Joiners and marks of an emoji are no word by themselves, though ``words`` keeps them.
+        if not any(map(str.isalnum, text)):
+            raise ItemError(f"{f'reference {place}' if place else 'the candidate'} has no words")
 
 
 def _check_unicode(item: Item) -> None:

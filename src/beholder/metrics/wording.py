@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -82,7 +83,7 @@ def compare_words(candidate: Reading, references: Sequence[Reading]) -> Wording:
     pairs = [_nearest(candidate, reference) for reference in references]
     best = np.max([forward for forward, _ in pairs], axis=0)
     recalls = [_mean(back, own) for (_, back), own in zip(pairs, references, strict=True)]
-    return Wording(_mean(best, candidate), float(np.mean(recalls)))
+    return Wording(_mean(best, candidate), math.fsum(recalls) / len(recalls))
 
 
 def recalled_by_peers(references: Sequence[Reading]) -> float:
@@ -95,7 +96,8 @@ def recalled_by_peers(references: Sequence[Reading]) -> float:
     for first, second in combinations(references, 2):
         forward, back = _nearest(first, second)
         among += [_mean(forward, first), _mean(back, second)]
-    return float(np.mean(among)) if among else 1.0
+    # Summed exactly, so that the order of references changes no digit.
+    return math.fsum(among) / len(among) if among else 1.0
 
 
 def peer_adjusted_recall(recall: float, peers: float) -> float:

@@ -109,9 +109,9 @@ def test_the_words_of_a_description_shuffled_fall_below_a_third() -> None:
 def test_the_signature_names_judge_and_encoder() -> None:
     signature = Accord().score_text(TEXT, OTHER).signature
     assert signature.startswith("accord|judge:builtin@")
-    assert f"|encoder:{minilm.identity()}+{entailment.identity()}|" in signature
+    assert f"|encoder:{minilm.identity()}+word_order.v1+{entailment.identity()}|" in signature
     plain = Accord(caution=0).score_text(TEXT, OTHER).signature
-    assert f"|encoder:{minilm.identity()}|" in plain
+    assert f"|encoder:{minilm.identity()}+word_order.v1|" in plain
 
 
 def test_the_signature_names_what_selects_sentences_whoever_judges() -> None:
@@ -120,7 +120,7 @@ def test_the_signature_names_what_selects_sentences_whoever_judges() -> None:
     assert own.startswith("builtin@")
     found = Accord(judge=f"scripted:{rules}").identities(Tools())
     assert found["judge"].startswith("scripted")
-    assert found["encoder"] == f"{minilm.identity()}+{entailment.identity()}+{own}"
+    assert found["encoder"] == f"{minilm.identity()}+word_order.v1+{entailment.identity()}+{own}"
 
 
 def test_scores_do_not_depend_on_what_is_scored_beside() -> None:

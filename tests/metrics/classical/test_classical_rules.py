@@ -56,6 +56,73 @@ class TestTokens:
         assert outcome.message == "reference 2 has no words"
 
 
+# "A woman in a red dress stands beside a car.", without and with spaces between the words.
+UNSPACED = {
+    "Thai": ("ผู้หญิงสวมชุดสีแดงยืนอยู่ข้างรถยนต์", "ผู้หญิง สวม ชุด สี แดง ยืน อยู่ ข้าง รถยนต์"),
+    "Lao": ("ແມ່ຍິງໃສ່ຊຸດສີແດງຢືນຢູ່ຂ້າງລົດ", "ແມ່ຍິງ ໃສ່ ຊຸດ ສີແດງ ຢືນ ຢູ່ ຂ້າງ ລົດ"),
+    "Khmer": ("ស្ត្រីពាក់រ៉ូបក្រហមឈរក្បែរឡាន", "ស្ត្រី ពាក់ រ៉ូប ក្រហម ឈរ ក្បែរ ឡាន"),
+    "Burmese": ("အမျိုးသမီးတစ်ဦးကားဘေးမှာရပ်နေသည်", "အမျိုးသမီး တစ်ဦး ကား ဘေး မှာ ရပ် နေ သည်"),
+}
+
+
+class TestLanguages:
+    @pytest.mark.parametrize("script", UNSPACED)
+    @pytest.mark.parametrize("name", ["bleu", "rouge", "meteor", "ter", "length"])
+    def test_a_script_without_spaces_is_refused_with_the_cause(
+        self, name: str, script: str
+    ) -> None:
+        whole, spaced = UNSPACED[script]
+        (outcome,) = metric(name).score([Item("a", whole, (whole,))])
+        assert isinstance(outcome, ItemFailure)
+        assert "the candidate has no spaces between words" in outcome.message
+        assert script in outcome.message
+        assert "tokenizer='space'" in outcome.message
+        (outcome,) = metric(f"{name}(tokenizer='space')").score([Item("a", spaced, (spaced,))])
+        assert isinstance(outcome, ItemScore)
+
+    @pytest.mark.parametrize("script", UNSPACED)
+    def test_words_between_spaces_are_words_in_every_script(self, script: str) -> None:
+        whole, spaced = UNSPACED[script]
+        assert value("rouge", spaced, spaced) == 1.0
+        assert value("chrf", whole, whole) == 1.0, "characters need no words"
+
+    @pytest.mark.parametrize(
+        "text", ["한국어를공부하는학생이책을읽고있다", "Donaudampfschifffahrtsgesellschaft"]
+    )
+    def test_a_long_word_of_another_script_is_a_word(self, text: str) -> None:
+        assert value("rouge", text, text) == 1.0
+
+    @pytest.mark.parametrize("language", ["th", "Hindi", "de", "zh-CN", "fr"])
+    def test_meteor_refuses_rows_of_a_language_that_it_is_not_made_for(self, language: str) -> None:
+        item = Item("a", "a red dog", ("a red dog",), group={"language": language})
+        (outcome,) = metric("meteor").score([item])
+        assert isinstance(outcome, ItemFailure)
+        assert "stemmer='english' and synonyms='wordnet'" in outcome.message
+        (outcome,) = metric("meteor(stemmer='none', synonyms='none')").score([item])
+        assert isinstance(outcome, ItemScore)
+        assert outcome.values["meteor"] == 1.0
+
+    @pytest.mark.parametrize(
+        ("language", "spec", "is_read"),
+        [
+            ("en", "meteor", True),
+            ("en-GB", "meteor(stemmer='porter')", True),
+            ("", "meteor", True),
+            ("hi", "meteor(stemmer='hindi', synonyms='none')", True),
+            ("hi", "meteor(stemmer='hindi')", False),
+            ("hi", "meteor(stemmer='german', synonyms='none')", False),
+            ("nl", "meteor(stemmer='dutch_porter', synonyms='none')", True),
+            ("unknown to us", "meteor", True),
+        ],
+    )
+    def test_meteor_reads_the_language_of_its_stemmer(
+        self, language: str, spec: str, is_read: bool
+    ) -> None:
+        item = Item("a", "a red dog", ("a red dog",), group={"language": language})
+        (outcome,) = metric(spec).score([item])
+        assert isinstance(outcome, ItemScore) == is_read
+
+
 class TestRouge:
     def test_longest_common_subsequence(self) -> None:
         # a b c b d a b against b d c a b a: 4, Cormen et al., Introduction to Algorithms

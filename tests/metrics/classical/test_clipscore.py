@@ -154,7 +154,7 @@ def test_each_picture_and_text_is_embedded_once(
 def test_empty_reference_is_a_reason(clip: Path, pictures: Path) -> None:
     (found,) = score("refclipscore", clip, pictures, [Item("x", "a dog", ("", "b"), ("a.png",))])
     assert isinstance(found, ItemFailure)
-    assert found.message == "a reference is empty"
+    assert found.message == "reference 1 has no words"
 
 
 def test_signature_names_the_model_by_its_files(clip: Path, pictures: Path) -> None:

@@ -150,7 +150,7 @@ def test_units_are_words_with_spans_and_verdicts() -> None:
 def test_a_text_without_words_is_a_failure_with_a_reason(text: str) -> None:
     with pytest.raises(ItemError, match="the candidate has no word"):
         score(text, ["dog"])
-    with pytest.raises(ItemError, match="the reference 2 has no word"):
+    with pytest.raises(ItemError, match="reference 2 has no words"):
         score("dog", ["dog", text])
 
 

@@ -91,9 +91,9 @@ def test_best_reference_counts_by_default_and_the_mean_when_asked() -> None:
     [
         ("  \n", ["Aaa."], "the candidate is empty"),
         (".", ["Aaa."], "the candidate has no word"),
-        ("Aaa.", ["?! ..."], "the reference 1 has no word"),
+        ("Aaa.", ["?! ..."], "reference 1 has no words"),
         ("Aaa.", [], "needs references"),
-        ("Aaa.", ["Aaa.", " "], "the reference 2 has no word"),
+        ("Aaa.", ["Aaa.", " "], "reference 2 has no words"),
         ("Aaa.", ["Aaa.", "Zzz."], "embedder 'ordered' knows no word of the reference 2"),
     ],
 )

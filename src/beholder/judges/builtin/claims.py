@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,9 @@ import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
+from beholder.grouping import by_key
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
+from beholder.judges.builtin.bearers import is_exchanged, without_bearers
 from beholder.judges.builtin.entailed import ask, log_odds
 from beholder.judges.builtin.findings import find
 from beholder.judges.builtin.numbers import number, table, whole
@@ -134,8 +136,13 @@ def probabilities(statements: Sequence[str], text: str, *, entail: bool = True) 
     """
     source = Source(analysed(text))
     there = set(source.text.words)
-    claims = analysed_claims.of([respelt(statement, there) for statement in statements])
-    return _likely(renumbered(claims, [source.text]), source, entail)
+    bare = [respelt(without_bearers(statement), there) for statement in statements]
+    claims = analysed_claims.of(bare)
+    chances = _likely(renumbered(claims, [source.text]), source, entail)
+    return [
+        min(chance, _EXCHANGED) if is_exchanged(statement, source.text) else chance
+        for chance, statement in zip(chances, statements, strict=True)
+    ]
 
 
 def _likely(
@@ -166,6 +173,7 @@ def matches(
     *,
     nearest: bool = False,
     entail: bool = True,
+    fit: Callable[[int, int], int | None] = lambda claim, reference: 0,
 ) -> list[int | None]:
     """For each claim the reference that says it, and not much more, or None.
 
@@ -175,7 +183,7 @@ def matches(
     whether it says the claim or not, where their words are alike at all.
     """
     claims = renumbered(claims, references)
-    close = close_to(claims, references)
+    close = [_fitting(place, near, fit) for place, near in enumerate(close_to(claims, references))]
     if nearest:
         return [next(iter(places), None) for places in close]
     cut = number(f"{_decision(entail)}_true")
@@ -201,18 +209,25 @@ def matches(
     return [next((i for i in near if fits(place, i)), None) for place, near in enumerate(close)]
 
 
+def _fitting(claim: int, near: Sequence[int], fit: Callable[[int, int], int | None]) -> list[int]:
+    """The references that are not of another bearer, those with the most of its features first."""
+    fits = {reference: fit(claim, reference) for reference in near}
+    kept = [(value, reference) for reference, value in fits.items() if value is not None]
+    return [reference for _, reference in sorted(kept, key=lambda pair: -pair[0])]
+
+
 def close_to(claims: Sequence[AnalysedText], references: Sequence[AnalysedText]) -> list[list[int]]:
     """For each claim the references whose words are near to its own, the nearest first.
 
-    One in the same words is the only one.
+    Those in the same words are the only ones.
     """
-    written = {_plain(view.graph.text): i for i, view in reversed(list(enumerate(references)))}
+    written = by_key((_plain(view.graph.text), i) for i, view in enumerate(references))
     alike = np.minimum(_alignment(claims, references), _alignment(references, claims).T)
     found = []
     for claim, row in zip(claims, alike, strict=True):
         same = written.get(_plain(claim.graph.text))
         close = np.argsort(-row, kind="stable")[:_CLOSE].tolist()
-        found.append([i for i in close if row[i] >= _ALIKE] if same is None else [same])
+        found.append([i for i in close if row[i] >= _ALIKE] if same is None else list(same))
     return found
 
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 from beholder.errors import ConfigError, ItemError
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.bearers import borne_statements, compatibility, without_bearers
 from beholder.judges.builtin.claims import matches, supported
 from beholder.judges.builtin.classes import sections
 from beholder.judges.builtin.findings import Finding, find
@@ -35,7 +36,6 @@ from beholder.judges.operations import (
     Verify,
 )
 from beholder.judges.operations.answer import CONTRADICTED, MET, NOT_MENTIONED
-from beholder.language import graph_statements
 from beholder.language.statements import Statement
 from beholder.language.unseen import MOOD, OPINIONS
 from beholder.text.languages import ENGLISH, language_named
@@ -129,15 +129,23 @@ def _decompose(asked: Decompose, _: bool) -> list[AtomicStatement]:
             seen(found, read),
             spans=found.spans,
         )
-        for found in graph_statements(graph)
+        for found in borne_statements(graph)
     ]
 
 
 def _match(asked: MatchStatements, entail: bool) -> list[int | None]:
     """For each claim the reference statement that says it, and not much more, or the nearest."""
     check_language(asked.language)
-    claims, references = analysed_claims.of(asked.claims), analysed_claims.of(asked.references)
-    return matches(claims, references, nearest=isinstance(asked, MatchNearest), entail=entail)
+    claims, references = (
+        analysed_claims.of([without_bearers(fact) for fact in facts])
+        for facts in (asked.claims, asked.references)
+    )
+
+    def fit(claim: int, reference: int) -> int | None:
+        return compatibility(asked.claims[claim], asked.references[reference], asked.references)
+
+    nearest = isinstance(asked, MatchNearest)
+    return matches(claims, references, nearest=nearest, entail=entail, fit=fit)
 
 
 def _verify(asked: Verify, entail: bool) -> list[bool]:

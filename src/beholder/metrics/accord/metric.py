@@ -18,7 +18,7 @@ from beholder.metrics.posh.scoring import RATES
 from beholder.metrics.tools import Tools
 from beholder.metrics.wording import Reading, compare_words, peer_adjusted_recall, read_all
 from beholder.records import Item, ItemScore
-from beholder.text.word_order import in_order
+from beholder.text import word_order
 
 if TYPE_CHECKING:
     from beholder.judges.builtin.analysed import AnalysedText
@@ -31,7 +31,7 @@ class AccordEvidence:
     Attributes:
         units: What PoSh found.
         candidate: The candidate, read.
-        references: Each reference, read.
+        references: Each distinct reference, read.
         excluded: See ``excluded``; 1 where a unit is contradicted.
         identities: Identity of each tool by the field that names it.
     """
@@ -109,7 +109,10 @@ class Accord(Metric[AccordEvidence]):
         self.bounds.check_words(texts, self.registered_name)
         # Units first: a text that is refused is not encoded.
         units = await self.units.gather(item, tools)
-        own, *others = await read_all(texts, tools.encoder(self.encoder))
+        # A reference that is there twice must not weigh twice.
+        references = [item.references[place] for place in units.plan.distinct]
+        encoder = tools.encoder(self.encoder)
+        own, *others = await read_all([item.candidate, *references], encoder)
         against = 0.0
         if self.caution:
             # A contradicted unit costs what the worst sentence could, so that none is compared.
@@ -123,6 +126,7 @@ class Accord(Metric[AccordEvidence]):
         from beholder.judges.builtin import numbers as builtin
 
         found = super().identities(tools)
+        found["encoder"] += f"+{word_order.IDENTITY}"
         if self.caution:
             found["encoder"] += f"+{entailment.identity()}"
             if not found["judge"].startswith("builtin"):  # it selects the nearest sentences
@@ -139,7 +143,7 @@ class Accord(Metric[AccordEvidence]):
         near = compare_words(evidence.candidate, evidence.references)
         words = f1(near.precision, peer_adjusted_recall(near.recall, evidence.units.plan.peers))
         sentence = compare_wholes(evidence.candidate, evidence.references)
-        kept = in_order(item.candidate, item.references)
+        kept = word_order.in_order(item.candidate, item.references)
         wrong = max(evidence.excluded, float(found.values["contradicted_rate"] > 0))
         # In texts with few words in common, sentences are often about different things.
         consistent = 1 - self.caution * wrong * words**4

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.errors import ItemError
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.records import Item, ItemScore
 
@@ -64,11 +63,9 @@ class _ImageTextMetric(Metric[Seen]):
         """Embed pictures and texts.
 
         Raises:
-            ItemError: A picture is missing or cannot be read, or a reference is empty.
+            ItemError: A picture is missing or cannot be read.
         """
         references = item.references if "references" in self.required_fields else ()
-        if not all(reference.strip() for reference in references):
-            raise ItemError("a reference is empty")
         model = tools.image_text(self.model)
         texts = [self.prefix + text for text in (item.candidate, *references)]
         pictures = await model.pictures(tools.pictures.files(item.images))

@@ -79,13 +79,7 @@ class Cosine(Metric[FloatArray]):
     values = (ValueInfo("cosine", "cosine of the whole texts"),)
 
     async def gather(self, item: Item, tools: Tools) -> FloatArray:
-        """Embed all texts, the candidate first.
-
-        Raises:
-            ItemError: A reference is empty.
-        """
-        if not all(reference.strip() for reference in item.references):
-            raise ItemError("a reference is empty")
+        """Embed all texts, the candidate first."""
         return await tools.embed(self.embedder, [item.candidate, *item.references])
 
     def score_item(self, item: Item, evidence: FloatArray) -> ItemScore:

@@ -10,11 +10,12 @@ from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
 from beholder.embed.base import FloatArray
-from beholder.errors import ConfigError
+from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Bounds, Tools, ValueInfo, param
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words
 from beholder.metrics.params import installed
 from beholder.records import Item, ItemScore
+from beholder.text.languages import ENGLISH, language_named
 from beholder.text.synonyms import IDENTITY as SYNONYMS
 from beholder.text.synonyms import senses
 
@@ -167,8 +168,9 @@ class METEOR(WordMetric):
     for English; its fourth stage, a table of paraphrases, is left out. Range 0..1, higher is
     better. The corpus value is made from summed counts.
 
-    Other languages: name a Snowball ``stemmer`` (or ``none``) and ``synonyms='none'``; words of
-    other scripts match by form in any case.
+    Other languages: name a Snowball ``stemmer`` (or ``none``) and ``synonyms='none'``. An item
+    whose row names a language that the stemmer or the synonyms are not made for is a failure. Where
+    rows name none, words of other scripts match by form.
 
     Source: Denkowski and Lavie 2014.
 
@@ -203,6 +205,28 @@ class METEOR(WordMetric):
         if self.synonyms != "none":
             found["synonyms"] = SYNONYMS
         return found
+
+    def check_tools(self, subject: Item, tools: Tools) -> None:
+        """Refuse an item in a language that the stemmer or the synonyms are not made for.
+
+        Raises:
+            ItemError: Names the language of the row, and the parameters to change.
+        """
+        super().check_tools(subject, tools)
+        language = language_named(subject.language)
+        if language is None:
+            return
+        unfit = []
+        if self.stemmer != "none" and language != _stemmed_language(self.stemmer):
+            unfit.append(f"stemmer={self.stemmer!r}")
+        if self.synonyms != "none" and language != ENGLISH:
+            unfit.append(f"synonyms={self.synonyms!r}")
+        if unfit:
+            fit = language.lower() if language.lower() in _snowball().algorithms() else "none"
+            raise ItemError(
+                f"meteor with {' and '.join(unfit)} does not read {language}, which the row says"
+                f" its texts are in; use meteor(stemmer={fit!r}, synonyms='none')"
+            )
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Align with each reference and keep the best."""
@@ -311,6 +335,11 @@ def stem(word: str, algorithm: str) -> str:
 @cache
 def _stemmer(algorithm: str) -> Any:
     return _snowball().stemmer(algorithm)
+
+
+def _stemmed_language(algorithm: str) -> str:
+    """The language that a Snowball algorithm is made for, as ``language_named`` names it."""
+    return {"porter": ENGLISH, "dutch_porter": "Dutch"}.get(algorithm, algorithm.capitalize())
 
 
 def _snowball() -> Any:

@@ -125,14 +125,8 @@ class ChrF(Metric[list[list[int]]]):
     corpus_values = (ValueInfo("corpus_chrf", "F of character runs, of summed counts"),)
 
     async def gather(self, item: Item, tools: Tools) -> list[list[int]]:
-        """Counts per reference: candidate's, reference's and shared runs of each length.
-
-        Raises:
-            ItemError: A text is empty.
-        """
+        """Counts per reference: candidate's, reference's and shared runs of each length."""
         candidate = _grams(item.candidate, self.char_order)
-        if not all(reference.strip() for reference in item.references):
-            raise ItemError("a reference is empty")
         return [
             _statistics(candidate, _grams(reference, self.char_order))
             for reference in item.references

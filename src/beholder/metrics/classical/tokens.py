@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,13 +41,47 @@ def item_words(item: Item, tokenizer: str) -> TokenizedTexts:
     """Both sides of an item as words.
 
     Raises:
-        ItemError: A text has no word (only punctuation or emoji, say).
+        ItemError: A text has no words, or no spaces between them.
     """
     sides = tuple(tokenize(text, tokenizer) for text in (item.candidate, *item.references))
     for place, words in enumerate(sides):
+        name = f"reference {place}" if place else "the candidate"
         if not words:
-            raise ItemError(f"{f'reference {place}' if place else 'the candidate'} has no words")
+            raise ItemError(f"{name} has no words")
+        script = unspaced_script(words) if tokenizer == "words" else None
+        if script is not None:
+            raise ItemError(
+                f"{name} has no spaces between words, as usual in {script} script, so that whole"
+                " phrases would count as words; put spaces between its words and use"
+                " tokenizer='space', or use chrf, which compares characters"
+            )
     return TokenizedTexts(sides[0], sides[1:])
+
+
+_UNSPACED = {
+    "Thai": re.compile("[\u0e00-\u0e7f]"),
+    "Lao": re.compile("[\u0e80-\u0eff]"),
+    "Burmese": re.compile("[\u1000-\u109f]"),
+    "Khmer": re.compile("[\u1780-\u17ff]"),
+}
+"""Scripts without spaces between words, and their letters. Han and kana are cut by ``words``."""
+_LONG = 12
+"""Mean length, in characters, that words of these scripts do not reach: it is 4 to 6."""
+
+
+def unspaced_script(words: Words) -> str | None:
+    """The script of a text that has phrases where words should be; None if it has words.
+
+    Args:
+        words: The text between white space and punctuation.
+    """
+    if all(map(str.isascii, words)):
+        return None
+    for script, letter in _UNSPACED.items():
+        lengths = [len(word) for word in words if letter.match(word)]
+        if lengths and sum(lengths) / len(lengths) > _LONG:
+            return script
+    return None
 
 
 @dataclass(frozen=True, slots=True)

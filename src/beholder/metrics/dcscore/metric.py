@@ -16,17 +16,24 @@ from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.dcscore.scoring import VALUES, reference_id, score_trials, score_units
 from beholder.metrics.dcscore.units import DCScoreEvidence, Direction, Pairing, fact_units
 from beholder.records import Item, ItemScore
-from beholder.text import without_marks
+from beholder.text import without_marks, word_order
 from beholder.text.languages import language_named
-from beholder.text.word_order import in_order
 
 _PUBLISHED_TEMPERATURES = {"match": 1.0, "verify": 0.3}
 
 _VALUES = (
     ValueInfo("f1", "harmonic mean of precision and recall"),
-    ValueInfo("precision", "share of predicted facts that are verified; low for hallucinations"),
+    ValueInfo(
+        "precision",
+        "share of predicted facts that are verified, times in_order of the detail; low for"
+        " hallucinations",
+    ),
     ValueInfo("recall", "reference facts that are covered by verified facts, extras counted in"),
-    ValueInfo("hallucination_rate", "1 - precision", higher_is_better=False),
+    ValueInfo(
+        "hallucination_rate",
+        "share of predicted facts that are not verified; words out of order do not change it",
+        higher_is_better=False,
+    ),
     ValueInfo("omission_rate", "share of reference facts without a match", higher_is_better=False),
     ValueInfo("dcscore", "mean of f1 and relevant_f1"),
     ValueInfo("relevant_f1", "f1 over facts that say what can be seen"),
@@ -41,7 +48,7 @@ class DCScore(Metric[DCScoreEvidence]):
 
     Each text is decomposed into the smallest facts, once. The predicted facts P are matched to the
     target facts T and verified against the picture or the other text. Precision is the share of P
-    that is verified (1 - precision: hallucination rate), recall what they cover of T together with
+    that is verified (the rest: hallucination rate), recall what they cover of T together with
     verified extras, f1 their harmonic mean; ``dcscore`` averages f1 over all and over relevant
     facts. Range 0..1, higher is better but for the two rates.
 
@@ -52,7 +59,8 @@ class DCScore(Metric[DCScoreEvidence]):
     reported in ``detail["flags"]``; ``on_empty="zero"`` makes it 0.
 
     An English candidate that has a reference's words out of order keeps down to a fifth of all
-    values but the two rates, as in PoSh: its words still make single facts.
+    values but the two rates, as in PoSh: its words still make single facts. The factor is
+    ``detail["in_order"]``.
 
     Several references: a candidate's fact is right if any of them (or the picture) supports it;
     matches and recall are per reference, and the best f1 or the mean counts. In both directions
@@ -157,10 +165,13 @@ class DCScore(Metric[DCScoreEvidence]):
         return self.pictured
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's; one that cannot see is refused here, before any work, if it will have to."""
+        """The judge's, and that of the rule for words out of order.
+
+        A judge that cannot see is refused here, before any work, if it will have to.
+        """
         if self.pictured and not tools.judge(self.judge).sees:
             raise self._cannot_see()
-        return super().identities(tools)
+        return super().identities(tools) | {"rules": f"{self.rules}@{word_order.IDENTITY}"}
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without what is asked for.
@@ -226,7 +237,7 @@ class DCScore(Metric[DCScoreEvidence]):
         values: dict[str, float] = {}
         chosen: dict[Direction, Pairing] = {}
         told: dict[str, Any] = {}
-        kept = in_order(item.candidate, item.references, item.language)
+        order_factor = word_order.in_order(item.candidate, item.references, item.language)
         for direction in self.directions:
             found = [
                 (pairing, self._trials(evidence, pairing))
@@ -249,7 +260,7 @@ class DCScore(Metric[DCScoreEvidence]):
                 )
                 defined = [value for value in column if not math.isnan(value)]
                 if defined:
-                    share = 1.0 if name.endswith("_rate") else kept
+                    share = 1.0 if name.endswith("_rate") else order_factor
                     values[prefix + name] = share * (sum(defined) / len(defined))
                 elif self.on_empty == "zero":
                     values[prefix + name] = 0.0
@@ -260,7 +271,11 @@ class DCScore(Metric[DCScoreEvidence]):
                 "flags": [*pairing.flags, *best["flags"]],
                 "variance": {k: v for k, v in best["variance"].items() if not math.isnan(v)},
             }
-        detail = {"verified_by": evidence.verified_by, "directions": told}
+        detail = {
+            "verified_by": evidence.verified_by,
+            "in_order": order_factor,
+            "directions": told,
+        }
         return ItemScore(values, fact_units(item, evidence, chosen), detail=detail)
 
     def _trials(self, evidence: DCScoreEvidence, pairing: Pairing) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ from beholder.errors import ItemError
 from beholder.judges import Grade
 from beholder.judges.operations import Aspect, Assess, AssessInContext, Assessment, GradeDescription
 from beholder.metrics import Metric, Tools, ValueInfo, param
+from beholder.metrics.base import check_words_in
 from beholder.metrics.judged.placement import context_of
 from beholder.records import Item, ItemScore
 
@@ -39,15 +40,12 @@ class ShowingMetric(Metric[E]):
         """Refuse an item without what is shown to the judge.
 
         Raises:
-            ItemError: Names the field, or says that the candidate or a reference is empty.
+            ItemError: Names the field, or the text that is empty or has no words.
         """
         for field in sorted(self.shown):
             if not getattr(item, field):
                 raise ItemError(f"{self.name} needs {field}, and this item has none")
-        if not item.candidate.strip():
-            raise ItemError("the candidate is empty")
-        if "references" in self.shown and not all(text.strip() for text in item.references):
-            raise ItemError("a reference is empty")
+        check_words_in(item, "references" in self.shown)
 
 
 @dataclass(frozen=True)

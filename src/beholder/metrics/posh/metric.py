@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,11 +19,11 @@ from beholder.language.links import coreference_identity
 from beholder.language.reading import GraphReader, english_graphs_together
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.posh import scoring
-from beholder.metrics.posh.plan import Ask, Grades, Plan, fixed_asks
+from beholder.metrics.posh.plan import Ask, Grades, Plan, distinct_places, fixed_asks
 from beholder.metrics.posh.published import Wording, as_made, f1
 from beholder.metrics.wording import peer_adjusted_recall, read_all, recalled_by_peers
 from beholder.records import Item, ItemScore
-from beholder.text.word_order import in_order
+from beholder.text import word_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ class PoSh(Metric[PoShEvidence]):
     whether the other text has it. Precision (low: mistakes) is the mean over the candidate's units,
     recall (low: omissions) over the reference's, f1 their harmonic mean. These are the values of
     the units alone, whoever judges, so judges can be compared: the mean of the units' ``score``,
-    each weighted by its ``detail["weight"]`` if there is one. ``lexical_weight`` gives a share
+    each weighted by its ``detail["weight"]`` if there is one, times ``detail["in_order"]`` of the
+    score (below 1 for a reference's words out of order). ``lexical_weight`` gives a share
     to a soft alignment of all words, where the judge can align them (the built-in one can).
 
     Range 0..1, higher is better. ``rules="fixed"`` rescales grades to 0..1 and asks for every unit;
@@ -99,7 +101,9 @@ class PoSh(Metric[PoShEvidence]):
         "builtin", "coreference of the graphs: builtin, none, fastcoref, or a registered name"
     )
     weighting: Literal["information", "equal"] = param(
-        "information", "rules='fixed': units count by the information of their words, or alike"
+        "information",
+        "rules='fixed': units count by the information of their words, contradicted ones five"
+        " times; equal: each counts once, the plain mean of the paper",
     )
     entity_weight: float = param(1.0, "rules='fixed': weight of entities")
     attribute_weight: float = param(1.0, "rules='fixed': weight of attributes")
@@ -191,11 +195,22 @@ class PoSh(Metric[PoShEvidence]):
             judge.check_can(Rewrite)
         if self.asking == "list":
             judge.check_can(PresenceList)
-        return super().identities(tools) | {
-            "presence_threshold": f"{self.threshold(judge):g}",
-            "coref": coreference_identity(self.coref),
-            "asking": self.asking,
-        }
+        return (
+            super().identities(tools)
+            | self._rule_identity
+            | {
+                "presence_threshold": f"{self.threshold(judge):g}",
+                "coref": coreference_identity(self.coref),
+                "asking": self.asking,
+            }
+        )
+
+    @property
+    def _rule_identity(self) -> dict[str, str]:
+        """The rule set with the rule for words out of order, which the published one lacks."""
+        if self.rules == "reference":
+            return {}
+        return {"rules": f"{self.rules}@{word_order.IDENTITY}"}
 
     async def gather(self, item: Item, tools: Tools) -> PoShEvidence:
         """Make the graphs and ask the judge, wave by wave.
@@ -212,7 +227,9 @@ class PoSh(Metric[PoShEvidence]):
         judge = tools.judge(self.judge)
         words = None
         if self.rules == "fixed" and self.lexical_weight > 0 and judge.can(AlignWords):
-            words = await judge.ask(AlignWords(item.candidate, item.references))
+            places = distinct_places(item.references)
+            references = tuple(item.references[place] for place in places)
+            words = await judge.ask(AlignWords(item.candidate, references))
         peers = words.peers if words else await self._peers(item, tools)
         plan = Plan(first, tuple(others), self.threshold(judge), words, peers)
         grades: dict[Ask, Grade] = {}
@@ -249,9 +266,10 @@ class PoSh(Metric[PoShEvidence]):
 
     async def _peers(self, item: Item, tools: Tools) -> float:
         """What the references recall of one another; 1 where that does not count."""
-        if len(item.references) == 1 or self.references != "peers" or self.rules != "fixed":
+        texts = [item.references[place] for place in distinct_places(item.references)]
+        if len(texts) == 1 or self.references != "peers" or self.rules != "fixed":
             return 1.0
-        return recalled_by_peers(await read_all(item.references, tools.encoder(self.encoder)))
+        return recalled_by_peers(await read_all(texts, tools.encoder(self.encoder)))
 
     def asks_instead(self, judge: Judge) -> bool:
         """Whether contradictions are a question of their own; the built-in judge reports them."""
@@ -303,6 +321,7 @@ class PoSh(Metric[PoShEvidence]):
         Raises:
             ItemError: No reference names anything (``rules="fixed"``).
         """
+        order_factor = 1.0
         if self.rules == "reference":
             precision, recall = self._published(plan, grades, self._wording(wordings or {}))
             p, r = precision.value, recall.value
@@ -312,12 +331,14 @@ class PoSh(Metric[PoShEvidence]):
             recall = scoring.fixed_recall(plan, grades, weighing, rule)
             precision = scoring.fixed_precision(plan, grades, weighing)
             p, r = self._beside_words(plan, precision.value, recall.value)
-            kept = in_order(plan.candidate.text, [graph.text for graph in plan.references])
-            p, r = kept * p, kept * r
+            texts = [graph.text for graph in plan.references]
+            order_factor = word_order.in_order(plan.candidate.text, texts)
+            p, r = order_factor * p, order_factor * r
         values = {"f1": f1(p, r), "precision": p, "recall": r}
         values |= scoring.rates(precision.units, recall.units)
         units = (*precision.units, *recall.units)
-        return ItemScore(values, units, self.signature(), scoring.graphs_detail(plan, units))
+        detail = scoring.graphs_detail(plan, units, order_factor)
+        return ItemScore(values, units, self.signature(self._rule_identity), detail)
 
     def _beside_words(self, plan: Plan, p: float, r: float) -> tuple[float, float]:
         """Precision and recall of units with the share of words, and beside the peers' recall."""
@@ -334,13 +355,20 @@ class PoSh(Metric[PoShEvidence]):
         self, plan: Plan, grades: Grades, wording: Wording
     ) -> tuple[scoring.Judged, scoring.Judged]:
         """Both sides under the published rules, with the candidate's units of its best pair."""
-        n = range(len(plan.references))
-        forward = [scoring.published_side(plan, grades, "candidate", i, wording) for i in n]
-        back = [scoring.published_side(plan, grades, "reference", i, wording) for i in n]
+        places = plan.distinct
+        forward = [scoring.published_side(plan, grades, "candidate", i, wording) for i in places]
+        back = [scoring.published_side(plan, grades, "reference", i, wording) for i in places]
         recalls = [side.value for side in back]
-        recall = float(np.mean(recalls)) if self.references == "mean" else max(recalls)
+        recall = max(recalls)
+        if self.references == "mean":
+            recall = math.fsum(recalls) / len(recalls)
         units = tuple(unit for side in back for unit in side.units)
-        return max(forward, key=lambda side: side.value), scoring.Judged(recall, units)
+        return max(forward, key=_closeness), scoring.Judged(recall, units)
+
+
+def _closeness(side: scoring.Judged) -> tuple[float, int]:
+    """The value, then the matches: the order of references must not decide which units count."""
+    return side.value, sum(unit.verdict == "match" for unit in side.units)
 
 
 async def contradicted_grades(judge: Judge, plan: Plan, grades: Grades) -> dict[Ask, Grade]:
@@ -356,7 +384,7 @@ async def contradicted_grades(judge: Judge, plan: Plan, grades: Grades) -> dict[
     Returns:
         The grades that change: those of units that a reference contradicts.
     """
-    places = range(len(plan.references))
+    places = plan.distinct
     questions = [
         question
         for _, question in plan.questions[0]
@@ -367,7 +395,7 @@ async def contradicted_grades(judge: Judge, plan: Plan, grades: Grades) -> dict[
         *(judge.ask(Contradict(questions, target)) for target in targets)
     )
     told = {}
-    for reference, (target, places_told) in enumerate(zip(targets, answers, strict=True)):
+    for reference, target, places_told in zip(places, targets, answers, strict=True):
         for question, place in zip(questions, places_told, strict=True):
             if place is not None:
                 ask = Ask("candidate", reference, question)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -63,10 +63,18 @@ class Plan:
         """The graphs as the published scorer sees them: the candidate's, then each reference's."""
         return tuple(map(PublishedGraph.of_scene_graph, (self.candidate, *self.references)))
 
+    @cached_property
+    def distinct(self) -> tuple[int, ...]:
+        """The places of the references, without those that repeat an earlier one.
+
+        A text that is there twice says nothing more, so it must not weigh twice in the recall.
+        """
+        return distinct_places([graph.text for graph in self.references])
+
     def pairs(self) -> list[tuple[Side, int]]:
-        """Both directions for each reference."""
-        places = range(len(self.references))
-        return [("candidate", i) for i in places] + [("reference", i) for i in places]
+        """Both directions for each distinct reference."""
+        candidate: list[tuple[Side, int]] = [("candidate", i) for i in self.distinct]
+        return candidate + [("reference", i) for i in self.distinct]
 
     def source(self, side: Side, reference: int) -> SceneGraph:
         """The graph whose units are looked for."""
@@ -84,6 +92,22 @@ class Plan:
     def target(self, side: Side, reference: int) -> SceneGraph:
         """The graph of the text in which they are looked for."""
         return self.references[reference] if side == "candidate" else self.candidate
+
+
+def distinct_places(texts: Sequence[str]) -> tuple[int, ...]:
+    """The places of texts that differ in more than case, white space and a full stop at the end.
+
+    Of texts that are alike the longest stands for all, the one with its full stop, wherever it is
+    in the list: the order of references must change no value.
+    """
+    places_by_text: defaultdict[str, list[int]] = defaultdict(list)
+    for place, text in enumerate(texts):
+        places_by_text[" ".join(text.casefold().split()).rstrip(" .")].append(place)
+
+    def rank(place: int) -> tuple[int, str, int]:
+        return -len(texts[place].strip()), texts[place], place
+
+    return tuple(sorted(min(places, key=rank) for places in places_by_text.values()))
 
 
 def unit_questions(graph: SceneGraph) -> list[tuple[GraphUnit, Question]]:

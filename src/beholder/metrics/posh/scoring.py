@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
-
-import numpy as np
 
 from beholder.errors import ItemError
 from beholder.judges import Grade
@@ -43,7 +42,8 @@ RATES = (
 
 CONTRADICTED = 5.0
 """What a unit counts that the other text excludes, against one that it does not state: a wrong fact
-is worse than a paraphrase that was not recognised. Chosen on half of ``suite minimal-pairs``."""
+is worse than a paraphrase that was not recognised. Chosen on half of ``suite minimal-pairs``. Only
+for ``weighting="information"``: with equal weights the values are the plain mean of the paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,8 @@ class Weighing:
 
     Attributes:
         kinds: Weight by kind.
-        information: Whether a unit counts by the information of its words instead of 1.
+        information: Whether a unit counts by the information of its words, and five times if it is
+            contradicted; otherwise every unit of a kind counts alike.
     """
 
     kinds: Mapping[str, float]
@@ -63,6 +64,11 @@ class Weighing:
         if not self.information:
             return self.kinds[kind]
         return self.kinds[kind] * sum(frequency.weights(lower_words(value)))
+
+    @property
+    def contradicted(self) -> float:
+        """The factor of a unit that the other text contradicts."""
+        return CONTRADICTED if self.information else 1.0
 
 
 @dataclass(frozen=True)
@@ -86,9 +92,14 @@ def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing) -> Judged:
     """
     units, parts = [], []
     for unit, question in plan.questions[0]:
-        asked = [grades[Ask("candidate", i, question)] for i in range(len(plan.references))]
-        best = max(range(len(asked)), key=lambda i: asked[i].value)
-        grade = asked[best]
+        asked = [grades[Ask("candidate", i, question)] for i in plan.distinct]
+        # Of equal grades the one that counts, then the sure one: the order of references must not
+        # decide whether the unit is left out.
+        place = max(
+            range(len(asked)),
+            key=lambda i: (asked[i].value, not asked[i].excused, asked[i].sure),
+        )
+        grade, best = asked[place], plan.distinct[place]
         if grade.excused:
             continue
         parts.append(unit)
@@ -98,7 +109,8 @@ def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing) -> Judged:
             if told:
                 grade = replace(grade, contradiction=told[0].contradiction, sure=True)
         about = {"weight": weighing.of(unit.kind, unit.value), "reference": best}
-        units.append(_unit(unit, "candidate", question.subject, grade, plan.threshold, about))
+        made = _unit(unit, "candidate", question.subject, grade, plan.threshold, about)
+        units.append(_weighed(made, weighing))
     return Judged(_mean(units), tuple(_folded(units, parts)))
 
 
@@ -112,16 +124,16 @@ def fixed_recall(
     """
     values: list[float] = []
     units: list[Unit] = []
-    for index, questions in enumerate(plan.questions[1:]):
+    for index in plan.distinct:
         own, parts = [], []
-        for unit, question in questions:
+        for unit, question in plan.questions[1 + index]:
             grade = grades[Ask("reference", index, question)]
             if grade.excused:
                 continue
             parts.append(unit)
             about = {"weight": weighing.of(unit.kind, unit.value)}
             said = (question.subject, grade, plan.threshold, about, index)
-            own.append(_unit(unit, "reference", *said))
+            own.append(_weighed(_unit(unit, "reference", *said), weighing))
         if own:
             values.append(_mean(own))
         units += _folded(own, parts)
@@ -130,7 +142,8 @@ def fixed_recall(
             "no reference names anything that could be looked for; the first begins "
             f"{plan.references[0].text.strip()[:40]!r}"
         )
-    return Judged(max(values) if rule == "best" else float(np.mean(values)), tuple(units))
+    value = max(values) if rule == "best" else math.fsum(values) / len(values)
+    return Judged(value, tuple(units))
 
 
 def published_side(
@@ -169,14 +182,20 @@ def _unit(
     contradicted = bool(grade.contradiction) and grade.sure and not present
     if contradicted:
         detail["contradiction"] = grade.contradiction
-        if "weight" in detail:  # the published rules count every unit alike
-            detail["weight"] *= CONTRADICTED
     score = (grade.value - LOWEST) / (HIGHEST - LOWEST)
     verdict = "match" if present else "omission" if side == "reference" else "unstated"
     if verdict == "unstated" and contradicted:
         verdict = "contradicted"
     spans = part.spans + grade.further
     return Unit(part.kind, part.text, side, spans, score, verdict, reference, detail)
+
+
+def _weighed(unit: Unit, weighing: Weighing) -> Unit:
+    """The unit with the weight that counts if the other text contradicts it."""
+    if "contradiction" not in unit.detail:
+        return unit
+    weight = unit.detail["weight"] * weighing.contradicted
+    return replace(unit, detail={**unit.detail, "weight": weight})
 
 
 def rates(candidate: Sequence[Unit], reference: Sequence[Unit]) -> dict[str, float]:
@@ -227,7 +246,7 @@ def _component(component: Component, side: Side, reference: int, threshold: floa
     return replace(unit, score=component.score / HIGHEST, reference_index=place)
 
 
-def graphs_detail(plan: Plan, units: Sequence[Unit]) -> dict[str, object]:
+def graphs_detail(plan: Plan, units: Sequence[Unit], in_order: float) -> dict[str, object]:
     """``ItemScore.detail`` of PoSh.
 
     Returns:
@@ -236,6 +255,8 @@ def graphs_detail(plan: Plan, units: Sequence[Unit]) -> dict[str, object]:
         - ``view``: ``"scene_graph"``.
         - ``presence_threshold``: grade from which a unit is present.
         - ``peers``: what the references recall of one another, 1 where that does not count.
+        - ``in_order``: the factor of precision and recall, 0.2..1; below 1 for a reference's words
+          out of order.
         - ``graphs``: the candidate's graph, then one per reference. Each has ``nodes``, with
           ``name``, ``unit`` (place in the item's units, or None) and ``attributes`` (places), and
           ``edges``: rows of subject, object, words, and place in the units or None.
@@ -248,6 +269,7 @@ def graphs_detail(plan: Plan, units: Sequence[Unit]) -> dict[str, object]:
         "view": "scene_graph",
         "presence_threshold": plan.threshold,
         "peers": plan.peers,
+        "in_order": in_order,
         "graphs": graphs,
     }
 

@@ -69,17 +69,13 @@ class AlignedMetric(Metric[VCSEvidence]):
 
     @abstractmethod
     def cut(self, name: str, text: str, tools: Tools) -> tuple[Sequence[Span], Sequence[str]]:
-        """Character range of each chunk of a text, and what to embed for it.
-
-        Raises:
-            ItemError: The text has no word.
-        """
+        """Character range of each chunk of a text with words, and what to embed for it."""
 
     async def gather(self, item: Item, tools: Tools) -> VCSEvidence:
         """Cut and embed all texts of an item.
 
         Raises:
-            ItemError: A text has no word, or none that the embedder knows.
+            ItemError: The embedder knows no word of a text.
         """
         texts = [("candidate", item.candidate)]
         texts += [(f"reference {i}", text) for i, text in enumerate(item.references, start=1)]

@@ -20,14 +20,17 @@ from beholder.metrics.vcs import scoring
 from beholder.metrics.vcs.evidence import AlignedMetric, VCSEvidence
 from beholder.metrics.vcs.findings import alignment_detail
 from beholder.records import Item, ItemScore, Span
-from beholder.text import Segment, words
-from beholder.text.word_order import in_order
+from beholder.text import Segment, word_order, words
 
 TOLERANCE = 1
 """Local chronology tolerance of the fixed rules by default; ``docs/vcs.md`` says why."""
 
 VALUES = (
-    ValueInfo("vcs", "Video Comprehension Score: (SAS + NAS - 1) / max(SAS, NAS), or 0"),
+    ValueInfo(
+        "vcs",
+        "Video Comprehension Score: (SAS + NAS - 1) / max(SAS, NAS), or 0; by rules='fixed' times"
+        " in_order of the detail",
+    ),
     ValueInfo("sas", "semantic alignment: (GAS - (1 - LAS)) / LAS, or 0"),
     ValueInfo("gas", "global alignment: cosine of the whole texts"),
     ValueInfo("las", "local alignment: harmonic mean of its precision and recall"),
@@ -103,17 +106,17 @@ class VCS(AlignedMetric):
         return super().config() | {"lct": self.tolerance}
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Those of the tools, and of the rules that cut short texts."""
-        found = super().identities(tools)
-        return found | {"rules": f"fixed@{CLAUSES}"} if self.rules == "fixed" else found
+        """Those of the tools, and of the rules that cut short texts and find words out of order."""
+        identities = super().identities(tools)
+        if self.rules == "fixed":
+            identities["rules"] = f"fixed@{CLAUSES}+{word_order.IDENTITY}"
+        return identities
 
     def cut(self, name: str, text: str, tools: Tools) -> tuple[Sequence[Span], Sequence[str]]:
         """Sentences or clauses of a text, grouped."""
         segments = tools.splitter(self.splitter).split(text)
         if self.rules == "fixed":
             segments = chunks_of(text, segments)
-        if not (segments and words(text)):
-            raise ItemError(f"the {name} has no word: VCS needs at least one sentence of words")
         starts = range(0, len(segments), self.chunk_size)
         groups = [segments[start : start + self.chunk_size] for start in starts]
         spans = [(group[0].start, group[-1].end) for group in groups]
@@ -130,11 +133,12 @@ class VCS(AlignedMetric):
         values, alignment = scored[best]
         if self.references == "mean":
             values = scoring.mean_values([values for values, _ in scored])
-        detail = alignment_detail(alignment, best)
+        order_factor = 1.0
         if self.rules == "fixed":
-            kept = in_order(item.candidate, item.references, item.language)
-            values = {**values, "vcs": values["vcs"] * kept}
+            order_factor = word_order.in_order(item.candidate, item.references, item.language)
+            values = {**values, "vcs": values["vcs"] * order_factor}
         units = self.chunk_units(item, evidence, alignment, best)
+        detail = {**alignment_detail(alignment, best), "in_order": order_factor}
         return ItemScore(values, units, detail=detail)
 
     def score_embeddings(

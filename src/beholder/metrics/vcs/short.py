@@ -12,7 +12,6 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
-from beholder.errors import ItemError
 from beholder.metrics import Bounds, Tools, param
 from beholder.metrics.base import f1
 from beholder.metrics.vcs import scoring
@@ -84,8 +83,6 @@ class VCSShort(AlignedMetric):
     def cut(self, name: str, text: str, tools: Tools) -> tuple[Sequence[Span], Sequence[str]]:
         """The words of a text without stop words."""
         found, spans = content_words(text, self.stop_words)
-        if not found:
-            raise ItemError(f"the {name} has no word: VCS-short needs at least one")
         return spans, found
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:

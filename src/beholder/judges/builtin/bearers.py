@@ -1,0 +1,309 @@
+"""Who has or does what: facts name the bearer among things of one name, and exchanges are seen.
+
+A fact such as "The woman pours the water." is true of either of two women. The built-in judge
+therefore writes "The woman (in the blue dress) pours the water.". The words in brackets decide
+nothing by themselves: the fact without them is looked for as any other, and is then wrong if the
+other text tells the women apart by the same words and says the fact of another one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from beholder.judges.builtin.analysed import AnalysedText, verb_similarity
+from beholder.judges.builtin.lexis import said_in, tie
+from beholder.judges.builtin.numbers import number
+from beholder.judges.builtin.predicates import alike_predicates
+from beholder.judges.builtin.reading import analysed_claims
+from beholder.language.graph import Attribute, Relation, SceneGraph
+from beholder.language.statements import Statement, graph_statements
+from beholder.records import Span
+
+_SAME = number("decide.same")
+_MOST_FEATURES = 3
+"""Features in one pair of brackets, so that facts stay short."""
+_BRACKETS = re.compile(r"([\w-]+) \(([^()]+)\)")
+
+
+def borne_statements(graph: SceneGraph) -> tuple[Statement, ...]:
+    """The statements of a graph; things that share their name are named with what is theirs."""
+    return graph_statements(graph, _Features(graph).words)
+
+
+class _Features:
+    """What sets the things of a graph apart from others of their name.
+
+    Args:
+        graph: The graph.
+    """
+
+    def __init__(self, graph: SceneGraph) -> None:
+        self._graph = graph
+        self._named: defaultdict[str, list[int]] = defaultdict(list)
+        for entity in graph.entities:
+            if entity.kind == "thing" and entity.polarity and entity.member_of is None:
+                self._named[entity.name].append(entity.index)
+        # Per entity its features: a key to compare with namesakes, the words, and the fact.
+        self._facts: defaultdict[int, list[tuple[Hashable, str, object]]] = defaultdict(list)
+        for attribute in graph.attributes:
+            if attribute.polarity and self._is_sure(attribute.entity, attribute):
+                key = (attribute.kind, attribute.value)
+                self._facts[attribute.entity].append((key, attribute.text, attribute))
+        for relation in graph.relations:
+            names = {graph.entities[end].name for end in (relation.subject, relation.object)}
+            worded = relation.polarity and relation.kind != "possessive" and relation.text
+            if worded and len(names) == 2 and self._is_sure(relation.subject, relation):
+                self._facts[relation.subject].append(self._feature(relation))
+
+    def _is_sure(self, index: int, fact: Attribute | Relation) -> bool:
+        """Return whether no namesake is named between a thing and what is said of it.
+
+        Of two clauses joined by "and", the parse may give the verb of the second to the subject of
+        the first.
+        """
+        if not fact.spans or fact.rule == "modifier":
+            return True
+        start = fact.spans[0][0]
+        namesakes = self._named.get(self._graph.entities[index].name, [])
+        latest = {
+            other: _latest_mention(self._graph, other, start) for other in {index, *namesakes}
+        }
+        return latest[index] == max(latest.values())
+
+    def _feature(self, relation: Relation) -> tuple[Hashable, str, Relation]:
+        other = self._graph.entities[relation.object]
+        qualities = [
+            a.value
+            for a in self._graph.attributes_of(other.index)
+            if a.kind == "quality" and a.polarity
+        ]
+        words = " ".join([*qualities, other.name])
+        return (relation.predicate, words), f"{relation.text} the {words}", relation
+
+    def words(self, index: int, fact: Attribute | Relation) -> str:
+        """The features that no namesake has, without the fact itself; empty if it has none."""
+        entity = self._graph.entities[index]
+        namesakes = [other for other in self._named.get(entity.name, ()) if other != index]
+        known = index in self._named.get(entity.name, ())
+        subject = fact.entity if isinstance(fact, Attribute) else fact.subject
+        if not (namesakes and known and self._is_sure(subject, fact)):
+            return ""
+        theirs = {key for other in namesakes for key, _, _ in self._facts[other]}
+        own = [
+            words
+            for key, words, other in self._facts[index]
+            if key not in theirs and other is not fact and not set("(),") & set(words)
+        ]
+        return ", ".join(dict.fromkeys(own[:_MOST_FEATURES]))
+
+
+def _latest_mention(graph: SceneGraph, index: int, before: int) -> int:
+    """Where a thing was last named before a character; -1 if it was not."""
+    starts = [mention.span[0] for mention in graph.entities[index].mentions]
+    return max((start for start in starts if start < before), default=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """A thing that a fact names with what is its own.
+
+    Attributes:
+        head: Its noun, lower case.
+        features: What it has or does: values, or things with their qualities.
+    """
+
+    head: str
+    features: tuple[str, ...]
+
+
+def without_bearers(fact: str) -> str:
+    """A fact without the words in brackets."""
+    return _BRACKETS.sub(r"\1", fact)
+
+
+@lru_cache(maxsize=1 << 12)
+def bearers(fact: str) -> tuple[Bearer, ...]:
+    """The things that a fact names with words in brackets."""
+    return tuple(
+        # Of "in the blue dress" the thing counts: others write "wearing a blue dress".
+        Bearer(head.lower(), tuple(part.rpartition(" the ")[2] for part in features.split(", ")))
+        for head, features in _BRACKETS.findall(fact)
+    )
+
+
+def is_exchanged(fact: str, text: AnalysedText) -> bool:
+    """Whether a text says a fact of another thing than the one that the fact names in brackets."""
+    borne = _by_head(fact)
+    if not borne:
+        return False
+    (claim,) = analysed_claims.of([without_bearers(fact)])
+    for unit in claim.units:
+        if unit.kind == "entity" or not unit.polarity:
+            continue
+        if unit.object is None:
+            pairs = _having(claim, unit.value, unit.subject, text)
+        else:
+            pairs = _related(claim, unit.text, text)
+        for end in (0, 1):
+            index = (unit.subject, unit.object)[end]
+            bearer = None if index is None else borne.get(_head(claim, index))
+            meant = None if bearer is None else _meant(bearer, text)
+            if meant is None or not pairs:
+                continue
+            others = {pair[end] for pair in pairs if _is_named(text, pair[end], bearer)}
+            if others and not _has(meant, end, pairs, claim, unit.object, borne, text):
+                return True
+    return False
+
+
+def _by_head(fact: str) -> dict[str, Bearer]:
+    """The bearers of a fact by noun, without two of one noun: it is not clear which is which."""
+    counts = Counter(bearer.head for bearer in bearers(fact))
+    return {bearer.head: bearer for bearer in bearers(fact) if counts[bearer.head] == 1}
+
+
+def _head(claim: AnalysedText, index: int) -> str:
+    mention = claim.graph.entities[index].mentions[0].text
+    return mention.lower().split()[-1]
+
+
+def _is_named(text: AnalysedText, index: int | None, bearer: Bearer | None) -> bool:
+    if index is None or bearer is None:
+        return False
+    entity = text.graph.entities[index]
+    return entity.polarity and tie(bearer.head, entity.head.lower()) == "same"
+
+
+def _meant(bearer: Bearer, text: AnalysedText) -> int | None:
+    """The thing of a text that has most of a bearer's features; None if it is not clear which."""
+    named = [e.index for e in text.graph.entities if _is_named(text, e.index, bearer)]
+    if len(named) < 2:
+        return None
+    scores = {index: _n_held(bearer, index, text) for index in named}
+    best = max(scores.values())
+    leaders = [index for index, score in scores.items() if score == best]
+    return leaders[0] if best and len(leaders) == 1 else None
+
+
+def _n_held(bearer: Bearer, index: int, text: AnalysedText) -> int:
+    """How many features of a bearer a thing of a text has."""
+    profiles = [said.value for said in text.properties if said.entity == index and said.polarity]
+    for _, unit, _ in text.relations:
+        ends = (unit.subject, unit.object)
+        sure = unit.polarity and _is_nearest(unit.subject, unit.spans, text)
+        if index in ends and unit.object is not None and sure:
+            other = unit.object if unit.subject == index else unit.subject
+            profiles.append(_profile(other, text))
+    held = said_in(list(bearer.features), profiles) if profiles else None
+    return 0 if held is None else int((held.max(axis=1) >= _SAME).sum())
+
+
+def _profile(index: int, text: AnalysedText) -> str:
+    """What is said of a thing, with its name, as words."""
+    qualities = [said.value for said in text.properties if said.entity == index and said.polarity]
+    return " ".join([text.graph.entities[index].name, *qualities])
+
+
+_Pairs: TypeAlias = list[tuple[int, int | None]]
+
+
+def _is_nearest(index: int, spans: Sequence[Span], text: AnalysedText) -> bool:
+    """Return whether no other thing of its noun is named between a thing and its fact."""
+    entities, start = text.graph.entities, spans[0][0] if spans else 0
+    own = _latest_mention(text.graph, index, start)
+    rivals = (e.index for e in entities if e.index != index and e.head == entities[index].head)
+    return own < 0 or all(_latest_mention(text.graph, rival, start) < own for rival in rivals)
+
+
+def _having(claim: AnalysedText, value: str, subject: int, text: AnalysedText) -> _Pairs:
+    """The things of a text, called as the subject, that have a value."""
+    said = [found for found in text.properties if found.polarity]
+    if not said:
+        return []
+    (row,) = said_in([value], [found.value for found in said])
+    head = _head(claim, subject)
+    return [
+        (found.entity, None)
+        for found, alike in zip(said, row.tolist(), strict=True)
+        if alike >= _SAME
+        and tie(head, text.graph.entities[found.entity].head.lower()) == "same"
+        and _is_nearest(found.entity, found.spans, text)
+    ]
+
+
+def _related(claim: AnalysedText, words: str, text: AnalysedText) -> _Pairs:
+    """The ends of the relations of a text that say a relation of the claim, in its direction."""
+    verbs = verb_similarity(claim, text)
+    found: _Pairs = []
+    for row, (_, unit, predicate) in enumerate(claim.relations):
+        if unit.text != words or unit.object is None:
+            continue
+        heads = (_head(claim, unit.subject), _head(claim, unit.object))
+        for column, (_, said, other) in enumerate(text.relations):
+            if said.object is None or not said.polarity:
+                continue
+            if not _is_nearest(said.subject, said.spans, text):
+                continue
+            straight, crossed = alike_predicates(predicate, other, verbs.item(row, column))
+            for holds, ends in (
+                (straight, (said.subject, said.object)),
+                (crossed, (said.object, said.subject)),
+            ):
+                names = [text.graph.entities[end].head.lower() for end in ends]
+                if holds and all(tie(a, b) == "same" for a, b in zip(heads, names, strict=True)):
+                    found.append(ends)
+    return found
+
+
+def _has(
+    meant: int,
+    end: int,
+    pairs: _Pairs,
+    claim: AnalysedText,
+    object_: int | None,
+    borne: dict[str, Bearer],
+    text: AnalysedText,
+) -> bool:
+    """Whether the thing that is meant has the fact, as far as the ends of the fact are clear."""
+    mates = {pair[1 - end] for pair in pairs if pair[end] == meant}
+    if not mates:
+        return False
+    if object_ is None:
+        return True
+    other = borne.get(_head(claim, object_)) if end == 0 else None
+    mate = None if other is None else _meant(other, text)
+    return mate is None or mate in mates
+
+
+def compatibility(fact: str, reference: str, references: Sequence[str]) -> int | None:
+    """How many features two facts share in their brackets; None if another reference shares more.
+
+    Args:
+        fact: A fact.
+        reference: A fact of the other text that says the same without the brackets.
+        references: All facts of the other text.
+    """
+    if fact == reference:
+        return len(fact)  # more than any features: a text has all its own facts
+    theirs = _by_head(reference)
+    total = 0
+    for bearer in _by_head(fact).values():
+        other = theirs.get(bearer.head)
+        if other is None:
+            continue
+        shared = _n_shared(bearer, other)
+        for rival in references:
+            for named in bearers(rival):
+                if named.head == bearer.head and _n_shared(bearer, named) > shared:
+                    return None
+        total += shared
+    return total
+
+
+def _n_shared(a: Bearer, b: Bearer) -> int:
+    return int((said_in(list(a.features), list(b.features)).max(axis=1) >= _SAME).sum())
