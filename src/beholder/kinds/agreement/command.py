@@ -333,7 +333,7 @@ def _compare_suite(
 
     from beholder.kinds.agreement import agreement_suite as suite
     from beholder.kinds.agreement.agree import asked
-    from beholder.kinds.agreement.suite_page import measures_table, suite_table, write_suite
+    from beholder.kinds.agreement.suite_page import measures_table, suite_tables, write_suite
     from beholder.report.study_tables import write_tables
     from beholder.run.session import default_out
     from beholder.terminal.progress import TerminalProgress
@@ -362,11 +362,11 @@ def _compare_suite(
         _say_failures(run)
         close(run, progress)
     report = suite.together(config, found)
-    table = suite_table(report)
+    tables = suite_tables(report)
     plain = msgspec.to_builtins(report)
-    _tell("Agreement of metrics with people", plain, [table], drawing, tell)
+    _tell("Agreement of metrics with people", plain, tables, drawing, tell)
     place = drawing.tables or config.out / "tables"
-    written = write_tables([table, measures_table(report)], place)
+    written = write_tables([*tables, measures_table(report)], place)
     say(f"tables: {place} ({len(written)} files)")
     if not drawing.no_report:
         say(f"report: {write_suite(report, config.out / 'suite.html')}")
