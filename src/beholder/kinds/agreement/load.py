@@ -202,6 +202,8 @@ def _known_items(known: HumanSet, data: str, columns: Mapping[str, str]) -> Iter
             yield from known.read(path)
     except (DataError, ConfigError):
         raise
+    except ItemError as error:
+        raise DataError(data, str(error)) from error
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         missing = f": field {error.args[0]!r} is missing" if isinstance(error, KeyError) else ""
         raise DataError(
