@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from beholder.errors import ConfigError
 from beholder.spec import listed
 from beholder.terminal.groups import (
+    ROWS,
     ItemDataGroup,
     JudgeGroup,
     Markdown,
@@ -71,7 +72,7 @@ class JudgmentGroup:
     published: bool = False
     judges: bool = False
     expert: str | None = None
-    subset: Path | None = None
+    subset: Annotated[Path | None, Parameter(group=ROWS)] = None
     suite: Path | None = None
 
     def __post_init__(self) -> None:
