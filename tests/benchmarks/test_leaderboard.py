@@ -191,7 +191,7 @@ def test_a_figure_shows_systems_with_their_intervals(tmp_path: Path) -> None:
     figure = standing_figure([_board(poor, good, none)])
     (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["good", "poor"]
-    drawn = [(list(line.get_xdata()), list(line.get_ydata())) for line in axes.get_lines()]
+    drawn = [tuple(map(list, line.get_data())) for line in axes.get_lines()]
     # The best on top: its mean 0.75, and the ends of a bootstrap of two pictures.
     assert drawn == [
         ([0.5, 1.0], [0, 0]), ([0.75], [0]), ([0.25, 0.5], [1, 1]), ([0.375], [1]),

@@ -156,10 +156,9 @@ def elo_replicates(
         with np.errstate(over="ignore"):  # an expected score of 1 / (1 + infinity) is 0
             played = _play(draws, a, b, score, (4.0, 400.0, 10.0, 1000.0))
         passes = played.reshape(len(part), n_passes, len(systems))
-        absent = np.isnan(passes).all(axis=1)
-        part[:] = np.where(
-            absent, np.nan, np.nanmedian(np.where(absent[:, None], 0, passes), axis=1)
-        )
+        absent = np.isnan(passes).all(axis=1, keepdims=True)
+        medians = np.nanmedian(np.where(absent, 0.0, passes), axis=1, keepdims=True)
+        part[:] = np.where(absent, np.nan, medians)[:, 0]
     return ratings
 
 

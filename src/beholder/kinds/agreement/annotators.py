@@ -184,7 +184,7 @@ def _annotator(item: Item) -> str:
 def _numbers(item: Item, question: str) -> list[float]:
     """The labels of an item: one, or one of each annotator; empty for what is no number."""
     value = item.judgments.get(question)
-    values = value if isinstance(value, list | tuple) else [value]
+    values: Sequence[Any] = value if isinstance(value, list | tuple) else [value]
     numeric = all(
         isinstance(label, int | float) and not isinstance(label, bool) for label in values
     )
@@ -263,8 +263,13 @@ def _alpha(rows: Sequence[Row]) -> Cells:
 
 def _systems(item: Item) -> tuple[str, str]:
     """The systems of a pair of texts; the columns of the texts where rows name none."""
-    names = item.judgments | item.meta
+    names = {**item.meta, **item.judgments}
     return str(names.get("model1", "candidate")), str(names.get("model2", "candidate_b"))
+
+
+def _texts(item: Item) -> tuple[Source, frozenset[str]]:
+    """The source and both texts of a pair, in whichever order."""
+    return item.source, frozenset((item.candidate, str(item.meta["candidate_b"])))
 
 
 def _prefer(question: str, pairs: Sequence[Item]) -> Iterator[Cells]:
@@ -273,29 +278,24 @@ def _prefer(question: str, pairs: Sequence[Item]) -> Iterator[Cells]:
     by_systems = by_key((tuple(sorted(_systems(item), key=order.index)), item) for item in pairs)
     for (system, against), items in by_systems.items():
         signed = [
-            (item.source, value if _systems(item)[0] == system else -value)
+            (item, value if _systems(item)[0] == system else -value)
             for item in items
             for value in _numbers(item, question)
         ]
         if not signed:
             continue
-        sources, values = zip(*signed, strict=True)
-        by_texts = by_key((label.texts, label.value) for label in _labels(items, question))
+        values = [value for _, value in signed]
+        sources = [item.source for item, _ in signed]
+        by_texts = by_key((_texts(item), value) for item, value in signed)
         yield {
             "question": question,
             "system": system,
             "against": against,
             **estimate_cells("preference", mean_interval(values, clusters=sources)),
-            **_alpha([(texts[0], labels) for texts, labels in by_texts.items()]),
+            **_alpha([(source, labels) for (source, _), labels in by_texts.items()]),
             "n_judgments": len(values),
             "n_pairs": len(by_texts),
         }
-
-
-def _spans(item: Item, label: Label, side: str, protocol: MarkProtocol) -> list[TokenSpan]:
-    text = item.candidate if side == "candidate" else item.references[0]
-    marks = [(int(start), int(end)) for start, end in item.judgments[label]]
-    return touched(protocol.parts(item, text), marks)
 
 
 def _agree_on_marks(items: Sequence[Item], protocol: MarkProtocol, expert: str | None) -> Table:
