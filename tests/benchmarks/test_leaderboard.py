@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from msgspec import structs
 
@@ -191,10 +192,10 @@ def test_a_figure_shows_systems_with_their_intervals(tmp_path: Path) -> None:
     figure = standing_figure([_board(poor, good, none)])
     (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["good", "poor"]
-    drawn = [tuple(map(list, line.get_data())) for line in axes.get_lines()]
+    drawn = [np.asarray(line.get_xydata()).tolist() for line in axes.get_lines()]
     # The best on top: its mean 0.75, and the ends of a bootstrap of two pictures.
     assert drawn == [
-        ([0.5, 1.0], [0, 0]), ([0.75], [0]), ([0.25, 0.5], [1, 1]), ([0.375], [1]),
+        [[0.5, 0], [1.0, 0]], [[0.75, 0]], [[0.25, 1], [0.5, 1]], [[0.375, 1]],
     ]  # fmt: skip
     path = tmp_path / "figures" / "systems.svg"
     write_standing_figure([_board(poor, good)], path)
