@@ -7,12 +7,14 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from msgspec import structs
 
 from beholder.errors import ConfigError, RunError
 from beholder.kinds.scores.door import score
 from beholder.records import Item, ItemFailure, ItemScore
+from beholder.report.standing_figure import standing_figure, write_standing_figure
 from beholder.report.study_tables import latex
 from beholder.report.tables import leaderboard_tables
 from beholder.run import manifest
@@ -181,3 +183,25 @@ def test_systems_by_metrics_are_a_table_for_a_paper(tmp_path: Path) -> None:
     assert low.startswith(r"low & 0.250$^{\dagger}$")
     assert r"\toprule" in lines
     assert "★" not in latex(tables[0])
+
+
+def test_a_figure_shows_systems_with_their_intervals(tmp_path: Path) -> None:
+    good = _run(tmp_path / "good", {"a": 0.5, "b": 1.0})
+    poor = _run(tmp_path / "poor", {"a": 0.25, "b": 0.5})
+    none = _run(tmp_path / "no$core$", {"a": None, "b": None})
+    figure = standing_figure([_board(poor, good, none)])
+    (axes,) = figure.axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["good", "poor"]
+    drawn = [np.asarray(line.get_xydata()).tolist() for line in axes.get_lines()]
+    # The best on top: its mean 0.75, and the ends of a bootstrap of two pictures.
+    assert drawn == [
+        [[0.5, 0], [1.0, 0]], [[0.75, 0]], [[0.25, 1], [0.5, 1]], [[0.375, 1]],
+    ]  # fmt: skip
+    path = tmp_path / "figures" / "systems.svg"
+    write_standing_figure([_board(poor, good)], path)
+    assert "<svg" in path.read_text("utf-8")
+    assert [file.name for file in path.parent.iterdir()] == ["systems.svg"]
+    with pytest.raises(ConfigError, match=r"expected a file that ends in svg, png, pdf"):
+        write_standing_figure([_board(poor, good)], tmp_path / "systems.txt")
+    with pytest.raises(ConfigError, match="no system has a score to draw"):
+        write_standing_figure([_board(none)], path)

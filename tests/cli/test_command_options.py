@@ -31,11 +31,11 @@ OPTIONS = {
     "report": "--figures --output -o",
     "compare": "--allow-different --json --label --labels --markdown --output --tables -o",
     "agree": (
-        "--base-url --key-env --cache --control --data --dry-run --embedder --json --judge --judges --statistic "
+        "--base-url --key-env --cache --control --data --dry-run --embedder --expert --json --judge --judges --statistic "
         "--label --labels --limit --map --markdown --max-cost --media-root --metric --no-figures --output --published "
-        "--resamples --suite --tables --workers -m -o"
+        "--resamples --subset --suite --tables --workers -m -o"
     ),
-    "leaderboard": "--json --label --labels",
+    "leaderboard": "--figure --json --label --labels",
     "rank": (
         "--engine --address --parts --ablate --allow-failed --base-url --key-env --cache --concurrency --dry-run --embedder "
         "--media-root --json --judge --language --max-cost --output --resamples --scorer "

@@ -214,6 +214,7 @@ def leaderboard(
     /,
     *,
     latex: Path | None = None,
+    figure: Path | None = None,
     markdown: Markdown = None,
     people: LabelGroup = LabelGroup(),
     tables: TablesGroup = TablesGroup(),
@@ -228,9 +229,11 @@ def leaderboard(
     Args:
         runs: Runs of `score`: one system each, or items with group.system.
         latex: LaTeX file (booktabs) of systems by metrics, the best values in bold.
+        figure: SVG, PNG or PDF file of systems by score, with intervals (extra plots).
     """
     from beholder import files as texts
     from beholder.report.markdown import summed_up
+    from beholder.report.standing_figure import write_standing_figure
     from beholder.report.study_tables import latex as as_latex
     from beholder.report.tables import leaderboard_tables, systems_by_metric
     from beholder.run.leaderboard import leaderboard as rank
@@ -249,5 +252,8 @@ def leaderboard(
     if latex is not None:
         texts.write_text(latex, as_latex(systems_by_metric(boards)))
         say(f"table: {latex}")
+    if figure is not None:
+        write_standing_figure(boards, figure)
+        say(f"figure: {figure}")
     tables.write(found)
     return say_problems(problems)
