@@ -16,8 +16,10 @@ from beholder.records import Item, MetricResult
 from beholder.rounding import fixed
 from beholder.run import manifest
 from beholder.run.compare import compare
+from beholder.run.pairs import pair_subjects
 from beholder.run.scores import ScoreConfig, Until, reached
 from beholder.run.store import Store
+from beholder.run.subjects import ITEM
 from beholder.spec import with_value
 from beholder.stats.sequences import GRID
 from beholder.tables import Table, declared
@@ -222,7 +224,7 @@ def gates_table(checked: Iterable[PassedGate]) -> Table:
 
 def check_other(
     config: ScoreConfig, other: Path | None, margin: float, items: Iterable[Item]
-) -> None:
+) -> str:
     """Refuse, before anything is scored, a run that ``worse_than`` cannot compare with.
 
     Args:
@@ -230,6 +232,9 @@ def check_other(
         other: The run to compare with; None if there is none.
         margin: As for ``worse_than``.
         items: The items of the new run; read only if there is a run to compare with.
+
+    Returns:
+        A caution on how texts are paired; empty without.
 
     Raises:
         RunError: It is no run of scores.
@@ -242,14 +247,14 @@ def check_other(
     if other is None:
         if margin:
             raise ConfigError(f"--margin {margin} belongs to --worse-than RUN")
-        return
+        return ""
     if other.resolve() == config.out.resolve():
         raise ConfigError(f"--worse-than {other} is the run itself: name another one")
     tools = config.means.tools()
     with Store.read(other) as store:
         manifest.check_kind(other, KIND.name)
         there = {asker.name: store.signatures(asker.name) for asker in store.askers()}
-        ids = {item.id for _, item in store.items()}
+        items_there = list(store.items())
     for metric in config.metrics:
         if metric.name not in there:
             raise ConfigError(
@@ -263,12 +268,15 @@ def check_other(
                 f"--worse-than {other}: {metric.name} was made in another way: {' ; '.join(made)}"
                 f" there, {own} here; score the data of {other} again"
             )
-    common = {item.source for item in items if item.id in ids}
+    here = list(items)
+    pairing = pair_subjects(items_there, enumerate(here), ITEM, (other, config.data))
+    common = {here[place].source for _, place in pairing.common}
     if len(common) < 2:
         raise ConfigError(
-            f"--worse-than {other}: of {config.data}, texts of {len(common)} pictures have an id of"
+            f"--worse-than {other}: of {config.data}, texts of {len(common)} pictures belong to"
             " that run, and at least 2 are needed; give a text the same id under both systems"
         )
+    return pairing.note
 
 
 def worse_than(
