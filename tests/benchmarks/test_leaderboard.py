@@ -181,3 +181,28 @@ def test_systems_by_metrics_are_a_table_for_a_paper(tmp_path: Path) -> None:
     assert low.startswith(r"low & 0.250$^{\dagger}$")
     assert r"\toprule" in lines
     assert "★" not in latex(tables[0])
+
+
+def test_equal_means_are_both_the_best(tmp_path: Path) -> None:
+    # 0.1 + 0.2 + 0.3 is 0.6000000000000001 in this order and 0.6 in the other: both means are 0.2.
+    board = _board(
+        _run(tmp_path / "a", {"p": 0.1, "q": 0.2, "r": 0.3}),
+        _run(tmp_path / "b", {"p": 0.3, "q": 0.2, "r": 0.1 + 0.0}),
+        _run(tmp_path / "c", {"p": 0.2, "q": 0.3 - 0.1, "r": 0.2}),
+    )
+    assert {one.rank for one in board.standings} == {1}
+    (table,) = leaderboard_tables([board])
+    assert [row["mean_best"] for row in table.rows] == [True] * 3
+
+
+def test_a_mean_has_the_interval_that_score_prints(tmp_path: Path) -> None:
+    items = [Item(f"{i}", "w " * (i * 7 % 11), images=(f"{i}",)) for i in range(40)]
+    summary = score(items, [WordCount()], out=tmp_path / "a", workers=1).summary
+    (own,) = _board(tmp_path / "a").standings
+    (found,) = [one.values["words"] for one in summary.values()]
+    assert own.interval is not None
+    assert found.interval is not None
+    assert own.mean == pytest.approx(found.mean)
+    assert (own.interval.low, own.interval.high) == pytest.approx(
+        (found.interval.low, found.interval.high)
+    )

@@ -139,7 +139,7 @@ def compare(
 
     Args:
         run_a: A run directory.
-        run_b: Another run of the same items, matched by id; by picture if ids are of different ones.
+        run_b: Another run of the same items, matched by id, or by picture if ids differ.
         allow_different: Compare even if signatures differ.
         out: HTML file for the differences and the items that changed most.
         media_root: Folder of the pictures on the page; by default that of the data.

@@ -13,6 +13,7 @@ from beholder.run import manifest
 from beholder.run.compare import Comparison, Difference, SubjectCounts, paired_values
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
+from beholder.stats.ranks import subtract
 from beholder.tables import METRIC, VALUE, Column, N, Table, interval_cells
 from beholder.visible import visible
 
@@ -136,11 +137,11 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
         info = next(one for one in askers[metric].values if one.name == value)
         sign = {True: 1.0, False: -1.0, None: 0.0}[info.higher_is_better]
         fallen = sorted(
-            (sign * (second - first), name, first, second)
+            (sign * float(subtract(second, first)), name, first, second)
             for name, ((_, first), (_, second)) in paired_values(
                 a, b, headline.value, headline.metric, headline.other
             ).items()
-            if sign * (second - first) < 0
+            if sign * float(subtract(second, first)) < 0
         )
         rows = tuple(
             {"id": name, "a": first, "b": second, "difference": second - first}

@@ -15,8 +15,9 @@ from beholder.run import manifest
 from beholder.run.kind import kind_of
 from beholder.run.store import Store
 from beholder.run.summary import N_RESAMPLES, SEED
-from beholder.stats.bootstrap import paired_difference, percentile_interval
+from beholder.stats.bootstrap import paired_difference, percentile_interval, sum_replicates
 from beholder.stats.checks import Floats
+from beholder.stats.ranks import round_values
 from beholder.stats.significance import holm
 
 
@@ -243,12 +244,11 @@ def _resampled(table: Floats) -> Floats:
     n = table.shape[1]
     if n < 2:
         return np.zeros((0, len(table)))
-    rng = np.random.default_rng(SEED)
-    drawn = np.array([rng.multinomial(n, np.full(n, 1 / n)) for _ in range(N_RESAMPLES)])
-    return np.asarray(drawn @ table.T / n)
+    sums = sum_replicates(np.ascontiguousarray(table.T), n_resamples=N_RESAMPLES, seed=SEED)
+    return np.asarray(sums / n)
 
 
 def _ranks(means: Floats, higher_is_better: bool) -> np.ndarray:
     """Rank of each system per row, 1 the best; ties share the better rank."""
-    signed = means if higher_is_better else -means
+    signed = round_values(means if higher_is_better else -means)
     return np.asarray(1 + (signed[:, :, None] < signed[:, None, :]).sum(axis=2))

@@ -20,6 +20,7 @@ from beholder.report.tones import by_tone, is_sure
 from beholder.run.compare import Comparison, compare, pair_runs
 from beholder.run.manifest import ValueLog
 from beholder.run.subjects import ITEM, KINDS
+from beholder.stats.ranks import subtract
 from beholder.web.items import AskedColumns, Remembered, RunView, Snapshot
 from beholder.web.lists import PAGE, Query, pair, read_pair, read_whole
 from beholder.web.subject_pages import first_text
@@ -64,7 +65,7 @@ class Comparisons:
         first, second, value = _chosen(shared, query)
         places = self._pairing(a, b, first.kind)
         before, after = _numbers((first, second), value.name, places)
-        difference = after - before
+        difference = subtract(after, before)
         ordered = _ordered(difference, query)
         last = max(0, math.ceil(len(ordered) / PAGE) - 1)
         number = min(read_whole(query.get("page", "0")) or 0, last)
@@ -128,7 +129,7 @@ class Comparisons:
         shared = shared_askers(a.snapshot, b.snapshot)
         first, second, value = _chosen(shared, query)
         before, after = _numbers((first, second), value.name, places)
-        listed = places[0][_ordered(after - before, query)].tolist()
+        listed = places[0][_ordered(subtract(after, before), query)].tolist()
         place = listed.index(at_a) if at_a in listed else None
         of_items = [one.name for one, _ in shared if one.kind == ITEM.name]
         return {

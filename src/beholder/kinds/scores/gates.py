@@ -21,6 +21,7 @@ from beholder.run.scores import ScoreConfig, Until, reached
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.spec import with_value
+from beholder.stats.ranks import round_values
 from beholder.stats.sequences import GRID
 from beholder.tables import Table, declared
 
@@ -166,7 +167,9 @@ class PassedGate:
     @property
     def passed(self) -> bool:
         """Whether what is tested is not under the threshold."""
-        return self.tested is not None and self.tested >= self.gate.threshold
+        if self.tested is None:
+            return False
+        return bool(round_values(self.tested) >= round_values(self.gate.threshold))
 
     @property
     def reason(self) -> str:
@@ -312,7 +315,7 @@ def worse_than(
             continue
         best = -interval.low if info.higher_is_better is False else interval.high
         reasons[name] = ""
-        if best < -margin:
+        if round_values(best) < round_values(-margin):
             reasons[name] = (
                 f"{name} is worse than in {other}: {fixed(one.mean_a, 4)} to"
                 f" {fixed(one.mean_b, 4)}, difference {fixed(one.paired.mean, 4)}"
