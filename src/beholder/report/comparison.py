@@ -59,6 +59,7 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
             "p: sign flips per source; Holm: corrected over all values that are compared.",
             *_fewer(comparison),
             *(f"caution: {one.note}." for one in comparison.counts if one.note),
+            *(f"caution: {one}." for one in comparison.cautions),
         ),
         by="metric",
     )

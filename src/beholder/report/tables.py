@@ -106,6 +106,7 @@ def systems_by_metric(boards: Sequence[Board]) -> Table:
         notes=(
             _MARKS,
             f"Means over {' or '.join(sorted(sources))} sources that all systems scored.",
+            *(f"caution: {caution}." for caution in boards[0].cautions),
             *(f"{board.metric}: {board.signature}" for board in boards),
         ),
     )
@@ -122,6 +123,7 @@ def _board(board: Board) -> Table:
     notes.append(f"means over the {sources} sources (pictures, videos) that all systems scored.")
     if any(standing.mean is None for standing in board.standings):
         notes.append("systems without any score stand last and restrict no other.")
+    notes += [f"caution: {caution}." for caution in board.cautions]
     return Table(
         name=f"leaderboard-{safe_name(board.metric)}",
         title=f"{board.metric}.{board.value}, {better[board.higher_is_better]}",

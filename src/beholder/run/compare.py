@@ -12,6 +12,7 @@ from beholder import stats
 from beholder.errors import ConfigError
 from beholder.run import manifest
 from beholder.run.pairs import SubjectPairing, pair_subjects
+from beholder.run.reading import describe_incomplete
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM, SubjectKind
 from beholder.run.summary import SEED
@@ -70,10 +71,12 @@ class Comparison:
     Attributes:
         differences: Per metric and value, in the order of the first run.
         counts: Per kind of subject that is compared.
+        cautions: Runs that are not complete, a sentence each.
     """
 
     differences: tuple[Difference, ...]
     counts: tuple[SubjectCounts, ...]
+    cautions: tuple[str, ...] = ()
 
 
 def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
@@ -122,6 +125,7 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
     return Comparison(
         differences=tuple(replace(one, p_holm=p) for one, p in pairs if p is not None),
         counts=tuple(one.counts for one in subjects.values()),
+        cautions=tuple(filter(None, map(describe_incomplete, (a, b)))),
     )
 
 

@@ -13,6 +13,7 @@ from beholder.errors import ConfigError, RunError
 from beholder.records import Interval
 from beholder.run import manifest
 from beholder.run.kind import kind_of
+from beholder.run.reading import describe_incomplete
 from beholder.run.store import Store
 from beholder.run.summary import N_RESAMPLES, SEED
 from beholder.stats.bootstrap import paired_difference, percentile_interval, sum_replicates
@@ -63,6 +64,7 @@ class Board:
         n_sources: Sources (pictures, videos) that all systems with a score have a score for.
         n_all_sources: Sources that any system describes.
         signature: How the values were made.
+        cautions: Runs that are not complete, a sentence each.
     """
 
     metric: str
@@ -72,6 +74,7 @@ class Board:
     n_sources: int
     n_all_sources: int
     signature: str = ""
+    cautions: tuple[str, ...] = ()
 
 
 @dataclass
@@ -112,6 +115,7 @@ def leaderboard(stores: Sequence[Store]) -> list[Board]:
         raise ConfigError("the runs share no metric")
     systems = systems_of(stores)
     sources = [store.sources(store.n_subjects()) for store in stores]
+    cautions = tuple(filter(None, map(describe_incomplete, stores)))
     boards = []
     for name in shared:
         made = {signature for store in stores for signature in store.signatures(name)}
@@ -129,7 +133,9 @@ def leaderboard(stores: Sequence[Store]) -> list[Board]:
         standings = _standings(tallies, common, better)
         n_all = len({source for of in sources for source in of})
         signature = next(iter(made), "")
-        boards.append(Board(name, value.name, better, standings, len(common), n_all, signature))
+        boards.append(
+            Board(name, value.name, better, standings, len(common), n_all, signature, cautions)
+        )
     return boards
 
 

@@ -252,6 +252,7 @@ def _tell_reliability(
 ) -> int:
     from beholder.kinds.agreement.load import load
     from beholder.report.tables import reliability_table
+    from beholder.run.reading import describe_incomplete
     from beholder.run.reliability import of_panels, of_ratings, reliability
     from beholder.run.store import Store
 
@@ -259,6 +260,8 @@ def _tell_reliability(
         with Store.read(Path(source)) as store:
             found = [] if metrics else of_panels(Path(source))
             found = found or [reliability(store, metrics or None)]
+            if caution := describe_incomplete(store):
+                say(f"caution: {caution}")
     elif len(labels) == 1:
         found = [of_ratings(load(source).items, labels[0])]
     else:
