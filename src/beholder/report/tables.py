@@ -16,6 +16,7 @@ from beholder.tables import (
     NOTE,
     VALUE,
     Column,
+    N,
     Table,
     estimate_cells,
     interval_cells,
@@ -47,6 +48,7 @@ def summary_table(log: manifest.RunLog) -> Table:
         found = [
             {"metric": name, "value": value.name}
             | estimate_cells("mean", result.values[value.name])
+            | {"n": result.values[value.name].n}
             for value in entry.values + entry.corpus_values
             if value.name in result.values
         ]
@@ -56,7 +58,7 @@ def summary_table(log: manifest.RunLog) -> Table:
     notes += [result.signature for result in results.values()]
     if log.judging:
         notes.append(f"judges: {log.judging}")
-    columns = (METRIC, VALUE, Column("mean", "mean", interval=True))
+    columns = (METRIC, VALUE, Column("mean", "mean", interval=True), N)
     return Table("summary", "", columns, tuple(rows), tuple(notes), by="metric", heads=heads)
 
 
