@@ -213,6 +213,7 @@ def leaderboard(
     runs: list[Path],
     /,
     *,
+    value: tuple[str, ...] = (),
     latex: Path | None = None,
     markdown: Markdown = None,
     people: LabelGroup = LabelGroup(),
@@ -227,6 +228,8 @@ def leaderboard(
 
     Args:
         runs: Runs of `score`: one system each, or items with group.system.
+        value: Value to rank by, such as bleu.corpus_bleu; repeatable. By default the first of each
+            metric and its first of the whole set.
         latex: LaTeX file (booktabs) of systems by metrics, the best values in bold.
     """
     from beholder import files as texts
@@ -239,7 +242,7 @@ def leaderboard(
 
     with ExitStack() as stack:
         stores = [stack.enter_context(Store.read(run)) for run in runs]
-        boards = rank(stores)
+        boards = rank(stores, value)
         corrected, problems = _corrected(stores, systems_of(stores), people)
     found = [*leaderboard_tables(boards), *corrected]
     plain: object = [asdict(board) for board in boards]

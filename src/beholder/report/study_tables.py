@@ -201,11 +201,12 @@ def latex(table: Table) -> str:
     """
     columns = table.shown_columns()
     wide = len(columns) > _WIDE
+    caption = " ".join((f"{table.title}.", *table.notes))  # stars of ``best`` are set in bold
     marks = "".join("l" if column.kind in _WORDS else "r" for column in columns)
     lines = [
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{_escaped(' '.join((f'{table.title}.', *table.notes)))}}}",
+        rf"\caption{{{_escaped(caption.replace('★', 'Bold'))}}}",
         rf"\label{{tab:{table.name}}}",
         *((r"\resizebox{\textwidth}{!}{%",) if wide else ()),
         rf"\begin{{tabular}}{{{marks}}}",

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from beholder import stats
+import numpy as np
+
+from beholder import metrics, stats
 from beholder.errors import ConfigError
 from beholder.run import manifest
 from beholder.run.pairs import SubjectPairing, pair_subjects
@@ -16,7 +18,9 @@ from beholder.run.reading import describe_incomplete
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM, SubjectKind
 from beholder.run.summary import SEED
+from beholder.run.whole_set import read_counts, whole_difference, whole_value
 from beholder.stats import PairedDifference
+from beholder.stats.checks import cluster_codes, cluster_rows
 from beholder.stats.significance import holm
 
 
@@ -119,7 +123,9 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
                 f"{name} was made in different ways: {' ; '.join(made_a)} in {a.folder},"
                 f" {' ; '.join(made_b)} in {b.folder}; compare anyway with --allow-different"
             )
-        differences += _differences(name, other, a, b, subjects[a.kind_of(name).name])
+        shared_subjects = subjects[a.kind_of(name).name]
+        differences += _differences(name, other, a, b, shared_subjects)
+        differences += _whole_differences(name, other, a, b, shared_subjects)
     corrected = holm([one.paired.p_value for one in differences])  # many are tested at once
     pairs = zip(differences, corrected, strict=True)
     return Comparison(
@@ -219,3 +225,29 @@ def _differences(
         paired = stats.paired_difference(second, first, clusters=clusters, seed=SEED)
         mean_a, mean_b = (math.fsum(numbers) / len(numbers) for numbers in (first, second))
         yield Difference(name, value, mean_a, mean_b, paired, other=other)
+
+
+def _whole_differences(
+    name: str, other: str, a: Store, b: Store, shared: _Shared
+) -> Iterator[Difference]:
+    """The difference of the first value of the whole set, over subjects that both runs scored."""
+    logs = (manifest.read(a.folder).askers.get(name), manifest.read(b.folder).askers.get(other))
+    values = [] if logs[0] is None or logs[1] is None else list(logs[0].corpus_values[:1])
+    if not values:
+        return
+    counts_a, counts_b = read_counts(a, name), read_counts(b, other)
+    pairs = [(i, j) for i, j in shared.common if i in counts_a and j in counts_b]
+    if not pairs or len(counts_a[pairs[0][0]]) != len(counts_b[pairs[0][1]]):
+        return  # the data of the runs have other subsets
+    codes = cluster_codes([shared.sources[i] for i, _ in pairs], len(pairs))
+    first, second = (
+        cluster_rows(codes, np.array(rows))
+        for rows in ([counts_a[i] for i, _ in pairs], [counts_b[j] for _, j in pairs])
+    )
+    metric = metrics.metric(name)
+    for info in values:
+        value = whole_value(metric, info.name)
+        mean_a, mean_b = value(first.sum(axis=0)), value(second.sum(axis=0))
+        if math.isfinite(mean_a) and math.isfinite(mean_b):
+            paired = whole_difference(value, second, first, len(pairs))
+            yield Difference(name, info.name, mean_a, mean_b, paired, other=other)

@@ -22,7 +22,7 @@ from beholder.records import Estimate, MetricResult
 from beholder.run.store import Store
 from beholder.run.subjects import ScheduledAsker
 from beholder.stats.bootstrap import percentile_interval, sum_replicates
-from beholder.stats.checks import Ints, cluster_codes, cluster_sums
+from beholder.stats.checks import Ints, cluster_codes, cluster_rows
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def corpus_estimates(
         clusters: What each item describes; whole clusters are resampled.
     """
     codes = cluster_codes(clusters, len(statistics))
-    sums = np.stack([cluster_sums(codes, column) for column in statistics.T], axis=1)
+    sums = cluster_rows(codes, statistics)
     values = metric.corpus(sums.sum(axis=0))
     if len(sums) < 2:
         return {name: Estimate(value, None, len(statistics)) for name, value in values.items()}

@@ -114,6 +114,11 @@ def cluster_sums(codes: Ints, values: Floats) -> Floats:
     return np.asarray(np.bincount(codes, weights=values), dtype=np.float64)
 
 
+def cluster_rows(codes: Ints, rows: Floats) -> Floats:
+    """Sums of rows, (n, k), per cluster: (C, k)."""
+    return np.stack([cluster_sums(codes, column) for column in rows.T], axis=1)
+
+
 def resampling(n_resamples: int = 1000, level: float = 0.95, seed: int = 0) -> None:
     """Refuse settings that give no interval.
 
