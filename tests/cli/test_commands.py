@@ -340,7 +340,8 @@ def test_items_that_a_gate_or_labels_do_not_know_are_refused_before_anything_is_
     assert cli("score", _words("a.jsonl", *range(1, 11)), "-m", "word_count", "-o", "a").code == 0
     rows = [{"id": f"b{i}", "candidate": "w " * i, "references": [f"r{i}"]} for i in range(1, 11)]
     text = "".join(
-        json.dumps(row | ({"id": "0"} if i == 0 else {})) + "\n" for i, row in enumerate(rows)
+        json.dumps(row | ({"id": "0", "references": ["w 0"]} if i == 0 else {})) + "\n"
+        for i, row in enumerate(rows)
     )
     labels = "".join(
         json.dumps({"id": f"{i}", "judgments": {"words": 3}}) + "\n" for i in range(10)
@@ -356,7 +357,7 @@ def test_items_that_a_gate_or_labels_do_not_know_are_refused_before_anything_is_
         assert not Path("b").exists()
         return done.err
 
-    assert "texts of 1 pictures have an id of that run" in refused("--worse-than", "a")
+    assert "texts of 1 pictures belong to that run" in refused("--worse-than", "a")
     assert "belongs to texts of 1 pictures" in refused("--labels", "labels.jsonl")
 
 

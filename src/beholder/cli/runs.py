@@ -139,7 +139,7 @@ def compare(
 
     Args:
         run_a: A run directory.
-        run_b: Another run of the same items, matched by id.
+        run_b: Another run of the same items, matched by id, or by picture if ids differ.
         allow_different: Compare even if signatures differ.
         out: HTML file for the differences and the items that changed most.
         media_root: Folder of the pictures on the page; by default that of the data.
@@ -213,6 +213,7 @@ def leaderboard(
     runs: list[Path],
     /,
     *,
+    value: tuple[str, ...] = (),
     latex: Path | None = None,
     figure: Path | None = None,
     markdown: Markdown = None,
@@ -228,6 +229,8 @@ def leaderboard(
 
     Args:
         runs: Runs of `score`: one system each, or items with group.system.
+        value: Value to rank by, such as bleu.corpus_bleu; repeatable. By default the first of each
+            metric and its first of the whole set.
         latex: LaTeX file (booktabs) of systems by metrics, the best values in bold.
         figure: SVG, PNG or PDF file of systems by score, with intervals (extra plots).
     """
@@ -242,7 +245,7 @@ def leaderboard(
 
     with ExitStack() as stack:
         stores = [stack.enter_context(Store.read(run)) for run in runs]
-        boards = rank(stores)
+        boards = rank(stores, value)
         corrected, problems = _corrected(stores, systems_of(stores), people)
     found = [*leaderboard_tables(boards), *corrected]
     plain: object = [asdict(board) for board in boards]

@@ -292,6 +292,7 @@ def _tell_reliability(
     from beholder.kinds.agreement.annotators import annotator_tables
     from beholder.kinds.agreement.load import load
     from beholder.report.tables import reliability_table
+    from beholder.run.reading import describe_incomplete
     from beholder.run.reliability import of_panels, of_ratings, reliability
     from beholder.run.store import Store
 
@@ -299,6 +300,8 @@ def _tell_reliability(
         with Store.read(Path(source)) as store:
             coefficients = [] if metrics else of_panels(Path(source))
             coefficients = coefficients or [reliability(store, metrics or None)]
+            if caution := describe_incomplete(store):
+                say(f"caution: {caution}")
     else:
         judged = load(source, judgments.data, rows, judgments.labels, judgments.subset)
         _say_taken(judged)

@@ -251,8 +251,8 @@ def _replaces(data: Data, scores: Floats, finding: Callable[..., AgreementFound]
     people[items, data.raters] = data.gold
     judge = np.full(len(people), np.nan)
     judge[items] = scores
-    sources = dict(zip(items.tolist(), data.sources, strict=True))  # in the order of the rows
-    epsilons, clusters = (data.measure.epsilon,), list(sources.values())
+    sources = dict(zip(items.tolist(), data.sources, strict=True))
+    epsilons, clusters = (data.measure.epsilon,), [sources[item] for item in sorted(sources)]
     try:
         found = alternative_annotator(people, judge, clusters=clusters, epsilons=epsilons)
     except ConfigError as error:

@@ -114,7 +114,9 @@ def score(
     given = (
         list(read_items(data, run.rows)) if data == "-" and (wanted or test.worse_than) else None
     )
-    gates.check_other(config, test.worse_than, test.margin, read(config, [], given))
+    note = gates.check_other(config, test.worse_than, test.margin, read(config, [], given))
+    if note:
+        say(f"--worse-than: {note}")
     if wanted:
         check_fit(read(config, [], given), wanted)
     if run.finish.dry_run:
