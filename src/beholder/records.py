@@ -52,9 +52,10 @@ class Item:
 
     @property
     def language(self) -> str:
-        """What the row says of the language of its texts: the group, else the field ``language``.
+        """Language of the texts; empty if none is stated.
 
-        As the row writes it (``hi``, ``Hindi``); empty where it says nothing.
+        Rows that are read have it in ``group``, as a code. An item that is made in Python may have
+        it in ``meta``, as a code or name.
         """
         return self.group.get("language") or str(self.meta.get("language") or "")
 

@@ -20,7 +20,7 @@ from beholder.errors import ConfigError, DataError
 from beholder.records import ROW_FIELDS, Item
 
 _NUMBERED = re.compile(r"(?:references?|refs?)[ _-]?(\d+)\Z", re.IGNORECASE)
-_FIELDS = (*Item.__dataclass_fields__, *ROW_FIELDS)
+_FIELDS = (*Item.__dataclass_fields__, "language", *ROW_FIELDS)
 _OUTER = ("group", "judgments", "meta")
 """Fields that hold named values: ``judgments.overall`` is one of them."""
 _OWN_NAMES = {alias: field for field, aliases in ALIASES.items() for alias in aliases}
@@ -86,7 +86,7 @@ def renamed(
             missing = {field: column for field, column in missing.items() if column not in row}
             there |= dict.fromkeys(map(str, row))
         taken = {column: row[column] for column in columns.values() if column in row}
-        rest = {str(key): value for key, value in row.items() if key not in taken}
+        rest = _nested({str(key): value for key, value in row.items() if key not in taken})
         for field, column in columns.items():
             if column in taken:
                 outer, _, inner = field.partition(".")
@@ -102,6 +102,16 @@ def renamed(
         raise DataError(
             name, f"no row has the column {column!r} (--map {field}={column}); {columns_of(there)}"
         )
+
+
+def _nested(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with columns such as ``group.system`` as values in ``group``."""
+    dotted = [name for name in row if name.partition(".")[0] in _OUTER and name.partition(".")[2]]
+    for name in dotted:
+        outer, _, inner = name.partition(".")
+        if isinstance(row.get(outer) or {}, Mapping):
+            _put(row, outer, inner, row.pop(name))
+    return row
 
 
 def as_number(cell: str) -> float | str:

@@ -12,7 +12,14 @@ from beholder.data.columns import check_mapped, field_of, references_by_id, rena
 from beholder.data.folders import folder_of
 from beholder.data.lines import Row
 from beholder.data.published import from_published
-from beholder.data.row import ALIASES, RowError, checked_field, from_row, plain_text
+from beholder.data.row import (
+    ALIASES,
+    RowError,
+    checked_field,
+    from_row,
+    plain_text,
+    with_one_language,
+)
 from beholder.data.sources import read_rows, with_frames
 from beholder.errors import DataError
 from beholder.grouping import by_key
@@ -78,7 +85,7 @@ def items_of(
 
     def build(row: object, number: str) -> Item:
         if isinstance(row, Item):
-            item = row
+            item = with_one_language(row)
             ours = {"id": [row.id], "candidate": [row.candidate], "references": row.references}
             for field, texts in ours.items():
                 for text in texts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -14,11 +14,13 @@ from typing import Any
 from beholder.errors import ConfigError
 from beholder.media import file_of
 from beholder.records import ROW_FIELDS, Item
+from beholder.text.languages import canonical_language
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "candidate": ("caption", "generation", "prediction", "hypothesis", "alt", "alt_text"),
     "references": ("reference", "ref", "refs", "ground_truth"),
     "images": ("image",),
+    "language": ("lang",),
 }
 """Other names of a field that are understood when reading; written out, it has the field's name."""
 
@@ -55,6 +57,8 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
     rest = resolve_aliases(row)
+    language = language_of_row(rest)
+    rest.pop("language", None)
 
     def image_path(value: object) -> str:
         return media_path(value, media_root)
@@ -77,7 +81,7 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
             f" its column with --map candidate=COLUMN{hint}",
             "candidate",
         )
-    return Item(
+    item = Item(
         id=item_id,
         candidate=candidate,
         references=take("references", reference_texts, ()),
@@ -90,6 +94,70 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
             **{plain_text(key): checked_field(key, _clean, v) for key, v in rest.items()},
         },
     )
+    return _in_language(item, language)
+
+
+def with_one_language(item: Item) -> Item:
+    """The item with its language in ``group`` alone, as ``canonical_language`` writes it.
+
+    Raises:
+        RowError: ``group`` and ``meta`` name two languages.
+    """
+    return _in_language(item, language_of_row({"group": item.group, "meta": item.meta}))
+
+
+def _in_language(item: Item, language: str) -> Item:
+    if not language and "language" not in item.group and "language" not in item.meta:
+        return item
+    group, meta = (
+        {name: value for name, value in named.items() if name != "language"}
+        for named in (item.group, item.meta)
+    )
+    return replace(item, group=group | ({"language": language} if language else {}), meta=meta)
+
+
+def stated_language(values: Mapping[str, object]) -> str:
+    """The one language that fields of a row name, as ``canonical_language`` writes it.
+
+    Args:
+        values: Value by field; None and blank values name no language.
+
+    Returns:
+        The language; empty if no field names one.
+
+    Raises:
+        RowError: A value is no text, or two fields name different languages.
+    """
+    stated: dict[str, str] = {}
+    for field, value in values.items():
+        if value is None or value != value:  # NaN: an empty cell of a table
+            continue
+        if not isinstance(value, str):
+            raise RowError(
+                f"expected the name or code of a language, got {shorten(value)}; a column that is"
+                " something else needs another name",
+                field,
+            )
+        if language := canonical_language(plain_text(value)):
+            stated[field] = language
+    if len({language.casefold() for language in stated.values()}) > 1:
+        named = " and ".join(f"{field} {values[field]!r}" for field in stated)
+        raise RowError(f"the row names two languages, {named}; keep the right one", "language")
+    return next(iter(stated.values()), "")
+
+
+def language_of_row(row: Mapping[str, Any]) -> str:
+    """The language that a row names in any of its fields; see ``stated_language``."""
+    group, meta = row.get("group"), row.get("meta")
+    names = ("language", *ALIASES["language"], "group.language")
+    values = {name: row.get(name) for name in names}
+    if isinstance(group, Mapping):
+        values["group.language"] = values["group.language"] or group.get("language")
+    if isinstance(meta, Mapping):
+        values["meta.language"] = meta.get("language")
+    if values["language"] is not None:  # the field's own name wins over an alias
+        values = {name: v for name, v in values.items() if name not in ALIASES["language"]}
+    return stated_language(values)
 
 
 def columns_of(row: Iterable[Any]) -> str:
