@@ -14,7 +14,7 @@ from beholder.errors import DataError, RunError
 from beholder.judges import Answers, Budget, Judge
 from beholder.metrics.tools import check_taken
 from beholder.optional import require
-from beholder.options import cache_place
+from beholder.options import cache_place, check_list
 from beholder.postgres import Address
 from beholder.records import Item, ItemFailure, ItemScore, MetricResult
 from beholder.run import manifest
@@ -152,6 +152,7 @@ class Run:
         from beholder.run.corrected import labelled_tables
         from beholder.run.labels import targets
 
+        check_list("label", label)
         scored = {name: one.values for name, one in manifest.read(self.path).askers.items()}
         return Corrected(*labelled_tables(self.path, targets([*map(Path, labels)], label, scored)))
 

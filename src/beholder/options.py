@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
@@ -243,6 +244,37 @@ def check_distinct(what: str, names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(f"the {what} {name} was asked for twice")
+
+
+def check_list(name: str, value: object) -> None:
+    """Refuse one text where several are expected: it would be taken for its letters.
+
+    Raises:
+        ConfigError: Shows the list that was probably meant.
+    """
+    if isinstance(value, str | bytes):
+        start = value[:40]
+        more = "..." if len(value) > len(start) else ""
+        raise ConfigError(
+            f"{name}: expected a list of texts, got one text; write [{start!r}{more}]"
+        )
+
+
+def check_text_lists(record: object) -> None:
+    """Refuse one text in a field of a dataclass that holds several texts.
+
+    Raises:
+        ConfigError: Names the field.
+    """
+    for name in _text_lists(type(record)):
+        check_list(name, getattr(record, name))
+
+
+@cache
+def _text_lists(kind: type) -> tuple[str, ...]:
+    """Fields of a dataclass that hold several texts, by their annotations, which are texts here."""
+    several = ("tuple[str", "Sequence[str", "tuple[Frame", "tuple[Unit")
+    return tuple(one.name for one in fields(kind) if str(one.type).startswith(several))
 
 
 def check_count(name: str, value: int | None, otherwise: str) -> None:

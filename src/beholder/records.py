@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from beholder.dates import PartialDate
+from beholder.options import check_text_lists
 
 Span: TypeAlias = tuple[int, int]
 """Half-open character range in the *original* text."""
@@ -21,6 +22,8 @@ ROW_FIELDS = ("context", "criteria", "objects", "questions")
 @dataclass(frozen=True, slots=True)
 class Item:
     """One source with the text under evaluation and its references.
+
+    A text where a field takes several texts raises a ``ConfigError``.
 
     Attributes:
         id: Unique in a data set.
@@ -41,6 +44,9 @@ class Item:
     group: Mapping[str, str] = field(default_factory=dict)
     judgments: Mapping[str, Any] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_text_lists(self)
 
     @property
     def source(self) -> tuple[str, ...]:
@@ -98,6 +104,9 @@ class Storyline:
     source: str = "given"
     group: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        check_text_lists(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Reviews:
@@ -122,6 +131,9 @@ class Reviews:
     category: str = ""
     prompt_ranks: tuple[float | None, ...] | None = None
     references: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_text_lists(self)
 
     @property
     def full_id(self) -> str:
@@ -261,6 +273,9 @@ class MetricResult:
     signature: str
     failures: Mapping[str, int] = field(default_factory=dict)
     cautions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_text_lists(self)
 
     def numbers(self, mark: str) -> dict[str, float]:
         """Each mean under the name of its value, its interval behind a mark and low or high."""

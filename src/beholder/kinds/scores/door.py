@@ -14,7 +14,7 @@ from beholder.errors import ConfigError
 from beholder.judges import Judge
 from beholder.kinds.scores.kind import KIND
 from beholder.metrics import Metric, fitting, metric
-from beholder.options import Options, asked_tools, grouped
+from beholder.options import Options, asked_tools, check_list, grouped
 from beholder.records import Item
 from beholder.run.kind import run
 from beholder.run.scores import ScoreConfig, fitting_metric
@@ -87,8 +87,7 @@ def configure(
     Raises:
         ConfigError: A metric or option is wrong.
     """
-    if isinstance(metrics, str):
-        raise ConfigError(f"metrics={metrics!r}: expected a list, such as [{metrics!r}]")
+    check_list("metrics", metrics)
     for one in metrics:
         if not isinstance(one, str | Metric):
             raise ConfigError(f"metrics: expected metrics or their text forms, got {one!r}")
