@@ -204,7 +204,11 @@ def _corrected(
         for name, asker in logs[0].askers.items()
         if all(name in log.askers for log in logs)
     }
-    if not (wanted := targets(people.labels, people.label, scored)):
+    notes: list[str] = []
+    wanted = targets(people.labels, people.label, scored, notes=notes)
+    for note in notes:
+        say(note)
+    if not wanted:
         return [], []
     return corrected_tables(runs, systems, wanted)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
@@ -115,11 +116,12 @@ def _nested(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_number(cell: str) -> float | str:
-    """A text as a number if it is one."""
+    """A text as a number if it is a finite one."""
     try:
-        return float(cell)
+        number = float(cell)
     except ValueError:
         return cell
+    return number if math.isfinite(number) else cell  # nan marks a missing answer
 
 
 def _put(row: dict[str, Any], outer: str, inner: str, value: Any) -> None:

@@ -41,7 +41,11 @@ EVERY_ROW = DataOptions()
 
 
 def read_items(
-    source: str | Path, taken: DataOptions = EVERY_ROW, *, textless: bool = False
+    source: str | Path,
+    taken: DataOptions = EVERY_ROW,
+    *,
+    textless: bool = False,
+    line_numbers: dict[str, int] | None = None,
 ) -> Iterator[Item | DataError]:
     """Read a data set.
 
@@ -56,6 +60,7 @@ def read_items(
         taken: Which column holds a field, where references lie, where pictures may lie. The limit
             is the reader's matter.
         textless: A row may have no candidate, which is then empty.
+        line_numbers: Receives the row number of each item by its id.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one, in file order.
@@ -67,11 +72,15 @@ def read_items(
     name = "stdin" if str(source) == "-" else str(source)
     check_mapped(taken.map)
     said = next((c for f, c in taken.map.items() if field_of(f) == "candidate"), None)
-    return items_of(read_rows(source, name, said), taken, name, textless)
+    return items_of(read_rows(source, name, said), taken, name, textless, line_numbers)
 
 
 def items_of(
-    rows: Iterable[Row], taken: DataOptions, name: str, textless: bool = False
+    rows: Iterable[Row],
+    taken: DataOptions,
+    name: str,
+    textless: bool = False,
+    line_numbers: dict[str, int] | None = None,
 ) -> Iterator[Item | DataError]:
     """Items of rows, wherever they come from; as ``read_items``."""
     check_mapped(taken.map)
@@ -96,7 +105,7 @@ def items_of(
             item = from_row(given, default_id=number, media_root=taken.media_root)
         return item if taken.frames is None else with_frames(item, taken.frames, root)
 
-    return records(named, build, name=name)
+    return records(named, build, name=name, taken=line_numbers)
 
 
 def _with_candidate(row: object) -> object:
@@ -178,12 +187,12 @@ def good_rows(
     else:
         whole = True
     if bad and not taken.skip_bad_rows:
-        raise _all_bad(bad, n_good + len(bad), whole)
+        raise error_of_rows(bad, n_good + len(bad), whole)
     if not n_good:
         raise DataError(name, "has no row that can be used")
 
 
-def _all_bad(errors: list[DataError], n_read: int, whole: bool) -> DataError:
+def error_of_rows(errors: list[DataError], n_read: int, whole: bool) -> DataError:
     """One error that lists all wrong rows, up to a number.
 
     Args:

@@ -88,7 +88,7 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
         images=take("images", lambda v: _texts(v, image_path), ()),
         video=take("video", image_path),
         group=take("group", labels, {}),
-        judgments=take("judgments", _mapping, {}),
+        judgments=take("judgments", lambda v: _mapping(_without_nan(v)), {}),
         meta={
             **take("meta", _mapping, {}),
             **{plain_text(key): checked_field(key, _clean, v) for key, v in rest.items()},
@@ -301,6 +301,15 @@ def _mapping(value: object) -> dict[str, object]:
         )
     named = {plain_text(str(key)): element for key, element in value.items()}
     return {name: checked_field(f".{name}", _clean, element) for name, element in named.items()}
+
+
+def _without_nan(value: object) -> object:
+    """A value with None in place of NaN, which stands for a missing answer in tables of Python."""
+    if isinstance(value, Mapping):
+        return {name: _without_nan(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(part) for part in value]
+    return None if isinstance(value, float) and value != value else value
 
 
 def labels(value: object) -> dict[str, str]:

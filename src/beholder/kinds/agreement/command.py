@@ -146,8 +146,11 @@ def agree(
     from beholder.run.scores import ScoreConfig
     from beholder.terminal.progress import TerminalProgress
 
-    judged = load(source, judgments.data, rows, judgments.labels)
+    labels = [one.rpartition("=")[2].partition("@")[0] for one in judgments.label]
+    judged = load(source, judgments.data, rows, judgments.labels, labels)
     say_left_out(judged.bad_rows)
+    for note in judged.notes:
+        say(note)
     pictures = rows.media_root or _folder(judgments.data or source)
     folder = out or benchmark.default_out(judged.name)
     every = replace(rows, limit=None, media_root=pictures)
@@ -155,7 +158,6 @@ def agree(
     own = judged.known and not judgments.label
     if own and judged.name in MARKED:
         return _agree_on_spans(judged, judgments, metric, tools, config, drawing, tell)
-    labels = [one.partition("@")[0] for one in judgments.label]
     measures = judged.measures(labels, judgments.kind)
     metrics = [benchmark.asked(name, **tools.named()) for name in metric]
     problems: list[str] = []
@@ -260,7 +262,10 @@ def _tell_reliability(
             found = [] if metrics else of_panels(Path(source))
             found = found or [reliability(store, metrics or None)]
     elif len(labels) == 1:
-        found = [of_ratings(load(source).items, labels[0])]
+        judged = load(source, chosen=labels)
+        for note in judged.notes:
+            say(note)
+        found = [of_ratings(judged.items, labels[0])]
     else:
         raise ConfigError(
             "--judges takes a run directory, whose metrics are the raters, or a data file with one"

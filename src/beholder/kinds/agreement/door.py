@@ -73,7 +73,7 @@ def agree(
     check_list("labels", labels)
     defaults = asked_tools(embedder, judge)
     rows, judging, work = grouped(options)
-    judged = load(str(source), None if data is None else str(data), rows)
+    judged = load(str(source), None if data is None else str(data), rows, chosen=labels)
     folder = Path(out or default_out(judged.name))
     config = ScoreConfig(judged.name, (), folder, replace(rows, limit=None), judging, work)
     found = hold_against(

@@ -99,7 +99,11 @@ def score(
         gate_reports.check_format(test.gates)
         if not asked and test.worse_than is None:
             raise ConfigError("--gates has nothing to write: add --fail-under or --worse-than")
-    wanted = targets(people.labels, people.label, {one.name: one.values for one in scored})
+    notes: list[str] = []
+    values = {one.name: one.values for one in scored}
+    wanted = targets(people.labels, people.label, values, notes=notes)
+    for note in notes:
+        say(note)
     engine = run.where.named()
     config = ScoreConfig(
         data,
