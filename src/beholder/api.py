@@ -100,6 +100,11 @@ class Run:
         """The content of ``run.json``."""
         return manifest.content(self.path)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the means must know about the rows, such as pictures without a text."""
+        return manifest.read(self.path).data.notes
+
     def __str__(self) -> str:
         """The summary as a table, as ``beholder score`` prints it."""
         return str(self.summary)

@@ -38,6 +38,8 @@ class Options(TypedDict, total=False):
     media_root: str | Path | None
     map: Mapping[str, str]
     references_from: str | Path | None
+    require_all: bool
+    group_references: bool
     frames: Frames | None
     base_url: str | None
     key_env: str | None
@@ -97,6 +99,8 @@ class DataOptions:
         media_root: Folder of the pictures; by default that of the data.
         map: Which column holds a field: candidate, references, images, id ...
         references_from: Data file whose texts are the references, matched by id or image_id.
+        require_all: Count pictures of --references-from without a text as failures.
+        group_references: Join rows of one id and text that have one reference each.
         frames: Frames of videos: a number, cues for one per subtitle, or film (extra video).
 
     Raises:
@@ -108,6 +112,8 @@ class DataOptions:
     media_root: Path | None = None
     map: Mapping[str, str] = field(default_factory=dict)
     references_from: Path | None = None
+    require_all: bool = False
+    group_references: bool = False
     frames: Frames | None = None
 
     def __post_init__(self) -> None:

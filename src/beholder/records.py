@@ -34,6 +34,8 @@ class Item:
         group: Columns to break results down by, such as ``{"system": "model-a"}``.
         judgments: Human labels by name.
         meta: Every other field of the row, kept as it was.
+        id_is_row_number: Whether the row has no id, so that the number of the row is its id. Two
+            data sets have such ids in common without describing the same things.
     """
 
     id: str
@@ -44,6 +46,7 @@ class Item:
     group: Mapping[str, str] = field(default_factory=dict)
     judgments: Mapping[str, Any] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
+    id_is_row_number: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         check_text_lists(self)

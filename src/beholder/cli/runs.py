@@ -20,7 +20,7 @@ from beholder.terminal.groups import (
     TablesGroup,
     ViewerGroup,
 )
-from beholder.terminal.printing import known_runs, say, say_problems, tell, tell_summary
+from beholder.terminal.printing import known_runs, say, say_each, say_problems, tell, tell_summary
 
 if TYPE_CHECKING:
     from beholder.run.store import Store
@@ -206,8 +206,7 @@ def _corrected(
     }
     notes: list[str] = []
     wanted = targets(people.labels, people.label, scored, notes=notes)
-    for note in notes:
-        say(note)
+    say_each(notes)
     if not wanted:
         return [], []
     return corrected_tables(runs, systems, wanted)

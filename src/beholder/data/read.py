@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
-from beholder.data.columns import check_mapped, field_of, references_by_id, renamed, with_references
+from beholder.data.columns import (
+    check_mapped,
+    field_of,
+    identified,
+    references_by_id,
+    renamed,
+    rows_without_text,
+    with_references,
+)
 from beholder.data.folders import folder_of
 from beholder.data.lines import Row
+from beholder.data.notes import RowNotes
 from beholder.data.published import from_published
 from beholder.data.row import (
     ALIASES,
@@ -21,7 +31,7 @@ from beholder.data.row import (
     with_one_language,
 )
 from beholder.data.sources import read_rows, with_frames
-from beholder.errors import DataError
+from beholder.errors import ConfigError, DataError
 from beholder.grouping import by_key
 from beholder.options import DataOptions
 from beholder.records import Item
@@ -46,6 +56,7 @@ def read_items(
     *,
     textless: bool = False,
     line_numbers: dict[str, int] | None = None,
+    notes: RowNotes | None = None,
 ) -> Iterator[Item | DataError]:
     """Read a data set.
 
@@ -61,6 +72,7 @@ def read_items(
             is the reader's matter.
         textless: A row may have no candidate, which is then empty.
         line_numbers: Receives the row number of each item by its id.
+        notes: Receives how many texts there are for the references.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one, in file order.
@@ -72,7 +84,7 @@ def read_items(
     name = "stdin" if str(source) == "-" else str(source)
     check_mapped(taken.map)
     said = next((c for f, c in taken.map.items() if field_of(f) == "candidate"), None)
-    return items_of(read_rows(source, name, said), taken, name, textless, line_numbers)
+    return items_of(read_rows(source, name, said), taken, name, textless, line_numbers, notes)
 
 
 def items_of(
@@ -81,6 +93,7 @@ def items_of(
     name: str,
     textless: bool = False,
     line_numbers: dict[str, int] | None = None,
+    notes: RowNotes | None = None,
 ) -> Iterator[Item | DataError]:
     """Items of rows, wherever they come from; as ``read_items``."""
     check_mapped(taken.map)
@@ -88,11 +101,31 @@ def items_of(
     if taken.references_from is not None:
         source = str(taken.references_from)
         known = references_by_id(renamed(read_rows(source, source), {}, source), source)
-        named = with_references(named, known, name, source)
-
+        named = _covered(named, known, taken, name, notes)
+    elif taken.require_all:
+        raise ConfigError(
+            "--require-all counts pictures of the references without a text: name their file with"
+            " --references-from"
+        )
+    named = identified(named)
     root = folder_of(name, taken.media_root)
 
+    first_rows: dict[str, tuple[int, int, str]] = {}
+
     def build(row: object, number: str) -> Item:
+        item = item_of_row(row, number)
+        row_hashes = hash(item.candidate), hash(item.references)
+        text, references, first = first_rows.setdefault(item.id, (*row_hashes, number))
+        is_part = row_hashes[0] == text and row_hashes[1] != references
+        if is_part and not taken.group_references:
+            raise RowError(
+                f"{item.id!r} is taken by row {first}, which has the same text and other"
+                " references: --group-references makes them one item",
+                "id",
+            )
+        return item if taken.frames is None else with_frames(item, taken.frames, root)
+
+    def item_of_row(row: object, number: str) -> Item:
         if isinstance(row, Item):
             item = with_one_language(row)
             ours = {"id": [row.id], "candidate": [row.candidate], "references": row.references}
@@ -103,9 +136,73 @@ def items_of(
             given = from_published(row)
             given = _with_candidate(given) if textless else given
             item = from_row(given, default_id=number, media_root=taken.media_root)
-        return item if taken.frames is None else with_frames(item, taken.frames, root)
+        return item
 
+    if taken.group_references:
+        return grouped_references(named, build, name, line_numbers)
     return records(named, build, name=name, taken=line_numbers)
+
+
+def _covered(
+    rows: Iterable[Row],
+    known: Mapping[str, Mapping[str, Any]],
+    taken: DataOptions,
+    name: str,
+    notes: RowNotes | None,
+) -> Iterator[Row]:
+    """Rows with their references; behind them, if asked for, a row for each without a text."""
+    found: set[str] = set()
+    number, source = 0, str(taken.references_from)
+    for number, row in with_references(rows, known, name, source, found):
+        yield number, row
+    missing = list(rows_without_text(known, found))
+    if taken.require_all:
+        yield from enumerate(missing, start=number + 1)
+    elif notes is not None:
+        notes.missing = [row["id"] for row in missing]
+        notes.n_references, notes.references = len(known), Path(source).name
+
+
+def grouped_references(
+    rows: Iterable[Row],
+    build: Callable[[Any, str], Item],
+    name: str,
+    line_numbers: dict[str, int] | None = None,
+) -> Iterator[Item | DataError]:
+    """Items of rows that each have one reference: rows of one id and text are one item.
+
+    Rows without an id belong to their picture or film. All rows are held at once.
+    """
+    joined: dict[tuple[str, ...], Item] = {}
+    numbers: dict[str, int] = {} if line_numbers is None else line_numbers
+    for number, row in rows:
+        if isinstance(row, DataError):
+            yield row
+            continue
+        try:
+            item = build(row, str(number))
+            if item.id_is_row_number:
+                system = tuple(f"{key}={value}" for key, value in sorted(item.group.items()))
+                pictures = item.images or ((item.video,) if item.video else ())
+                key = ("", *pictures, item.candidate, *system) if pictures else (item.id,)
+            else:
+                key = (item.id,)
+            earlier = joined.get(key)
+            if earlier is not None and earlier.candidate != item.candidate:
+                raise RowError(
+                    f"{item.id!r} is taken by row {numbers[earlier.id]}, which has another text;"
+                    " ids must differ",
+                    "id",
+                )
+        except RowError as error:
+            yield DataError(name, error.reason, line=number, field=error.field)
+            continue
+        if earlier is None:
+            numbers[item.id] = number
+            joined[key] = item
+        else:
+            joined[key] = replace(earlier, references=(*earlier.references, *item.references))
+    yield from joined.values()
 
 
 def _with_candidate(row: object) -> object:
@@ -215,7 +312,10 @@ def error_of_rows(errors: list[DataError], n_read: int, whole: bool) -> DataErro
             lines.append(f"({len(alike):,} of {of} are like this: rows {places})")
     if len(kinds) > 1 and len(errors) > MAX_ROWS_SHOWN:
         lines.append("(and more)")
-    if not every:
+    # Rows that are one item are no wrong data: skipping them would lose references.
+    if any("--group-references" in one.reason for one in errors):
+        lines.append("fix the other rows" if len(kinds) > 1 else "")
+    elif not every:
         lines.append("fix these rows, or skip them with --skip-bad-rows")
-    reason = "\n".join([first.reason, *lines])
+    reason = "\n".join([first.reason, *filter(None, lines)])
     return DataError(first.path, reason, line=first.line, field=first.field)

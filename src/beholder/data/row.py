@@ -59,6 +59,7 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
     rest = resolve_aliases(row)
     language = language_of_row(rest)
     rest.pop("language", None)
+    written_number = rest.pop("id_is_row_number", None)  # in rows that ``to_row`` wrote
 
     def image_path(value: object) -> str:
         return media_path(value, media_root)
@@ -67,10 +68,15 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
         value = rest.pop(field, None)
         return default if value is None else checked_field(field, check, value)
 
-    item_id = take("id", identifier, default_id)
+    own_id = take("id", identifier)
+    item_id = own_id or default_id
     if item_id is None:
         raise RowError("is missing", "id")
     candidate = take("candidate", plain_text)
+    if candidate is None and any(name in row for name in ("candidate", *ALIASES["candidate"])):
+        candidate = ""  # null where others have a text: this system said nothing
+        for alias in ALIASES["candidate"]:
+            rest.pop(alias, None)
     if candidate is None:
         lone = any(row.get(field) for field in ROW_FIELDS)
         hint = ", or name the file of texts, and this one with --references-from" * lone
@@ -93,6 +99,7 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
             **take("meta", _mapping, {}),
             **{plain_text(key): checked_field(key, _clean, v) for key, v in rest.items()},
         },
+        id_is_row_number=own_id is None or written_number is True,
     )
     return _in_language(item, language)
 

@@ -24,6 +24,7 @@ from beholder.terminal.groups import (
 from beholder.terminal.printing import (
     close,
     say,
+    say_each,
     say_failures,
     say_left_out,
     tell_plan,
@@ -149,8 +150,7 @@ def agree(
     labels = [one.rpartition("=")[2].partition("@")[0] for one in judgments.label]
     judged = load(source, judgments.data, rows, judgments.labels, labels)
     say_left_out(judged.bad_rows)
-    for note in judged.notes:
-        say(note)
+    say_each(judged.notes)
     pictures = rows.media_root or _folder(judgments.data or source)
     folder = out or benchmark.default_out(judged.name)
     every = replace(rows, limit=None, media_root=pictures)
@@ -263,8 +263,7 @@ def _tell_reliability(
             found = found or [reliability(store, metrics or None)]
     elif len(labels) == 1:
         judged = load(source, chosen=labels)
-        for note in judged.notes:
-            say(note)
+        say_each(judged.notes)
         found = [of_ratings(judged.items, labels[0])]
     else:
         raise ConfigError(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from beholder.terminal.groups import Data, EngineRunGroup, LabelGroup, Markdown, RunOut, ToolGroup
-from beholder.terminal.printing import close, say, say_left_out, tell_plan, tell_summary
+from beholder.terminal.printing import close, say, say_each, say_left_out, tell_plan, tell_summary
 
 if TYPE_CHECKING:
     from beholder.metrics import Metric
@@ -102,8 +102,7 @@ def score(
     notes: list[str] = []
     values = {one.name: one.values for one in scored}
     wanted = targets(people.labels, people.label, values, notes=notes)
-    for note in notes:
-        say(note)
+    say_each(notes)
     engine = run.where.named()
     config = ScoreConfig(
         data,
@@ -128,6 +127,7 @@ def score(
         bad_rows = kind.run(KIND, config, progress, given=given, engine=engine)
     say_left_out(bad_rows)
     made = Run(config.out)
+    say_each(made.notes)
     report = None if no_report else write_report(config.out, media_root=config.folder)
     checked = gates.check(asked, made.summary)
     worse = {}
