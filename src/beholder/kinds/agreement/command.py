@@ -150,7 +150,6 @@ def agree(
     labels = [one.rpartition("=")[2].partition("@")[0] for one in judgments.label]
     judged = load(source, judgments.data, rows, judgments.labels, labels)
     say_left_out(judged.bad_rows)
-    say_each(judged.notes)
     pictures = rows.media_root or _folder(judgments.data or source)
     folder = out or benchmark.default_out(judged.name)
     every = replace(rows, limit=None, media_root=pictures)
@@ -165,6 +164,7 @@ def agree(
     wanted = targets(judgments.labels, judgments.label, named, problems)
     check_fit(judged.items, wanted)
     if tell.dry_run:
+        say_each(judged.notes)
         run = benchmark.scoring(config, benchmark.with_length(metrics))
         return tell_plan(benchmark.planned(run, judged, measures), run.out)
     with TerminalProgress() as progress:
@@ -182,6 +182,7 @@ def agree(
     found = [*agreement_tables(report), *beside, *corrected]
     plain = msgspec.to_builtins(report.result)
     plain |= {table.name: table.rows for table in (*beside, *corrected)}
+    say_each(judged.notes)
     _tell(f"Agreement: {judged.name}", plain, found, drawing, tell)
     for problem in [*problems, *reasons]:
         say(problem)
