@@ -272,12 +272,13 @@ def check_text_lists(record: object) -> None:
     Raises:
         ConfigError: Names the field.
     """
-    for name in _text_lists(type(record)):
+    kind: Any = type(record)  # mypy takes the hash of a class for that of its instances
+    for name in _text_lists(kind):
         check_list(name, getattr(record, name))
 
 
 @cache
-def _text_lists(kind: type) -> tuple[str, ...]:
+def _text_lists(kind: type[Any]) -> tuple[str, ...]:
     """Fields of a dataclass that hold several texts, by their annotations, which are texts here."""
     several = ("tuple[str", "Sequence[str", "tuple[Frame", "tuple[Unit")
     return tuple(one.name for one in fields(kind) if str(one.type).startswith(several))
