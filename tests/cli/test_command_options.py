@@ -25,7 +25,7 @@ OPTIONS = {
         "--engine --fail-under --frames --gate-on --gates --json --judge --label --labels --limit --map --margin --markdown "
         "--max-cost --until --worse-than "
         "--media-root --metric "
-        "--no-report --output --parts --prompts --references-from --replicates --samples --skip-bad-rows --temperature "
+        "--no-report --output --parts --group-references --prompts --references-from --replicates --require-all --samples --skip-bad-rows --temperature "
         "--workers -m -o"
     ),
     "report": "--figures --output -o",

@@ -53,7 +53,7 @@ def test_a_row_of_vaani_is_a_reference_with_its_speaker(tmp_path: Path) -> None:
     assert item == Item(
         "1", "", (VAANI["transcript"],), ("Generic_03.jpg",),
         group={
-            "dataset": "Vaani", "language": "Hindi", "speaker": "S1", "gender": "Female",
+            "dataset": "Vaani", "language": "hi", "speaker": "S1", "gender": "Female",
             "state": "Bihar", "district": "Araria",
         },
         meta={

@@ -20,7 +20,7 @@ from beholder.terminal.groups import (
     TablesGroup,
     ViewerGroup,
 )
-from beholder.terminal.printing import known_runs, say, say_problems, tell, tell_summary
+from beholder.terminal.printing import known_runs, say, say_each, say_problems, tell, tell_summary
 
 if TYPE_CHECKING:
     from beholder.run.store import Store
@@ -204,7 +204,10 @@ def _corrected(
         for name, asker in logs[0].askers.items()
         if all(name in log.askers for log in logs)
     }
-    if not (wanted := targets(people.labels, people.label, scored)):
+    notes: list[str] = []
+    wanted = targets(people.labels, people.label, scored, notes=notes)
+    say_each(notes)
+    if not wanted:
         return [], []
     return corrected_tables(runs, systems, wanted)
 

@@ -14,7 +14,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Never, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.asker import Asker, ValueInfo, attempt
 from beholder.metrics.tools import Tools
+from beholder.options import check_list
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.text import words
 from beholder.threads import one_blas_thread
@@ -175,21 +176,29 @@ class Metric(Asker[Item], Generic[E]):
         self,
         candidate: str,
         references: str | Sequence[str],
+        *more: Never,
         images: Sequence[str] | None = None,
-        *,
         tools: Tools | None = None,
     ) -> ItemScore:
         """Score one text; works in scripts and notebooks.
 
         Args:
             candidate: The text under evaluation.
-            references: One trusted text, or several.
+            references: One trusted text, or a list of them.
+            more: Nothing: a second reference belongs into the list of references.
             images: Image files, for metrics that look.
             tools: Tools to share between calls; new ones are made if None.
 
         Raises:
+            ConfigError: References are written one after another, or ``images`` is one text.
             ItemError: The text cannot be scored; the message says why.
         """
+        if more:
+            raise ConfigError(
+                f"score_text takes a text and its references, got {len(more)} values more: write"
+                " several references as a list, ['...', '...'], and pictures as images=['...']"
+            )
+        check_list("images", images)
         texts = (references,) if isinstance(references, str) else tuple(references)
         item = Item(id="text", candidate=candidate, references=texts, images=tuple(images or ()))
         with one_blas_thread():

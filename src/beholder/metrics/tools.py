@@ -20,6 +20,7 @@ from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import AnswerStore, Budget, Judge, Tally
 from beholder.optional import load
+from beholder.options import check_list
 from beholder.records import Item
 from beholder.registry import versioned
 from beholder.text.languages import ENGLISH, language_named, not_english
@@ -154,7 +155,12 @@ class Tools:
         return cast("TokenService", self.get("encoder", spec))
 
     async def embed(self, spec: str, texts: Sequence[str]) -> FloatArray:
-        """Vectors of texts, in order; equal texts are embedded once and shared between items."""
+        """Vectors of texts, in order; equal texts are embedded once and shared between items.
+
+        Raises:
+            ConfigError: ``texts`` is one text.
+        """
+        check_list("texts", texts)
         return await cast(EmbeddingService, self.get("embedder", spec)).embed(texts)
 
     def check_language(self, specs: Iterable[tuple[str, str]], item: Item) -> None:

@@ -39,12 +39,14 @@ class DataLog(Struct, frozen=True):
         sha256: Hash over all subjects.
         n_items: Subjects of the run.
         n_bad_rows: Rows left out.
+        notes: What else a reader of the means must know about the rows, a sentence each.
     """
 
     source: str = ""
     sha256: str = ""
     n_items: int = 0
     n_bad_rows: int = 0
+    notes: tuple[str, ...] = ()
 
 
 class ValueLog(Struct, frozen=True):
@@ -156,7 +158,7 @@ def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
         kind=kind,
         status="running",
         versions=versions(),
-        data=DataLog(log.source, log.sha256, log.n_items, log.n_bad_rows),
+        data=DataLog(log.source, log.sha256, log.n_items, log.n_bad_rows, log.notes),
         settings=log.settings,
         metrics=tuple(
             AskerLog(

@@ -15,6 +15,7 @@ import numpy as np
 
 from beholder.data import read_items
 from beholder.data.folders import folder_of
+from beholder.data.notes import RowNotes
 from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
 from beholder.grouping import by_key
@@ -105,13 +106,14 @@ def run_scores(
         config.out, SCORES, means=config.means, askers=metrics, progress=progress, engine=engine
     ) as session:
         bad: list[DataError] = []
-        n, digest = session.ingest_file(
-            ITEM, config.input if given is None else None, read(config, bad, given), bad
-        )
+        notes = RowNotes()
+        rows = read(config, bad, given, notes)
+        n, digest = session.ingest_file(ITEM, config.input if given is None else None, rows, bad)
+        noted = session.keep_notes(digest, tuple(notes.lines()) if notes.n_rows else None)
         for metric in metrics:
             session.add(metric, ITEM, n)
         settings = {"limit": config.rows.limit, "skip_bad_rows": config.rows.skip_bad_rows}
-        if session.begin(manifest.Log(config.data, digest, n, len(bad), settings)):
+        if session.begin(manifest.Log(config.data, digest, n, len(bad), noted, settings)):
             if config.until is None:
                 session.map(*session.asked)
             else:
@@ -162,25 +164,34 @@ def _checked(metrics: tuple[Metric[Any], ...]) -> tuple[Metric[Any], ...]:
 
 
 def read(
-    config: ScoreConfig, bad: list[DataError], rows: Iterable[Item | DataError] | None = None
+    config: ScoreConfig,
+    bad: list[DataError],
+    rows: Iterable[Item | DataError] | None = None,
+    notes: RowNotes | None = None,
 ) -> Iterator[Item]:
-    """The items of a run; the rows that are left out are added to ``bad``.
+    """The items of a run; what is left out is added to ``bad``, what is odd to ``notes``.
 
     Raises:
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    with _source(config.data, config.rows) if rows is None else nullcontext(rows) as source:
-        yield from good_rows(source, config.rows, bad, name=config.data)
+    opened = _source(config.data, config.rows, notes) if rows is None else nullcontext(rows)
+    with opened as source:
+        for item in good_rows(source, config.rows, bad, name=config.data):
+            if notes is not None:
+                notes.add(item)
+            yield item
 
 
 @contextmanager
-def _source(data: str, rows: DataOptions) -> Iterator[Iterable[Item | DataError]]:
+def _source(
+    data: str, rows: DataOptions, notes: RowNotes | None = None
+) -> Iterator[Iterable[Item | DataError]]:
     if manifest.is_run(Path(data)):
         manifest.check_kind(Path(data), SCORES)
         with Store.read(Path(data)) as other:
             yield (item for _, item in other.items())
     else:
-        yield read_items(data, rows)
+        yield read_items(data, rows, notes=notes)
 
 
 FIRST, GROWTH = 40, 1.25

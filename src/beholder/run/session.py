@@ -44,6 +44,8 @@ from beholder.threads import one_blas_thread
 
 S = TypeVar("S")
 
+_NOTES = "notes"
+"""Key in the store of what was noted about data."""
 CONCURRENCY = 64
 """Default number of subjects that wait for remote tools at once."""
 
@@ -291,6 +293,19 @@ class Session:
         if not bad and key == source.key():
             self.store.tables.add_input(key, *taken)
         return taken
+
+    def keep_notes(self, data: str, notes: Sequence[str] | None) -> tuple[str, ...]:
+        """Store what was noted about data while they were read, or return what was stored.
+
+        Args:
+            data: Hash of the data.
+            notes: A sentence each; None if the data were not read again.
+        """
+        if notes is None:
+            stored = self.store.state(_NOTES, data, lambda state: tuple(state["notes"]))
+            return stored or ()
+        self.store.add_state(_NOTES, data, {"notes": list(notes)})
+        return tuple(notes)
 
     def add(
         self,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import ConfigError
+from beholder.options import check_list
 from beholder.records import Interval
 from beholder.stats.checks import Floats, Ints, at_least, cluster_codes, resampling, vector
 
@@ -177,6 +178,8 @@ def encode_battles(
         ConfigError: No battles, lists of different lengths, an outcome outside 0..1, or a system
             that meets itself.
     """
+    check_list("first", first)
+    check_list("second", second)
     score = vector(outcome, "outcome")
     n = len(score)
     at_least(n, 1, "the number of battles")

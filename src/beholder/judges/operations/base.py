@@ -18,6 +18,7 @@ from beholder.judges.grades import Grade, grade_sampling
 from beholder.judges.reading import BadAnswer, read_json, read_text
 from beholder.judges.shapes import Shape, array, in_words, integer, obj, only
 from beholder.judges.templates import Template, Templates, Untrusted, add_prompt
+from beholder.options import check_text_lists
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -46,6 +47,9 @@ class Operation(ABC, Generic[T_co]):
     """
 
     name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_text_lists(self)
 
     def __init_subclass__(cls, *, name: str = "", **further: Any) -> None:
         super().__init_subclass__(**further)

@@ -40,6 +40,7 @@ class Caption(ModelOperation[str], name="caption"):
     connections: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.images:
             raise ItemError("caption needs a picture; there is none")
 
@@ -109,6 +110,7 @@ class Review(ModelOperation[list[str]], name="review"):
     n_words: int = 80
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.images:
             raise ItemError("review needs a picture; there is none")
 

@@ -65,6 +65,7 @@ class Vary(ModelOperation[str], name="vary"):
     manner: Manner
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.text.strip():
             raise ItemError("there is no text to vary")
 
@@ -130,6 +131,7 @@ class ReviseText(ModelOperation[str], name="revise_text"):
     language: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.marks:
             raise ItemError("there is no mark to correct")
 

@@ -25,6 +25,7 @@ from beholder.terminal.groups import (
 from beholder.terminal.printing import (
     close,
     say,
+    say_each,
     say_failures,
     say_left_out,
     tell_plan,
@@ -160,7 +161,8 @@ def agree(
     from beholder.run.scores import ScoreConfig
     from beholder.terminal.progress import TerminalProgress
 
-    judged = load(source, judgments.data, rows, judgments.labels, judgments.subset)
+    labels = [one.rpartition("=")[2].partition("@")[0] for one in judgments.label]
+    judged = load(source, judgments.data, rows, judgments.labels, judgments.subset, labels)
     _say_taken(judged)
     pictures = rows.media_root or _folder(judgments.data or source, judged.name)
     name = f"{judged.name}-{judgments.subset.stem}" if judgments.subset else judged.name
@@ -170,7 +172,6 @@ def agree(
     own = judged.known and not judgments.label
     if own and judged.name in MARKED:
         return _agree_on_spans(judged, judgments, metric, tools, config, drawing, tell)
-    labels = [one.partition("@")[0] for one in judgments.label]
     measures = judged.measures(labels, judgments.kind)
     metrics = [benchmark.asked(name, **tools.named()) for name in metric]
     problems: list[str] = []
@@ -178,6 +179,7 @@ def agree(
     wanted = targets(judgments.labels, judgments.label, named, problems)
     check_fit(judged.items, wanted)
     if tell.dry_run:
+        say_each(judged.notes)
         run = benchmark.scoring(config, benchmark.with_length(metrics))
         return tell_plan(benchmark.planned(run, judged, measures), run.out)
     with TerminalProgress() as progress:
@@ -198,6 +200,7 @@ def agree(
     found = [*agreement_tables(report), *beside, *corrected]
     plain = msgspec.to_builtins(report.result)
     plain |= {table.name: table.rows for table in (*beside, *corrected)}
+    say_each(judged.notes)
     _tell(f"Agreement: {judged.name}", plain, found, drawing, tell)
     for problem in [*problems, *reasons]:
         say(problem)
@@ -303,8 +306,10 @@ def _tell_reliability(
             if caution := describe_incomplete(store):
                 say(f"caution: {caution}")
     else:
-        judged = load(source, judgments.data, rows, judgments.labels, judgments.subset)
+        labels = judgments.label
+        judged = load(source, judgments.data, rows, judgments.labels, judgments.subset, labels)
         _say_taken(judged)
+        say_each(judged.notes)
         paired = any(item.meta.get("candidate_b") for item in judged.items)
         if paired or judged.name in MARKED or len(judgments.label) != 1:
             tables = annotator_tables(judged, judgments.label, judgments.expert)

@@ -15,16 +15,18 @@ from typing import Any
 
 from beholder.data import read_items
 from beholder.data.columns import as_number
+from beholder.data.labels import has_decimal_commas, read_labels, wrong_answers
 from beholder.data.read import good_rows
 from beholder.data.row import RowError, shorten
 from beholder.errors import ConfigError, DataError, ItemError
+from beholder.kinds.agreement.preferences import has_second_text, pair_measures
 from beholder.kinds.agreement.protocols import Measure, generic, protocol
 from beholder.kinds.agreement.published_files import parquet_rows
 from beholder.kinds.agreement.subset import take_subset
 from beholder.optional import require
 from beholder.options import DataOptions
 from beholder.records import Item
-from beholder.run.labels import with_labels
+from beholder.run.labels import check_answers, with_labels
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,9 @@ class JudgedSet:
         name: Name of the set, which fixes the protocol, or of the file.
         known: Whether the set has a protocol of its own.
         items: One per judged text, or per judged pair (the second text in ``meta``).
-        bad_rows: Rows of a data file that were left out.
+        bad_rows: Rows and answers of a data file that were left out.
         subset: Sentence that counts the items of a subset; empty for the whole set.
+        notes: Range and counts of each label, and what else a reader of figures must know.
     """
 
     name: str
@@ -87,11 +90,14 @@ class JudgedSet:
     items: tuple[Item, ...]
     bad_rows: tuple[DataError, ...] = ()
     subset: str = ""
+    notes: tuple[str, ...] = ()
 
     def measures(self, labels: Sequence[str], kind: str) -> tuple[Measure, ...]:
         """Those of its own protocol, or of labels: the named ones, else all that fit the kind."""
         if self.known and not labels:
             return protocol(self.name)
+        if any(map(has_second_text, self.items)):
+            return tuple(pair_measures(self.items, labels or None, kind))
         return generic(self.items, labels or None, kind)
 
 
@@ -101,6 +107,7 @@ def load(
     rows: DataOptions | None = None,
     labels: Sequence[Path] = (),
     subset: Path | None = None,
+    chosen: Sequence[str] = (),
 ) -> JudgedSet:
     """Load judged items.
 
@@ -114,6 +121,8 @@ def load(
             be left out of data files alone, because published files are taken whole.
         labels: Files with judgments of some rows of a data file.
         subset: File that names the pictures to keep: a JSON list, or a name a line.
+        chosen: Labels that will be used; all that are numbers or verdicts if empty. Wrong answers
+            of other labels do not matter.
 
     Raises:
         ConfigError: No such set or file (the message says where it is published), or no item of
@@ -123,7 +132,7 @@ def load(
     taken = rows or DataOptions()
     if labels and not Path(source).is_file():
         raise ConfigError(f"--labels adds judgments to a data file, and {source!r} is none")
-    judged = _load(source, data, replace(taken, limit=None), labels)
+    judged = _load(source, data, replace(taken, limit=None), labels, chosen)
     if subset is not None:
         items, sentence = take_subset(judged.items, subset)
         judged = replace(judged, items=items, subset=sentence)
@@ -131,7 +140,11 @@ def load(
 
 
 def _load(
-    source: str, data: str | None, taken: DataOptions, labels: Sequence[Path] = ()
+    source: str,
+    data: str | None,
+    taken: DataOptions,
+    labels: Sequence[Path] = (),
+    chosen: Sequence[str] = (),
 ) -> JudgedSet:
     if source == "long_sxs":
         parts = [_load(name, data, taken) for name in LONG_SETS]
@@ -142,7 +155,7 @@ def _load(
         )
         return JudgedSet(source, True, items, tuple(row for part in parts for row in part.bad_rows))
     if Path(source).is_file():
-        return _from_file(Path(source), None, taken, labels)
+        return _from_file(Path(source), None, taken, labels, chosen)
     if source not in SETS:
         raise ConfigError(
             f"{source!r} is neither a file nor a known set; known are:"
@@ -214,11 +227,23 @@ def _known_items(known: HumanSet, data: str, columns: Mapping[str, str]) -> Iter
 
 
 def _from_file(
-    path: Path, name: str | None, taken: DataOptions, labels: Sequence[Path] = ()
+    path: Path,
+    name: str | None,
+    taken: DataOptions,
+    labels: Sequence[Path] = (),
+    chosen: Sequence[str] = (),
 ) -> JudgedSet:
     bad: list[DataError] = []
-    read = read_items(path, taken)
-    items = with_labels(list(good_rows(read, taken, bad, name=str(path))), labels)
+    line_numbers: dict[str, int] = {}
+    read = read_items(path, taken, line_numbers=line_numbers)
+    items = with_labels(list(good_rows(read, taken, bad, name=str(path))), labels, chosen)
+    items, columns = read_labels(
+        items, str(path), line_numbers=line_numbers, decimal_commas=has_decimal_commas(path)
+    )
+    if taken.skip_bad_rows:
+        bad += wrong_answers(columns, chosen)
+    else:
+        check_answers(columns, chosen, len(items))
     if not any(item.judgments for item in items):
         numbers = {k for item in items for k, v in item.meta.items() if _is_number(v)}
         hint = (
@@ -237,7 +262,13 @@ def _from_file(
             for item in items
         ]
     name = name if known else path.name.partition(".")[0]
-    return JudgedSet(name, known, tuple(items), tuple(bad))
+    notes = tuple(str(one) for one in columns.values() if one.name in (chosen or columns))
+    n_pairs = sum(map(has_second_text, items))
+    if n_pairs and not known:
+        alone = f"; {len(items) - n_pairs:,} rows without one are left out"
+        more = alone if n_pairs < len(items) else ""
+        notes += (f"pairs: {n_pairs:,} rows have a second text, candidate_b{more}",)
+    return JudgedSet(name, known, tuple(items), tuple(bad), notes=notes)
 
 
 def _from_hub(known: HumanSet, columns: Mapping[str, str]) -> Iterator[Item]:

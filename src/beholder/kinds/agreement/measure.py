@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -119,7 +120,8 @@ def collect(measure: Measure, items: Sequence[Item], *, control_length: bool = F
         if control and measure.paired:
             covariate -= control(replace(item, candidate=str(item.meta["candidate_b"])))
         for rater, label in enumerate(measure.labels(item)):
-            rows.append((item, rater, label, covariate))
+            if not math.isnan(label):  # that rater gave no answer
+                rows.append((item, rater, label, covariate))
     if not rows:
         raise ConfigError(f"no item has the labels of {measure.name!r}")
     return Data(

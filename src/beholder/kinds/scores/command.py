@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from beholder.terminal.groups import Data, EngineRunGroup, LabelGroup, Markdown, RunOut, ToolGroup
-from beholder.terminal.printing import close, say, say_left_out, tell_plan, tell_summary
+from beholder.terminal.printing import close, say, say_each, say_left_out, tell_plan, tell_summary
 
 if TYPE_CHECKING:
     from beholder.metrics import Metric
@@ -99,7 +99,10 @@ def score(
         gate_reports.check_format(test.gates)
         if not asked and test.worse_than is None:
             raise ConfigError("--gates has nothing to write: add --fail-under or --worse-than")
-    wanted = targets(people.labels, people.label, {one.name: one.values for one in scored})
+    notes: list[str] = []
+    values = {one.name: one.values for one in scored}
+    wanted = targets(people.labels, people.label, values, notes=notes)
+    say_each(notes)
     engine = run.where.named()
     config = ScoreConfig(
         data,
@@ -126,6 +129,7 @@ def score(
         bad_rows = kind.run(KIND, config, progress, given=given, engine=engine)
     say_left_out(bad_rows)
     made = Run(config.out)
+    say_each(made.notes)
     report = None if no_report else write_report(config.out, media_root=config.folder)
     checked = gates.check(asked, made.summary)
     worse = {}

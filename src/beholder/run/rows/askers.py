@@ -20,7 +20,7 @@ from beholder.metrics.params import param
 from beholder.records import Item
 from beholder.run.rows.generators import CHARACTERS, WORDS, GeneratedText, Parts, TextGenerator
 from beholder.text import n_spoken, without_marks
-from beholder.text.languages import has_blanks, language_named
+from beholder.text.languages import canonical_language, has_blanks, language_named
 
 OTHER_LENGTH = "other length"
 _CANDIDATE = "candidate"
@@ -150,7 +150,11 @@ class CaptionRow(RowAsker):
         return (named is not None and not has_blanks(named)) or low <= n_spoken(text) <= high
 
     def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
-        group = {columns.language: self.language} | dict(item.group) | {columns.system: system}
+        group = (
+            {columns.language: canonical_language(self.language)}
+            | dict(item.group)
+            | {columns.system: system}
+        )
         dataset = [columns.named_dataset or group.get(columns.dataset, ""), parts[0].label]
         if any(dataset):
             group[columns.dataset] = ", ".join(filter(None, dataset))
@@ -285,7 +289,7 @@ class TranslateRow(RowAsker):
             references=tuple(
                 whole(_reference(place), text) for place, text in enumerate(item.references, 1)
             ),
-            group={**item.group, columns.language: self.target},
+            group={**item.group, columns.language: canonical_language(self.target)},
         )
 
 

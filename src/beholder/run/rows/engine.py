@@ -233,7 +233,7 @@ def run_making(
             "skip_bad_rows": making.rows.skip_bad_rows,
             "systems": {system: maker.name for system, maker in making.systems.items()},
         }
-        if session.begin(manifest.Log(making.data, digest, n, len(bad), settings)):
+        if session.begin(manifest.Log(making.data, digest, n, len(bad), settings=settings)):
             session.map(*session.asked)
             _draw(making, session, n)
             session.close()
