@@ -1,4 +1,4 @@
-"""Pictures of documents (DOCX, PPTX, EPUB), saved pages and crawls; nothing is unpacked to disk.
+"""Pictures of documents (DOCX, PPTX, EPUB); nothing is unpacked to disk.
 
 A document is a ZIP archive of XML parts. Parts with a document type are refused, so no entity is
 declared or resolved; an archive that would unpack to far more than it holds is refused unread.
@@ -12,7 +12,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from email import message_from_bytes
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote
@@ -24,7 +23,6 @@ from beholder.lint import html
 from beholder.lint.decoding import decoded
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.wording import expression, mapping, norm
-from beholder.optional import require
 
 MOST_PARTS = 10_000
 MOST_UNPACKED = 2**30
@@ -42,8 +40,6 @@ _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 _DRAWN = "contains(@uri, '/picture') or contains(@uri, '/chart') or contains(@uri, '/diagram')"
 _WORD = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml")
 _SLIDE = expression("slide")
-_HTML = ("text/html", "application/xhtml+xml")
-_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 _SLIDES = "slides/slide"
 _PAGE = re.compile(r".+\.x?html?", re.IGNORECASE)
 
@@ -254,70 +250,6 @@ def _on_page(source: str, page: str, name: str) -> Iterator[Occurrence]:
         one.file, one.page = name, page
         one.locator, one.line, one.column = f"{page}:{one.line or ''}", None, None
         yield one
-
-
-def saved_pages(file: Path, name: str) -> Iterator[Occurrence]:
-    """Pictures of the pages in an MHTML file, in order.
-
-    Raises:
-        DataError: It has no page, or is nested too deeply.
-    """
-    try:
-        parts = list(message_from_bytes(file.read_bytes()).walk())
-    except RecursionError as error:
-        raise DataError(name, "is nested too deeply to be read") from error
-    pages = [one for one in parts if one.get_content_type() in _HTML]
-    if not pages:
-        raise DataError(name, "has no page of HTML; save the page again as MHTML")
-    for number, part in enumerate(pages, 1):
-        data = part.get_payload(decode=True)
-        assert isinstance(data, bytes)
-        said = part.get_content_charset("")
-        source = decoded(data, name, said)
-        yield from _on_page(source, str(part["Content-Location"] or f"page {number}"), name)
-
-
-def crawled_pages(file: Path, name: str) -> Iterator[Occurrence]:
-    """Pictures of the pages in a WARC file: of each address, the last answer of status 200.
-
-    Raises:
-        DataError: It is no WARC file or damaged, has no page, or has a page that is too large.
-        MissingExtraError: The extra ``crawl`` is not installed.
-    """
-    last = {address: at for at, address, _ in _pages(file, name)}
-    if not last:
-        raise DataError(name, "has no page of HTML with status 200")
-    for at, address, record in _pages(file, name):
-        if last[address] == at:
-            packing = record.http_headers.get_header("Content-Encoding") or "identity"
-            if packing.lower() not in ("identity", "gzip", "deflate"):
-                raise DataError(name, f"{address}: pages packed by {packing!r} cannot be read")
-            data = record.content_stream().read(MOST_PART + 1)
-            if len(data) > MOST_PART:
-                raise DataError(name, f"{address}: has over {MOST_PART:,} bytes unpacked")
-            while record.raw_stream.read(_BIG):
-                pass  # what follows the page
-            if record.raw_stream.limit:
-                raise DataError(name, f"ends in the middle of {address}; crawl it again")
-            said = _CHARSET.search(record.http_headers.get_header("Content-Type"))
-            yield from _on_page(decoded(data, name, said[1] if said else ""), address, name)
-
-
-def _pages(file: Path, name: str) -> Iterator[tuple[int, str, Any]]:
-    """Place, address and record of each page of a WARC file."""
-    iterator = require("warcio.archiveiterator", extra="crawl", purpose="reading WARC files")
-    failed = require("warcio.exceptions", extra="crawl", purpose="reading WARC files")
-    try:
-        with file.open("rb") as stream:
-            for at, record in enumerate(iterator.ArchiveIterator(stream)):
-                headers = record.http_headers
-                if record.rec_type != "response" or headers is None:
-                    continue
-                kind = (headers.get_header("Content-Type") or "").partition(";")[0].strip().lower()
-                if headers.get_statuscode() == "200" and kind in _HTML:
-                    yield at, record.rec_headers.get_header("WARC-Target-URI") or "", record
-    except (failed.ArchiveLoadFailed, *_UNREADABLE, ValueError) as error:
-        raise DataError(name, f"cannot be read as WARC: {error}") from error
 
 
 FORMS: dict[str, Callable[[Archive], Iterator[Occurrence]]] = {

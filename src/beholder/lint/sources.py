@@ -43,8 +43,6 @@ READERS: dict[str, Callable[[str, str], Iterator[Occurrence]]] = {
 }
 """Readers of pages and Markdown, by ending."""
 
-_SAVED = (".mhtml", ".mht")
-_CRAWLED = (".warc", ".warc.gz")
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
 
@@ -75,11 +73,11 @@ def read(
 
 
 def _form(file: Path) -> str:
-    return "".join(file.suffixes[-1 - (file.suffix.lower() == ".gz") :]).lower()
+    return file.suffix.lower()
 
 
 def _files(path: Path) -> list[Path]:
-    known = (*READERS, *_TABLES, *packed.FORMS, *_SAVED, *_CRAWLED)
+    known = (*READERS, *_TABLES, *packed.FORMS)
     if path.is_file():
         if _form(path) in known:
             return [path]
@@ -105,16 +103,12 @@ def _read(
     found: list[Occurrence | DataError] = []
     form = _form(file)
     try:
-        if form not in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", *packed.FORMS, *_CRAWLED):
+        if form not in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", *packed.FORMS):
             size = file.stat().st_size
             if size > MOST_BYTES:
                 raise DataError(name, f"has {size:,} bytes; at most {MOST_BYTES:,} are read")
         if form in packed.FORMS:
             found += packed.pictures(file, name, layouts=layouts)
-        elif form in _SAVED:
-            found += packed.saved_pages(file, name)
-        elif form in _CRAWLED:
-            found += packed.crawled_pages(file, name)
         elif form in READERS:
             found += READERS[form](decoded(file.read_bytes(), name), name)
         else:
