@@ -241,6 +241,44 @@ def read_json(path: Path, *, form: int, kind: str, missing: str) -> dict[str, An
     return found
 
 
+def decode_json(data: bytes | str, kind: type[T]) -> T:
+    """Return the value of a JSON text from outside as a record.
+
+    Args:
+        data: The text; bytes are UTF-8.
+        kind: The type of the record, or any other type that ``msgspec`` knows.
+
+    Raises:
+        ValueError: The text is not UTF-8 or JSON, has half of a surrogate pair, is nested too
+            deeply, or has another form; says which.
+    """
+    import msgspec
+
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from None
+    except UnicodeError as error:
+        raise ValueError(f"not UTF-8: {error}") from None
+    except RecursionError:
+        raise ValueError("not JSON that can be read: nested too deeply") from None
+    except msgspec.DecodeError as error:
+        # msgspec calls such a text truncated.
+        text = data if isinstance(data, str) else data.decode("utf-8", "replace")
+        reason = "half of a surrogate pair" if _has_half_pair(text) else str(error)
+        raise ValueError(f"not JSON: {reason}") from None
+
+
+def _has_half_pair(text: str) -> bool:
+    try:
+        json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    except (ValueError, RecursionError):
+        return False
+    return False
+
+
 def as_record(found: object, kind: type[T], path: Path, advice: str = _AGAIN) -> T:
     """What ``read_json`` found, as a record.
 
