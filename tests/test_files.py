@@ -186,3 +186,22 @@ def test_standard_output_gets_the_bytes_between_those_that_are_printed(
         [sys.executable, "-c", code], check=True, cwd=tmp_path, capture_output=True
     )
     assert into_file.read_bytes() == piped.stdout == b"before\na page\nafter\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b'{"a": 1}', "Expected `str`, got `int`"),
+        (b"[", "Expected `object`, got `array`"),
+        (b'{"a": ', "not JSON: "),
+        (b'{"a": "\xff"}', "not UTF-8: "),
+        ('{"a": "\\ud800"}', "not JSON: half of a surrogate pair"),
+        (b'{"a": "\\udfff x"}', "not JSON: half of a surrogate pair"),
+    ],
+)
+def test_json_of_others_that_is_no_record_says_why(data: bytes | str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        files.decode_json(data, dict[str, str])
+    assert files.decode_json('{"a": "\\ud83d\\ude00"}', dict[str, str]) == {"a": "😀"}
+    with pytest.raises(ValueError, match="nested too deeply"):
+        files.decode_json(b"[" * 200_000, list[Any])

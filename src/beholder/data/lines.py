@@ -136,12 +136,13 @@ def lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str | DataError]]
             yield number, DataError(name, f"is not UTF-8 at byte {error.start + 1}", line=number)
 
 
-def read_records(path: Path, kind: type[T]) -> Iterator[T]:
+def read_records(path: Path, kind: type[T], expected: str = "") -> Iterator[T]:
     """Yield the rows of a JSONL file as records; blank lines are skipped.
 
     Args:
         path: The file; only a line feed ends a line, as texts may contain U+2028 and others.
         kind: The type of the records; fields that it does not have are ignored.
+        expected: Fields of a row, for the message.
 
     Raises:
         DataError: The file cannot be read, or a line is no such record; names the line.
@@ -156,7 +157,8 @@ def read_records(path: Path, kind: type[T]) -> Iterator[T]:
             try:
                 yield decode_json(line, kind)
             except ValueError as error:
-                raise DataError(name, str(error), line=number) from None
+                advice = f"; expected {expected}" if expected else ""
+                raise DataError(name, f"{error}{advice}", line=number) from None
 
 
 def too_long(name: str, number: int, what: str = "") -> DataError:

@@ -14,6 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from beholder.errors import DataError, UnknownNameError
+from beholder.files import decode_json
 from beholder.grouping import by_key
 from beholder.lint import dates as dates  # its check registers itself
 from beholder.lint import texts
@@ -238,8 +239,8 @@ def read_baseline(path: Path) -> Counter[str]:
         DataError: The file is missing or damaged.
     """
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=BaselineFile)
-    except (OSError, msgspec.MsgspecError) as error:
+        found = decode_json(path.read_bytes(), BaselineFile)
+    except (OSError, ValueError) as error:
         raise DataError(
             str(path), f"is no baseline ({error}); write one with --write-baseline"
         ) from error

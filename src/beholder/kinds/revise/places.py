@@ -21,7 +21,7 @@ _ATTRIBUTE = re.compile(r"[\s/]+([^\s=>/\"']+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s
 _IMAGE = re.compile(r"!\[((?:[^\[\]\\]|\\.)*)\]", re.S)
 
 
-Number = Annotated[int, Meta(ge=1)]
+Number = Annotated[int, Meta(ge=1, le=2**31)]
 
 
 class SourcePlace(Struct, frozen=True, kw_only=True):
