@@ -21,7 +21,7 @@ from beholder.lint import texts
 from beholder.lint.context import GroupHit, compare_all, vocabulary
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import CHECKS, ORDER, Hit, LintFinding, LintRule, LintSetting, rules
-from beholder.lint.sources import read
+from beholder.lint.sources import as_unread, read
 from beholder.lint.wording import words
 from beholder.threads import one_blas_thread
 
@@ -131,7 +131,10 @@ def lint(
     by_place: dict[int, list[tuple[str, Hit]]] = defaultdict(list)
     with one_blas_thread():
         for at, one in enumerate(report.occurrences):
-            by_place[at] = list(_hits(one, setting, choice))
+            try:
+                by_place[at] = list(_hits(one, setting, choice))
+            except Exception as error:  # a rule fails on one picture of many
+                report.bad.append(as_unread(one.file, error))
     place = {id(one): at for at, one in enumerate(report.occurrences)}
     report.groups = [
         group

@@ -10,8 +10,10 @@ import posixpath
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote
@@ -29,6 +31,8 @@ MOST_UNPACKED = 2**30
 """Bytes of all parts."""
 MOST_PART = 64 * 2**20
 """Bytes of a part that is read."""
+MOST_TAGS = 4_000_000
+"""Tags, or attributes, of a part that is read: a tree takes some 80 bytes of memory for each."""
 
 _BOMB = 200
 """How many times its packed size a part of over 16 MiB may have."""
@@ -63,6 +67,10 @@ class Archive:
         self.file, self.name, self.layouts = file, name, layouts
         self.parts = file.namelist()
         self.captions = {"Caption"}
+        # Computed once for all pictures of a paragraph or group: a scan of its children for each
+        # of its pictures would take quadratic time.
+        self.caption_of = cache(self._find_caption)
+        self.has_group_text = cache(_has_text)
         parts = file.infolist()
         self.digests = {one.filename: f"{one.CRC:08x}-{one.file_size}" for one in parts}
         if len(parts) > MOST_PARTS:
@@ -70,7 +78,7 @@ class Archive:
         if (size := sum(one.file_size for one in parts)) > MOST_UNPACKED:
             raise DataError(name, f"unpacks to {size:,} bytes; at most {MOST_UNPACKED:,} are read")
         if len(set(self.parts)) < len(parts):
-            double = next(one for one in self.parts if self.parts.count(one) > 1)
+            double, _ = Counter(self.parts).most_common(1)[0]
             raise DataError(name, f"has two parts named {double!r}; save it again")
         for one in parts:
             steps = one.filename.replace("\\", "/").split("/")
@@ -95,16 +103,29 @@ class Archive:
 
     def tree(self, part: str) -> Any:
         """The root of a part; None if there is no such part."""
-        if part not in self.parts:
+        if part not in self.digests:
             return None
+        data = self.read(part)
+        if max(data.count(b"<"), data.count(b"=")) > MOST_TAGS:
+            raise DataError(self.name, f"{part!r} has over {MOST_TAGS:,} tags; divide it")
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
         try:
-            root = etree.fromstring(self.read(part), parser)
+            root = etree.fromstring(data, parser)
         except etree.XMLSyntaxError as error:
             raise DataError(self.name, f"{part!r} cannot be read: {error}") from error
         if root.getroottree().docinfo.doctype:
             raise DataError(self.name, f"{part!r} has a document type, which is refused")
         return root
+
+    def _find_caption(self, paragraph: Any) -> str:
+        """Return the text of the next paragraph if it has a style of captions."""
+        after = paragraph.getnext()
+        while after is not None and not isinstance(after.tag, str):
+            after = after.getnext()
+        styles = [] if after is None else after.xpath("w:pPr/w:pStyle/@w:val", namespaces=_NS)
+        if not self.captions & set(styles):
+            return ""
+        return "".join(after.xpath(".//w:t/text()", namespaces=_NS))
 
     def targets(self, part: str) -> dict[str, str]:
         """What the relationships of a part lead to, by id: parts, or addresses outside."""
@@ -173,8 +194,8 @@ def _slides(archive: Archive) -> Iterator[Occurrence]:
         for one in root.iter(f"{{{_NS['p']}}}cNvPr"):
             frame = _above(_above(one))
             kind = etree.QName(frame).localname
-            above = frame.xpath("ancestor::p:grpSp/p:nvGrpSpPr/p:cNvPr/@descr", namespaces=_NS)
-            if _is_fallback(one) or any(text.strip() for text in above):
+            groups = frame.iterancestors(f"{{{_NS['p']}}}grpSp")
+            if _is_fallback(one) or any(map(archive.has_group_text, groups)):
                 continue
             drawn = f".//a:graphicData[{_DRAWN}] | self::p:pic | self::p:sp/p:spPr/a:blipFill"
             is_text = kind == "sp" and not frame.xpath("p:spPr/a:blipFill", namespaces=_NS)
@@ -190,13 +211,8 @@ def _drawing(
     fills = frame.xpath(".//a:blip/@r:embed | .//v:imagedata/@r:id", namespaces=_NS)
     links = said.xpath("a:hlinkClick/@r:id", namespaces=_NS)
     marked = said.xpath(".//d:decorative/@val", namespaces=_NS)
-    after = frame.xpath("ancestor::w:p[1]/following-sibling::*[1]", namespaces=_NS)
-    caption = "".join(
-        text
-        for one in after
-        if archive.captions & set(one.xpath("w:pPr/w:pStyle/@w:val", namespaces=_NS))
-        for text in one.xpath(".//w:t/text()", namespaces=_NS)
-    )
+    paragraph = next(frame.iterancestors(f"{{{_NS['w']}}}p"), None)
+    caption = "" if paragraph is None else archive.caption_of(paragraph)
     picture = targets.get(fills[0], "") if fills else ""
     return Occurrence(
         file=archive.name,
@@ -217,6 +233,11 @@ def _drawing(
         caption=caption,
         language=language,
     )
+
+
+def _has_text(group: Any) -> bool:
+    texts = group.xpath("p:nvGrpSpPr/p:cNvPr/@descr", namespaces=_NS)
+    return any(text.strip() for text in texts)
 
 
 def _above(element: Any) -> Any:

@@ -121,8 +121,30 @@ def _read(
         if strict:
             raise
         notes.append(f"{name}: skipped, it has no alternative texts in rows")
-    except (DataError, OSError) as error:
+    except Exception as error:  # a file of strangers never ends the reading of a folder
+        unread = as_unread(name, error)
+        if strict and not found and unread is error:
+            raise
         if strict and not found:
-            raise error if isinstance(error, DataError) else DataError(name, str(error)) from error
-        found.append(error if isinstance(error, DataError) else DataError(name, str(error)))
+            raise unread from error
+        found.append(unread)
     return found, notes
+
+
+def as_unread(name: str, error: Exception) -> DataError:
+    """Return the error of a file that cannot be read, whatever a reader or rule raised.
+
+    Args:
+        name: The file as findings name it.
+        error: A DataError is returned as it is; an error that no reader expects is named with its
+            kind, as it is a fault of this package.
+    """
+    if isinstance(error, DataError):
+        return error
+    if isinstance(error, OSError):
+        return DataError(name, str(error))
+    if isinstance(error, MemoryError):
+        return DataError(name, "needs more memory than there is; divide it")
+    return DataError(
+        name, f"cannot be read ({type(error).__name__}: {error}); please report this file as a bug"
+    )

@@ -149,16 +149,14 @@ def _spliced(file: Path, data: bytes, rows: Sequence[AcceptedRow]) -> bytes:
         text = changed(str(file), source, form, rows, lambda row: attributes(source, row.source))
         check_read(str(file), rows, *(READERS[form](page, "") for page in (source, text)))
         return text.encode("utf-8")
-    texts = list(_texts(source, form, str(file)))
+    texts = _texts(source, form, str(file))
+    texts_by_key = by_key((key, text) for text in texts for key in text.keys)
 
     def find(row: AcceptedRow) -> list[FoundText]:
         place = row.source
-        keys = {place.locator or row.id, f"row {place.line}"}
-        return [
-            text
-            for text in texts
-            if text.keys & keys and (place.line is None or place.text_from == text.field)
-        ]
+        keys = (place.locator or row.id, f"row {place.line}")
+        texts = dict.fromkeys(text for key in keys for text in texts_by_key.get(key, ()))
+        return [text for text in texts if place.line is None or place.text_from == text.field]
 
     return changed(str(file), source, form, rows, find).encode("utf-8")
 

@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, NamedTuple
 
@@ -185,17 +186,23 @@ def _written(text: str, form: str, quote: str) -> str:
 
 def attributes(source: str, where: SourcePlace) -> list[FoundText]:
     """The attribute of the element, or the picture of Markdown, at a line and column."""
-    lines = source.removeprefix(BOM).split("\n")
-    if where.line is None or where.column is None:
+    starts = _line_starts(source)
+    if where.line is None or where.column is None or where.line > len(starts):
         return []
-    start = len(BOM) * source.startswith(BOM) + where.column - 1
-    start += sum(len(line) + 1 for line in lines[: where.line - 1])
+    start = len(BOM) * source.startswith(BOM) + starts[where.line - 1] + where.column - 1
     if image := _IMAGE.match(source, start):
         value = html.unescape(re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", image[1]))
         return [FoundText(frozenset(), "alt", *image.span(), value)]
     tag = re.compile(r"<[^\s/>]+").match(source, start)
     found = of_tag(source, tag.end()) if tag else []
     return [one for one in found if one.field.lower() == where.text_from][:1]
+
+
+@lru_cache(maxsize=2)
+def _line_starts(source: str) -> list[int]:
+    """Return the place of the first character of each line, without a byte order mark."""
+    text = source.removeprefix(BOM)
+    return [0, *(feed.end() for feed in re.finditer("\n", text))]
 
 
 def of_tag(source: str, at: int) -> list[FoundText]:
