@@ -157,7 +157,7 @@ class Guard:
             return _text(405, f"expected GET or POST, got {scope['method']}")
         if offered is None and scope["method"] in _SAFE:
             try:
-                offered = self._settings.invited(query)
+                offered = self._settings.invited(query, address)
             except ConfigError as error:
                 return _text(403, str(error))
             if offered is not None:
