@@ -120,8 +120,13 @@ def _hint(error: MissingArgumentError) -> str:
     return f"{told or '.'} See beholder {' '.join(chain)} --help."
 
 
-def _message(error: BeholderError | CycloptsError) -> str:
+def _message(error: BeholderError | CycloptsError | MemoryError) -> str:
     """What an error says, with what to give instead."""
+    if isinstance(error, MemoryError):
+        return (
+            "there is not enough memory; free some, or use fewer --workers or smaller data, and run"
+            " the same command again: what is finished is kept"
+        )
     if isinstance(error, MissingArgumentError):
         return str(error).removesuffix(".") + _hint(error)
     if not isinstance(error, UnusedCliTokensError):
@@ -153,7 +158,7 @@ def main() -> None:
             for name in app:  # a command that is not imported is shown without its help
                 app[name]
         sys.exit(app(arguments))
-    except (BeholderError, CycloptsError) as error:
+    except (BeholderError, CycloptsError, MemoryError) as error:
         say(f"beholder: {_message(error)}")
         sys.exit(2)
     except BrokenPipeError:  # the reader of our output went away, as `| head` does

@@ -19,6 +19,7 @@ from beholder.terminal.groups import (
     OutFile,
     TablesGroup,
     ViewerGroup,
+    WorkGroup,
 )
 from beholder.terminal.printing import known_runs, say, say_each, say_problems, tell, tell_summary
 
@@ -65,6 +66,7 @@ def view(
     media_root: Path | None = None,
     trying: Annotated[bool, Parameter(name="--try")] = False,
     judge: tuple[str, ...] = (),
+    work: WorkGroup = WorkGroup(),
     server: ViewerGroup = ViewerGroup(),
 ) -> None:
     """Look at runs in a browser: every item, filtered and sorted; two runs side by side.
@@ -89,7 +91,9 @@ def view(
 
     settings = Settings(host=server.host, port=server.port, token=server.token, names=server.name)
     serve(
-        make_viewer(Viewer(runs or [], media_root, judge if trying else None), settings),
+        make_viewer(
+            Viewer(runs or [], media_root, judge if trying else None, work.found()), settings
+        ),
         settings,
         lambda address: say(f"open {address} (Ctrl-C ends it)"),
     )

@@ -59,6 +59,15 @@ class _Cursor(sqlite3.Cursor):
             raise
 
 
+def _is_of(error: Exception, connection: sqlite3.Connection) -> bool:
+    """Return whether an error within a block is one of this store.
+
+    Work that is done while the store is open reads other files, which may not be UTF-8 either.
+    """
+    unmarked = connection if isinstance(error, sqlite3.Error) else None
+    return getattr(error, "connection", unmarked) is connection
+
+
 class _StoreConnection(PatientConnection):
     cursors = _Cursor
 
@@ -84,7 +93,7 @@ def to_write(folder: Path) -> Iterator[sqlite3.Connection]:
             connection.execute(f"PRAGMA user_version = {FORMAT}")
             yield connection
         except _DAMAGE as error:
-            if getattr(error, "connection", connection) is not connection:
+            if not _is_of(error, connection):
                 raise
             raise _unusable(folder, error) from error
         finally:
@@ -113,7 +122,7 @@ def to_read(folder: Path) -> Iterator[sqlite3.Connection]:
         connection.execute("PRAGMA query_only = ON")
         yield connection
     except _DAMAGE as error:
-        if getattr(error, "connection", connection) is not connection:
+        if not _is_of(error, connection):
             raise
         raise _unusable(folder, error) from error
     finally:

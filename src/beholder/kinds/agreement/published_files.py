@@ -115,7 +115,7 @@ def parsed(path: Path, parse: Callable[[str], Any]) -> Any:
         return parse(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(str(path), "is missing; the set is published in this file") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(str(path), f"cannot be read as the published form: {error}") from error
 
 

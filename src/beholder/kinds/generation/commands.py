@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from beholder.errors import ConfigError, DataError
+from beholder.files import decode_json
 from beholder.terminal.groups import Data, EngineRunGroup, OutFile, RunGroup, RunOut
 from beholder.terminal.printing import (
     close,
@@ -122,14 +122,14 @@ def classify(
 
 
 def _categories(path: Path) -> dict[str, str]:
+    expected = 'expected {"name": "what it means", ...}'
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        meanings = decode_json(path.read_bytes(), dict[str, str])
     except (OSError, ValueError) as error:
-        raise DataError(str(path), f"cannot be read: {error}") from error
-    named = isinstance(found, dict) and found
-    if not named or not all(isinstance(meaning, str) for meaning in found.values()):
-        raise DataError(str(path), 'expected {"name": "what it means", ...}')
-    return dict(found)
+        raise DataError(str(path), f"cannot be read: {error}; {expected}") from error
+    if not meanings:
+        raise DataError(str(path), f"has no category; {expected}")
+    return meanings
 
 
 def translate(

@@ -21,7 +21,7 @@ from beholder.data import read_frames, read_items, to_row
 from beholder.data.folders import pictures_below, unnamed, videos_below
 from beholder.data.read import EVERY_ROW, good_rows, items_of
 from beholder.errors import ConfigError, DataError
-from beholder.files import write_jsonl
+from beholder.files import check_regular, write_jsonl
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item, ItemFailure
 from beholder.run import ROWS, manifest
@@ -174,6 +174,9 @@ class GenerationRun(Generic[S]):
     picture: Callable[[S], str | None]
     systems: Mapping[str, TextGenerator[S]]
     row: Row[S]
+
+    def __post_init__(self) -> None:
+        check_regular(self.out, f"what is finished is kept beside it, in {self.folder.name}")
 
     @property
     def askers(self) -> list[TextGenerator[S]]:
