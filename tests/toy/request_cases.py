@@ -13,6 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from beholder.backends import Answer, Image, Sample
+from beholder.judges.operations import (
+    OPERATIONS,
+    JudgedFrame,
+    OpenAnswer,
+    Operation,
+    Question,
+    TextMark,
+    TextQuestion,
+)
 
 RED, BLUE = Image(b"red", "image/png"), Image(b"blue", "image/jpeg")
 
@@ -76,6 +85,19 @@ class Case:
             one if isinstance(one, str | Answer) else json.dumps(one, ensure_ascii=False)
             for one in self.says
         ]
+
+    def build(self) -> Operation[Any]:
+        """The operation; tuples that begin with the name of a record are made such records."""
+        kind: Any = OPERATIONS[self.operation]
+        return kind(**{name: _build_value(value) for name, value in self.fields.items()})  # type: ignore[no-any-return]
+
+
+def _build_value(value: Any) -> Any:
+    records = (OpenAnswer, JudgedFrame, TextMark, Question, TextQuestion)
+    kinds = {kind.__name__: kind for kind in records}
+    if isinstance(value, tuple) and value and value[0] in kinds:
+        return kinds[value[0]](*value[1:])
+    return [_build_value(one) for one in value] if isinstance(value, list) else value
 
 
 def _rows(name: str, **values: Any) -> dict[str, Any]:
