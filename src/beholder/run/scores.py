@@ -16,7 +16,7 @@ import numpy as np
 from beholder.data import read_items
 from beholder.data.folders import folder_of
 from beholder.data.read import good_rows
-from beholder.errors import ConfigError, DataError
+from beholder.errors import BadRowError, ConfigError, DataError
 from beholder.grouping import by_key
 from beholder.metrics import Metric, fitting
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
@@ -170,7 +170,22 @@ def read(
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
     with _source(config.data, config.rows) if rows is None else nullcontext(rows) as source:
-        yield from good_rows(source, config.rows, bad, name=config.data)
+        checked = _check_rows(source, config.metrics, config.data)
+        yield from good_rows(checked, config.rows, bad, name=config.data)
+
+
+def _check_rows(
+    rows: Iterable[Item | DataError], metrics: Sequence[Metric[Any]], name: str
+) -> Iterator[Item | DataError]:
+    """The rows; one with fields that a metric cannot read becomes an error that names them."""
+    for number, row in enumerate(rows, start=1):
+        try:
+            if isinstance(row, Item):
+                for metric in metrics:
+                    metric.check_row(row)
+            yield row
+        except BadRowError as error:
+            yield DataError(name, str(error), line=number)
 
 
 @contextmanager

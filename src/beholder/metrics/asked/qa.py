@@ -108,6 +108,10 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
         """``match_answers`` only where the rules know open questions."""
         return self.operations if self.rules in ("own", "vdc") else self.operations[:1]
 
+    def check_row(self, item: Item) -> None:
+        """Refuse a row with malformed questions."""
+        rows.check_asked(item, "questions")
+
     def check_item(self, item: Item) -> None:
         """Refuse an item without questions that the rules know; a candidate may be empty."""
         if not any(self._knows(row) for row in rows.questions_of(item)):
