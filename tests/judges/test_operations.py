@@ -237,7 +237,7 @@ def test_rewrite_is_stripped_and_one_line() -> None:
 
 def test_caption_states_language_words_context_and_what_is_known() -> None:
     judge, backend = says("Ein Hafen.")
-    options: dict[str, Any] = {"language": "German", "min_words": 150, "max_words": 200}
+    options: dict[str, Any] = {"language": "German", "words": (150, 200)}
     found = asyncio.run(
         judge.ask(Caption([PICTURE], context="Photographs of 1928.", note="june 1928", **options))
     )

@@ -480,8 +480,7 @@ CASES: dict[str, Case] = {
         {
             "images": [RED, BLUE],
             "language": "German",
-            "min_words": 150,
-            "max_words": 200,
+            "words": (150, 200),
             "context": "Old photographs.",
             "note": "june <1928>",
         },
@@ -494,7 +493,7 @@ CASES: dict[str, Case] = {
     "caption: panel": Case("caption", {"images": [RED]}, ("A cat.", "A dog."), seats=2),
     "caption again": Case(
         "caption_again",
-        {"images": [RED], "earlier": "A <long> text.", "min_words": 1, "max_words": 2},
+        {"images": [RED], "earlier": "A <long> text.", "words": (1, 2)},
         (" A cat. ",),
     ),
     # review
