@@ -340,8 +340,8 @@ def _row_schema(row: Schema, ids: set[int], forms: Callable[[int], Sequence[RowF
         for form in forms(index):
             ids_by_form.setdefault(json.dumps(form), []).append(index)
     alternatives = []
-    for form, indices in ids_by_form.items():
-        columns = row["properties"] | {"id": number_of(indices).schema} | json.loads(form)
+    for written_form, indices in ids_by_form.items():
+        columns = row["properties"] | {"id": number_of(indices).schema} | json.loads(written_form)
         alternatives.append(row | {"properties": columns})
     return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
 
