@@ -172,6 +172,13 @@ class Metric(Asker[Item], Generic[E]):
                 )
         check_words_in(item, "references" in self.required_fields)
 
+    def check_row(self, item: Item) -> None:
+        """Refuse a row whose own fields are malformed, which a run does before all work.
+
+        Raises:
+            BadRowError: Names the field, and the part of it that is wrong.
+        """
+
     def score_text(
         self,
         candidate: str,

@@ -17,7 +17,7 @@ from beholder.data import read_items
 from beholder.data.folders import folder_of
 from beholder.data.notes import RowNotes
 from beholder.data.read import good_rows
-from beholder.errors import ConfigError, DataError
+from beholder.errors import BadRowError, ConfigError, DataError
 from beholder.grouping import by_key
 from beholder.metrics import Metric, fitting
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
@@ -176,10 +176,25 @@ def read(
     """
     opened = _source(config.data, config.rows, notes) if rows is None else nullcontext(rows)
     with opened as source:
-        for item in good_rows(source, config.rows, bad, name=config.data):
+        checked = _check_rows(source, config.metrics, config.data)
+        for item in good_rows(checked, config.rows, bad, name=config.data):
             if notes is not None:
                 notes.add(item)
             yield item
+
+
+def _check_rows(
+    rows: Iterable[Item | DataError], metrics: Sequence[Metric[Any]], name: str
+) -> Iterator[Item | DataError]:
+    """The rows; one with fields that a metric cannot read becomes an error that names them."""
+    for number, row in enumerate(rows, start=1):
+        try:
+            if isinstance(row, Item):
+                for metric in metrics:
+                    metric.check_row(row)
+            yield row
+        except BadRowError as error:
+            yield DataError(name, str(error), line=number)
 
 
 @contextmanager

@@ -75,19 +75,24 @@ def lower_words(text: str) -> list[str]:
     return [text[start:end].lower() for start, end in words(text)]
 
 
-_MARK = re.compile(r"</?[A-Za-z]+(?:[ _-][A-Za-z]+)* ?/?>")
+_MARK = re.compile(
+    r"</?[A-Za-z]+(?:[ _-][A-Za-z]+)* ?/?>"  # <noise>, </noise>, <pause/>
+    r"|\{[A-Za-z0-9][A-Za-z0-9 .,'’&/-]*\}"  # {scooter}: the English of the word before it
+    r"|\b[A-Z][a-z]+:(?=\s*[\u0600-\u06ff\u0900-\u0dff])"  # Hindi: before words of its script
+)
+"""Marks of the published transcripts of Vaani, as table 1 of the HAR and MAR paper prints them."""
 
 
 def without_marks(text: str) -> str:
-    """A text without marks of speech, opening and closing: ``<noise>``, ``</noise>``, ``<pause/>``.
+    """A text without marks of transcripts: ``<noise>``, glosses ``{scooter}``, labels ``Hindi:``.
 
     Blanks take their place, as many as there were characters, so that a place in the cleaned text
-    is the same place in the original. What stands between two marks was said and stays; so do
-    braces and what they hold (``{scooter}``).
+    is the same place in the original. The words between ``<noise>`` and ``</noise>`` were said and
+    stay.
     """
     return _MARK.sub(lambda found: " " * len(found.group()), text)
 
 
 def n_spoken(text: str) -> int:
-    """Words between blanks; marks of speech are none."""
-    return len(without_marks(text).split())
+    """Words between blanks; marks of transcripts, and signs that stand alone, are none."""
+    return sum(any(map(str.isalnum, word)) for word in without_marks(text).split())

@@ -216,7 +216,9 @@ class Translate(ModelOperation[list[TranslatedClause]], name="translate"):
         said = self.text or "-"
         return await model.json(
             model.render({"text": self.text}, settings),
-            only("clauses", array(_CLAUSE, self._whole, at_most=max(8, len(said) // 4))),
+            only(
+                "clauses", array(_CLAUSE, self._whole, at_least=1, at_most=max(8, len(said) // 4))
+            ),
             max_tokens=512 + 3 * len(self.text.encode("utf-8")),
             typical={"clauses": [{"source": said, "translation": said}]},
         )

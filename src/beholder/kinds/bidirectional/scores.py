@@ -14,6 +14,7 @@ from beholder.kinds.bidirectional.pairs import (
     PairGroup,
     Scores,
     TextPair,
+    common_images,
     counted,
     directions,
     each,
@@ -50,7 +51,8 @@ def _systems_and_best(group: PairGroup) -> Iterator[PairGroup]:
         for part in parts
         if (found := part.scores(group.value))
     }
-    best = max(means, key=means.__getitem__) if means else None
+    is_comparable = bool(common_images(group.pairs))
+    best = max(means, key=means.__getitem__) if means and is_comparable else None
     for part in parts:
         system = part.place["system"]
         is_best = best is not None and means.get(system) == means[best]
@@ -91,9 +93,10 @@ def _against_best(group: PairGroup) -> Iterator[Cells]:
         return [((pair.image, pair.references), x) for pair, x in values if x is not None]
 
     found = group.scores(group.value)
-    if group.whole is None or group.place["system"] == group.place["best"] or not found:
+    best_system = group.place["best"]
+    if group.whole is None or best_system in (None, group.place["system"]) or not found:
         return
-    best = group.part([p for p in group.whole.pairs if p.system == group.place["best"]])
+    best = group.part([p for p in group.whole.pairs if p.system == best_system])
     of_best = dict(by_text(best))
     both = [(x, of_best[text], text[0]) for text, x in by_text(group) if text in of_best]
     yield {

@@ -39,14 +39,14 @@ class WritingGroup:
 
     Attributes:
         language: Language to write in.
-        words: Length in words: 40, 30-40, median (of the references) or median:FILE.
+        words: Length in words: none (any), 40, 30-40, median (of the references) or median:FILE.
         context: Description of the collection, for the prompt.
         system_column: Group column that names the system.
         dataset: Value of group.dataset, to keep captions of several lengths apart.
     """
 
     language: str = "English"
-    words: str = "20-200"
+    words: str = "none"
     context: str = ""
     system_column: str = "system"
     dataset: str = ""
@@ -83,7 +83,8 @@ def caption(
     systems = _by_system(
         judge, lambda spec: CaptionRow(spec, writing.language, limits, writing.context)
     )
-    say(f"captions of {limits[0]} to {limits[1]} words in {writing.language}")
+    length = "any length" if limits is None else f"{limits[0]} to {limits[1]} words"
+    say(f"captions of {length} in {writing.language}")
     columns = RowColumns(system=writing.system_column, named_dataset=writing.dataset)
     return _make_rows(data, out, systems, columns, run)
 

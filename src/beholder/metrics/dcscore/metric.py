@@ -95,7 +95,7 @@ class DCScore(Metric[DCScoreEvidence]):
         "row", "stated in the prompt; row: the language that the row names; None: not stated"
     )
     clean: Literal["speech", "none"] = param(
-        "speech", "speech: blank marks such as <noise> and </noise>"
+        "speech", "speech: blank marks of transcripts, such as <noise> and {photo}"
     )
     references: Literal["best", "mean"] | None = param(
         None, "over references: the best by f1, or all; None: all in direction='both', else best"

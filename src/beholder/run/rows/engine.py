@@ -93,8 +93,10 @@ def rebased(image: str, root: Path, folder: Path) -> str:
     return whole.relative_to(base).as_posix() if whole.is_relative_to(base) else str(whole)
 
 
-def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int]:
+def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int] | None:
     """Fewest and most words of a caption from ``40``, ``30-40``, ``median`` or ``median:FILE``.
+
+    None for ``none``: a caption may have any length.
 
     A single number is the most; the fewest are four fifths of it. ``median`` is the median length
     of the references, in words between blanks, without marks of speech: each different text counts
@@ -109,6 +111,8 @@ def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int]:
         DataError: The named file cannot be read.
     """
     name, _, file = text.partition(":")
+    if text == "none":
+        return None
     if name == "median":
         others = read_pictured(file, DataOptions(media_root=Path("/")))
         measured = good_rows(others, DataOptions(), [], name=file) if file else items
@@ -120,7 +124,9 @@ def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int]:
     try:
         limits = (int(low), int(high)) if dash else _around(int(text))
     except ValueError:
-        raise ConfigError(f"--words {text!r}: expected 40, 30-40, median or median:FILE") from None
+        raise ConfigError(
+            f"--words {text!r}: expected none, 40, 30-40, median or median:FILE"
+        ) from None
     check_words(limits)
     return limits
 
