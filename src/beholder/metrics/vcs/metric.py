@@ -20,7 +20,7 @@ from beholder.metrics.vcs import scoring
 from beholder.metrics.vcs.evidence import AlignedMetric, VCSEvidence
 from beholder.metrics.vcs.findings import alignment_detail
 from beholder.records import Item, ItemScore, Span
-from beholder.text import Segment, words
+from beholder.text import Segment, layout, words
 from beholder.text.word_order import in_order
 
 TOLERANCE = 1
@@ -105,7 +105,11 @@ class VCS(AlignedMetric):
     def identities(self, tools: Tools) -> dict[str, str]:
         """Those of the tools, and of the rules that cut short texts."""
         found = super().identities(tools)
-        return found | {"rules": f"fixed@{CLAUSES}"} if self.rules == "fixed" else found
+        return (
+            found | {"rules": f"fixed@{CLAUSES}+{layout.IDENTITY}"}
+            if self.rules == "fixed"
+            else found
+        )
 
     def cut(self, name: str, text: str, tools: Tools) -> tuple[Sequence[Span], Sequence[str]]:
         """Sentences or clauses of a text, grouped."""
@@ -117,7 +121,10 @@ class VCS(AlignedMetric):
         starts = range(0, len(segments), self.chunk_size)
         groups = [segments[start : start + self.chunk_size] for start in starts]
         spans = [(group[0].start, group[-1].end) for group in groups]
-        return spans, [" ".join(segment.of(text) for segment in group) for group in groups]
+        chunks = [" ".join(segment.of(text) for segment in group) for group in groups]
+        if self.rules == "fixed":
+            chunks = [" ".join(chunk.split()) for chunk in chunks]  # blanks stand for layout
+        return spans, chunks
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
         """Align the candidate with each reference and join by the reference rule."""
