@@ -197,25 +197,27 @@ def excluded(candidate: str, references: Sequence[str]) -> float:
 def _contradictions(source: AnalysedText, target: AnalysedText) -> FloatArray:
     """(sentences of the source,): how surely the nearest sentence of the target excludes each.
 
-    The model takes sentences about different people for denials of each other. So a sentence
-    counts only if it shares a word of content with the nearest one, and if neither is true by the
-    other text: a sentence that the other text repeats or entails cannot be what it denies.
+    The model takes sentences about different people for denials of each other. So a sentence that
+    the target repeats counts as 0, and so does one that shares no word of content with the nearest
+    sentence, or whose nearest sentence says what another sentence of the source says: that one is
+    right, and leaves this one out.
     """
     from beholder.embed import entailment
 
     sentences, others = source.sentence_texts, target.sentence_texts
-    nearest = _nearest_sentences(source, target)
-    settled = _are_settled(source, target)
-    settled_others = _are_settled(target, source)
+    nearest, nearest_back = _nearest_sentences(source, target), _nearest_sentences(target, source)
     words, other_words = _content_words(source), _content_words(target)
-    is_open = [
-        not (settled[place] or settled_others[other])
-        and not words[place].isdisjoint(other_words[other])
-        for place, other in enumerate(nearest)
-    ]
-    pairs = [(others[other], sentences[place]) for place, other in enumerate(nearest)]
-    chances = entailment.entail(pairs)[:, entailment.CONTRADICTION]
-    return np.where(is_open, chances, 0.0)
+    repeated = {folded_words(text) for text in sentences} & {folded_words(text) for text in others}
+    chances = entailment.entail([(others[y], x) for x, y in zip(sentences, nearest, strict=True)])
+    back = entailment.entail([(sentences[x], y) for x, y in zip(nearest_back, others, strict=True)])
+    excluding = chances[:, entailment.CONTRADICTION].copy()
+    for place, other in enumerate(nearest):
+        is_repeated = not repeated.isdisjoint(map(folded_words, (sentences[place], others[other])))
+        said_elsewhere = nearest_back[other] != place and back[other, entailment.ENTAILMENT] > _EVEN
+        is_about_others = words[place].isdisjoint(other_words[other])
+        if is_repeated or said_elsewhere or is_about_others:
+            excluding[place] = 0.0
+    return excluding
 
 
 def _nearest_sentences(source: AnalysedText, target: AnalysedText) -> list[int]:
@@ -224,20 +226,6 @@ def _nearest_sentences(source: AnalysedText, target: AnalysedText) -> list[int]:
 
     places = {text: place for place, text in reversed(list(enumerate(target.sentence_texts)))}
     return [places[premises(sentence, target)[0]] for sentence in source.sentence_texts]
-
-
-def _are_settled(source: AnalysedText, target: AnalysedText) -> list[bool]:
-    """Whether the target repeats or entails each sentence of the source."""
-    from beholder.embed import entailment
-    from beholder.judges.builtin.entailed import premises
-
-    repeated = {folded_words(sentence) for sentence in target.sentence_texts}
-    settled = []
-    for sentence in source.sentence_texts:
-        chances = entailment.entail([(premise, sentence) for premise in premises(sentence, target)])
-        is_entailed = bool(chances[:, entailment.ENTAILMENT].max() > _EVEN)
-        settled.append(folded_words(sentence) in repeated or is_entailed)
-    return settled
 
 
 def _content_words(text: AnalysedText) -> list[set[str]]:
