@@ -74,7 +74,12 @@ _AROUND = {
     '"': '"', "'": "'", "“": "”", "„": "“", "‘": "’", "«": "»", "»": "«", "`": "`",
     "(": ")", "[": "]", "{": "}", "「": "」", "『": "』",
 }  # fmt: skip
-_LIKE_ASCII = str.maketrans("’ʼ‘\u2010\u2011\u00a0\u202f\u2007", "'''--   ")
+# Full-width letters and digits, but not the marks, which end sentences without a space.
+_FULL_WIDTH = [chr(code) for code in range(0xFF10, 0xFF5B) if chr(code).isalnum()]
+_LIKE_ASCII = str.maketrans(
+    "’ʼ‘\u2010\u2011\u00a0\u202f\u2007" + "".join(_FULL_WIDTH),
+    "'''--   " + "".join(chr(ord(character) - 0xFEE0) for character in _FULL_WIDTH),
+)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -85,7 +90,7 @@ def without_layout(text: str) -> str:
     headings, emphasis and tags of Markdown and HTML, emoji, pieces without a letter, quotes or
     brackets around the whole text. Numbers that count or name something stay: "3 dogs", "1920",
     "No. 5". A break that the layout makes is ``PARAGRAPH``; a line that goes on in lower case is
-    joined. Typographic apostrophes, hyphens and spaces become plain ones.
+    joined. Typographic apostrophes, hyphens and spaces and full-width letters become plain ones.
     """
     page = _Page(text)
     for tag in _TAG.finditer(text):

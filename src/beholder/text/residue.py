@@ -86,16 +86,17 @@ def _blanked(text: str, found: Iterable[Residue]) -> str:
 
 # A quick look: the signs that residue of a form has, or a sentence that begins as one of the lists.
 _OPENING_WORDS = (
-    r"sure|certainly|of course|absolutely|okay|ok|great question|here|below|the following|based on"
-    r"|as an|i|i['’]m|i['’]d|sorry|unfortunately|my apologies|caption|description|image|detailed|alt"
-    r"|final|hier|natürlich|gerne|es tut|entschuldigung|leider|voici|bien sûr|je|désolée?|aquí|claro"
-    r"|lo siento|no puedo|ecco|certo|certamente|mi dispiace|non|aqui|desculpe|sinto|não|natuurlijk"
-    r"|het spijt|helaas|beskrivning"
+    r"sure|certainly|of course|absolutely|okay|ok|great question|here|below|the following|as an"
+    r"|i|sorry|unfortunately|my apologies|apologies|caption|description|image|video|detailed|alt"
+    r"|alternative|final|hier|natürlich|gerne|es tut|entschuldigung|leider|voici|bien sûr|je"
+    r"|désolée?|aquí|claro|por supuesto|lo siento|ecco|certo|certamente|mi dispiace|aqui|desculpe"
+    r"|sinto|natuurlijk|het spijt|helaas"
 )
 _MAY_HAVE = re.compile(
-    rf"[<>{{}}◁▷Ġ▁|`]|\[|^\s*(?:#|[-*•–+]\s|\d)|\d:\d\d|\ds?\s?[:–-]|\*\*|\b(?:USER|ASSISTANT|SYSTEM)\s*:"
-    rf"|\A\W*(?:(?:{_OPENING_WORDS})\b|[抱当对以很申す承もか죄])"
-    r"|let me know|feel free|hope this|would you like|anything else|if you (?:need|have|would|want)",
+    r"[<>{}◁▷Ġ▁|`\[]|^\s*(?:#|[-*•–+]\s|\d)|\d:\d\d|\ds?\s?[:–-]|\*\*"
+    r"|\b(?:USER|ASSISTANT|SYSTEM)\s*:|N['’]hésitez|Lassen Sie|Avísame|Fammi sapere|Laat het"
+    rf"|\A\W*(?:(?:{_OPENING_WORDS})\b|[抱当當对對以很申も죄])"
+    r"|let me know|feel free|I hope th|would you like|do you want|is there any|if you['’ ]",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -121,15 +122,20 @@ _TOKEN = re.compile(
     re.MULTILINE,
 )
 _ENCLOSED = re.compile(r"\A\s*<([a-z][a-z_-]*)>(.*)</\1>\s*\Z", re.DOTALL | re.IGNORECASE)
-_ENCLOSING_HTML = frozenset("p b i em strong u s div span body html ul ol h1 h2 h3 section".split())
+_ENCLOSING_HTML = frozenset(
+    ("p", "b", "i", "em", "strong", "u", "s", "div", "span", "body", "html", "ul", "ol")
+)
 _FENCE = re.compile(r"\A\s*(?:```|~~~)[\w-]*[ \t]*(?=\n|$)|(?<=\n)[ \t]*(?:```|~~~)[ \t]*\s*\Z")
 _JSON = re.compile(
     r"\A\s*(?:[\[{]\s*)*\{\s*(?P<quote>[\"'])[^\"'\n]{1,60}(?P=quote)\s*:\s*|\A\s*\[\s*\"[^\"]"
 )
-_STRING = re.compile(r"\"(?:[^\"\\]|\\.)*(?:\"|\Z)|'(?:[^'\\]|\\.|(?<=\w)'(?=\w))*(?:'|\Z)", re.DOTALL)
+_STRING = re.compile(
+    r"\"(?:[^\"\\]|\\.)*(?:\"|\Z)|'(?:[^'\\]|\\.|(?<=\w)'(?=\w))*(?:'|\Z)", re.DOTALL
+)
 _ESCAPE = re.compile(r"\\(?:[nrt]|(?=[\"'\\/]))")
 
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
+_FIRST_HOUR = r"0?0:\d{2}(?::\d{2})?"
 _SECONDS = r"\d{1,5}(?:\.\d{1,3})?"
 _TO = r"\s*(?:-->|->|[-–—~]|to)\s*"
 _AT_START = r"(?:\A|(?<=\n)|(?<=[.!?]\s)|(?<=[.!?]))[ \t]*"
@@ -138,8 +144,8 @@ _TIMES = re.compile(
     rf"{_CLOCK}[^\n]*$"
     r"|\AWEBVTT[^\n]*"
     rf"|{_AT_START}(?:[\[<]{_CLOCK}(?:{_TO}{_CLOCK})?[\]>]|\({_CLOCK}{_TO}{_CLOCK}\))[ \t]*[:,-]?"
-    rf"|{_AT_START}(?:{_CLOCK}{_TO}{_CLOCK}[ \t]*:|0?0:\d{{2}}(?::\d{{2}})?{_TO}{_CLOCK}[ \t]*[:,-]?)"
-    rf"|{_AT_START}0?0:\d{{2}}(?::\d{{2}})?[ \t]*[:-](?=[ \t])"
+    rf"|{_AT_START}(?:{_CLOCK}{_TO}{_CLOCK}[ \t]*:|{_FIRST_HOUR}{_TO}{_CLOCK}[ \t]*[:,-]?)"
+    rf"|{_AT_START}{_FIRST_HOUR}[ \t]*[:-](?=[ \t])"
     rf"|{_AT_START}[\[<(]?{_SECONDS}\s?s?{_TO}{_SECONDS}\s?(?:s|sec|seconds)\b[\]>)]?[ \t]*[:,-]?"
     rf"|{_AT_START}[\[<(]?{_SECONDS}\s?(?:s|sec|seconds)[\]>)]?[ \t]*:(?=\s)"
     rf"|{_AT_START}<{_SECONDS}>(?:[ \t]*<{_SECONDS}>)?",
@@ -158,8 +164,8 @@ _YES = (
     r"|Bien sûr|Claro|Por supuesto|Certo|Certamente|Natuurlijk)"
 )
 _HERE = (
-    r"(?:Here(?:['’]s| is| are)|Below (?:is|are)|The following is|Hier ist|Hier eine|Voici|Aquí tienes"
-    r"|Aquí está|Ecco|Aqui está|Hier is)"
+    r"(?:Here(?:['’]s| is| are)|Below (?:is|are)|The following is|Hier ist|Hier eine|Voici"
+    r"|Aquí tienes|Aquí está|Ecco|Aqui está|Hier is)"
 )
 _OPENINGS = re.compile(
     rf"\A\W*(?:{_YES}\s*[!,.]\s*)?(?:(?:I['’]d|I would) be happy to[^.!\n]*[.!]\s*)?"
@@ -188,8 +194,8 @@ _REFUSALS = re.compile(
     rf"\A\W*(?:I(?:['’]m| am)(?: \w+)? (?:sorry|afraid)|Sorry|Unfortunately|(?:My )?apologies"
     rf"|I apologi[sz]e)\b[^.!?\n]{{0,60}}\bI\s?{_CANNOT}\b[^.!?\n]*[.!?]?"
     r"|\A\W*I(?:['’]m| am) sorry[,.!]?\s*\Z"
-    rf"|\A\W*(?:I\s?{_CANNOT}) (?:to )?(?:assist|help (?:with|you)|identify|provide|view|see|describe|process"
-    r"|access|fulfil+|comply|recogni[sz]e|generate|analy[sz]e|determine|create|with)[^.!?\n]*[.!?]?"
+    rf"|\A\W*(?:I\s?{_CANNOT}) (?:to )?(?:assist|help (?:with|you)|identify|provide|view|see"
+    r"|describe|process|access|fulfil+|comply|recogni[sz]e|generate|analy[sz]e|determine|create|with)[^.!?\n]*[.!?]?"
     r"|\A\W*As an? (?:AI|artificial intelligence|(?:large )?language model)\b[^.!?\n]*[.!?]?"
     r"|\A\W*(?:Es tut mir leid|Entschuldigung|Leider)\b[^.!?\n]*\bkann[^.!?\n]*[.!?]?"
     r"|\A\W*(?:Je suis )?désolée?\b[^.!?\n]*\bje ne (?:peux|suis)[^.!?\n]*[.!?]?"

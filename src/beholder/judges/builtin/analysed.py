@@ -78,8 +78,7 @@ class AnalysedText:
     @cached_property
     def words(self) -> tuple[str, ...]:
         """All words of the text, lower case."""
-        text = self.plain
-        return tuple(text[a:b].lower() for a, b in zip(*self.places, strict=True))
+        return tuple(lower_words(self.plain))
 
     @cached_property
     def places(self) -> tuple[list[int], list[int]]:
