@@ -27,7 +27,7 @@ _BLOCK_TAGS = (
     " head header hr html img li main ol p pre section table tbody td th thead title tr ul"
 )
 _TAG = re.compile(
-    rf"<!--.*?-->|</?(?:{'|'.join(_INLINE_TAGS.split())}|"
+    rf"<!--[^<>]*-->|</?(?:{'|'.join(_INLINE_TAGS.split())}|"
     rf"(?P<block>{'|'.join(_BLOCK_TAGS.split())}))(?:\s[^<>]*)?/?>",
     re.IGNORECASE | re.DOTALL,
 )
@@ -63,10 +63,10 @@ _COUNT = rf"(?:\d{{1,2}}|[a-z]|{_ROMAN})"
 _MARK = rf"(?:{_SIGNS}|\(?{_COUNT}\)|\[\d{{1,2}}\]|(?:\d{{1,2}}\.)+|(?:[a-z]|{_ROMAN})\.|[①-⓿❶-➓])"
 _FIRST_OF_LINE = rf"{_MARK}|\#?\d{{1,2}}\s?[:–-]|\#\d{{1,2}}\.?|\([A-Z]\)|(?:[A-Z]|[IVX]{{1,5}})\)"
 _OF_LINE = re.compile(rf"^[ \t]*((?:(?:{_FIRST_OF_LINE})(?:[ \t]+|$))+)", re.MULTILINE)
-_AFTER_STOP = re.compile(rf"([^\s.!?…]*)[.!?…]+[\"'”’»)\]*_]*\s+((?:{_MARK}(?:\s+|$))+)")
+_AFTER_STOP = re.compile(rf"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+\s++((?:{_MARK}(?:\s+|$))+)")
 _CAPITAL = re.compile(r"(?:^|[.!?]\s)[ \t]*((?:[A-Z]|[IVX]{2,5})\.)(?=[ \t]+\S)", re.MULTILINE)
 _LAST_OF_LINE = re.compile(rf"[ \t]((?:(?!\.\.\.|…|[.!?,;:]){_SIGNS})\s*)$", re.MULTILINE)
-_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+\S.*?(#*[ \t]*)$", re.MULTILINE)
+_HEADING = re.compile(r"^[ \t]*+#{1,6}[ \t]++[^\n]+$", re.MULTILINE)
 _CELL = re.compile(r"(?<!\S)\|+(?!\S)|^[ \t]*\||\|[ \t]*$", re.MULTILINE)
 _BREAK = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
 
@@ -144,7 +144,8 @@ class _Page:
     def end_headings(self) -> None:
         """End a paragraph behind each heading, and blank the marks that close it."""
         for heading in _HEADING.finditer(self.text):
-            self.blank(*heading.span(1))
+            closing = len(heading[0].rstrip(" \t").rstrip("#"))
+            self.blank(heading.start() + closing, heading.end())
             if heading.end() < len(self.characters):
                 self.characters[heading.end()] = PARAGRAPH
 
@@ -158,9 +159,10 @@ class _Page:
             else:
                 self.blank(*line.span(1))
         for piece in _AFTER_STOP.finditer(text):
-            is_counted = piece[2][0].isdigit() and piece[1] in _BEFORE_NUMBERS
+            before = text[max(0, piece.start() - _LONGEST_WORD) : piece.start()].split()[-1:]
+            is_counted = piece[1][0].isdigit() and not _BEFORE_NUMBERS.isdisjoint(before)
             if not is_counted:
-                self.blank(*piece.span(2))
+                self.blank(*piece.span(1))
         self.blank_groups(_LAST_OF_LINE)
         # One capital with a stop is an initial ("A. Lincoln"); a list has several, from the first.
         capitals = list(_CAPITAL.finditer(text))
@@ -195,4 +197,5 @@ class _Page:
                     self.characters[place] = " "
 
 
+_LONGEST_WORD = 12
 _BEFORE_NUMBERS = BEFORE_NUMBER | NEVER_FINAL | MAY_BE_FINAL

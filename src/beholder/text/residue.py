@@ -8,7 +8,7 @@ leave them are looked at: a caption may quote JSON or tell of a sign that says "
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -93,7 +93,7 @@ _OPENING_WORDS = (
     r"|sinto|natuurlijk|het spijt|helaas"
 )
 _MAY_HAVE = re.compile(
-    r"[<>{}◁▷Ġ▁|`\[]|^\s*(?:#|[-*•–+]\s|\d)|\d:\d\d|\ds?\s?[:–-]|\*\*"
+    r"[<>{}◁▷Ġ▁|`\[]|^[ \t]*(?:#|[-*•–+]\s|\d)|\d:\d\d|\ds?\s?[:–-]|\*\*"
     r"|\b(?:USER|ASSISTANT|SYSTEM)\s*:|N['’]hésitez|Lassen Sie|Avísame|Fammi sapere|Laat het"
     rf"|\A\W*(?:(?:{_OPENING_WORDS})\b|[抱当當对對以很申も죄])"
     r"|let me know|feel free|I hope th|would you like|do you want|is there any|if you['’ ]",
@@ -117,7 +117,8 @@ _TOKEN = re.compile(
     r"|</?(?:pad|eos|bos|sos|unk|mask|cls|sep|end|start|eot|eom|endoftext|image|video"
     r"|(?:start|begin|end)_of_\w+|extra_id_\d+|unused\d+|0x[0-9A-F]{2})>"
     r"|[Ġ▁](?=\w)"
-    r"|^\s*(?:###\s*)?(?:ASSISTANT|USER|SYSTEM)\s*:|^\s*###\s*(?:Response|Assistant|Answer)\s*:"
+    r"|^[ \t]*(?:###[ \t]*)?(?:ASSISTANT|USER|SYSTEM)\s*:"
+    r"|^[ \t]*###[ \t]*(?:Response|Assistant|Answer)\s*:"
     r"|(?:(?<=\s)##(?=[a-z]+\b))",
     re.MULTILINE,
 )
@@ -251,7 +252,7 @@ def _find_bullets(text: str) -> list[tuple[int, int]]:
     return marks if len(marks) > 1 else []
 
 
-_FINDERS = (
+_FINDERS: tuple[tuple[ResidueKind, Callable[[str], Iterable[tuple[int, int]]]], ...] = (
     ("reasoning", lambda text: _spans(_REASONING, text)),
     ("special tokens", lambda text: _spans(_TOKEN, text)),
     ("tags", _find_tags),

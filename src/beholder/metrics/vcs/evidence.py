@@ -90,7 +90,8 @@ class AlignedMetric(Metric[VCSEvidence]):
         n_own, *n_others = (len(spans) for spans, _ in cut)
         self.bounds.check_pairs(n_own, n_others, self.registered_name)
         embedder = str(self.config()["embedder"])
-        wholes = [text if plain is str else " ".join(text.split()) for _, text in texts]
+        given = (item.candidate, *item.references)
+        wholes = [text if text in given else " ".join(text.split()) for _, text in texts]
         pieces = [(*chunks, whole) for (_, chunks), whole in zip(cut, wholes, strict=True)]
         vectors = await tools.embed(embedder, [piece for each in pieces for piece in each])
         embedded: list[EmbeddedText] = []
