@@ -6,6 +6,7 @@ The only place in beholder where anything is retried.
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import re
 from collections import deque

@@ -19,6 +19,7 @@ from typing import ClassVar, Generic, Never, TypeVar
 import numpy as np
 
 from beholder.aio import bounded, run_sync
+from beholder.data.prepare import composed
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.asker import Asker, ValueInfo, attempt
@@ -208,6 +209,7 @@ class Metric(Asker[Item], Generic[E]):
         check_list("images", images)
         texts = (references,) if isinstance(references, str) else tuple(references)
         item = Item(id="text", candidate=candidate, references=texts, images=tuple(images or ()))
+        item = composed(item)
         with one_blas_thread():
             found = run_sync(self.prepare([item]).evaluate(item, tools or Tools()))
         return replace(found, item=item)
@@ -220,6 +222,7 @@ class Metric(Asker[Item], Generic[E]):
         ``beholder.score`` does the same with a store, workers and a report.
         """
         shared = tools or Tools()
+        items = list(map(composed, items))
         prepared = self.prepare(items)
 
         async def each() -> list[ItemScore | ItemFailure]:
@@ -294,7 +297,8 @@ class Metric(Asker[Item], Generic[E]):
         return list(await asyncio.gather(*(one(n, item) for n, item in enumerate(items, start=1))))
 
     async def evaluate(self, subject: Item, tools: Tools) -> ItemScore:
-        """Check, gather, score and sign one item."""
+        """Check, gather, score and sign one item, its texts composed (``data.prepare``)."""
+        subject = composed(subject)
         self.check(subject)
         self.check_tools(subject, tools)
         identities = self.identities(tools)

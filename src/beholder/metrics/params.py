@@ -144,6 +144,10 @@ def installed(package: str) -> str:
     return version(package)
 
 
+TEXTS = "texts"
+"""Names, among identities, how texts were changed before they were scored."""
+
+
 def signature_of(
     name: str, built: object, config: Mapping[str, object], identities: Mapping[str, str] | None
 ) -> str:
@@ -161,6 +165,8 @@ def signature_of(
         for p in params(built)
         if p.metadata["affects_score"]
     ]
+    if TEXTS in known:
+        parts.append(f"{TEXTS}:{known[TEXTS]}")
     found = origin(type(built))  # type: ignore[arg-type]  # a type is hashable
     versions = [] if found is None else [f"{found.distribution}:{found.version}"]
     by_model = any(

@@ -93,6 +93,8 @@ class Tools:
         budget: What judges may spend; None for no limit.
         tally: Counts what judges would be asked, and sends no requests.
         folder: What the items' pictures are relative to; None takes the current directory.
+        texts: How texts were changed before they are scored, for signatures; empty if they were
+            not.
 
     Attributes:
         pictures: The pictures that items name.
@@ -106,7 +108,9 @@ class Tools:
         budget: Budget | None = None,
         tally: Tally | None = None,
         folder: Path | None = None,
+        texts: str = "",
     ) -> None:
+        self.texts = texts
         given: Mapping[str, Mapping[str, Any]] = options or {}
         asking: dict[str, Any] = {"answers": answers, "budget": budget, "tally": tally}
         asking |= given.get("judge", {})

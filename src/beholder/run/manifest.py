@@ -123,6 +123,7 @@ class RunLog(Struct, frozen=True, kw_only=True):
         settings: What else determines the results; JSON values.
         metrics: The askers, in order.
         judging: A sentence on the judges' answers; empty if no judge was asked.
+        cautions: What is wrong with the texts for any metric, a sentence each.
         summary: Means of a complete run.
     """
 
@@ -134,6 +135,7 @@ class RunLog(Struct, frozen=True, kw_only=True):
     settings: Mapping[str, Any] = {}
     metrics: tuple[AskerLog, ...] = ()
     judging: str = ""
+    cautions: tuple[str, ...] = ()
     summary: tuple[ResultLog, ...] = ()
 
     @property
@@ -147,9 +149,11 @@ class Log(DataLog, frozen=True):
 
     Attributes:
         settings: What else determines the results, by name; JSON values.
+        cautions: What is wrong with the texts, a sentence each.
     """
 
     settings: Mapping[str, Any] = {}
+    cautions: tuple[str, ...] = ()
 
 
 def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
@@ -160,6 +164,7 @@ def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
         versions=versions(),
         data=DataLog(log.source, log.sha256, log.n_items, log.n_bad_rows, log.notes),
         settings=log.settings,
+        cautions=log.cautions,
         metrics=tuple(
             AskerLog(
                 name=one.name,

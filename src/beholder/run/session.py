@@ -104,11 +104,13 @@ class RunContext:
         judging: How judges are asked.
         work: How much at once, what is kept, what may be spent.
         folder: What the subjects' pictures are relative to.
+        texts: How texts were changed before they are scored; empty if they were not.
     """
 
     judging: JudgeOptions = field(default_factory=JudgeOptions)
     work: WorkOptions = field(default_factory=WorkOptions)
     folder: Path = field(default_factory=Path)
+    texts: str = ""
 
     def check(self, askers: Collection[Asker[Any]]) -> None:
         """Refuse options that no tool of the askers takes, and repeats of what cannot be merged.
@@ -125,12 +127,21 @@ class RunContext:
 
     def tools(self, answers: AnswerStore | None = None, budget: Budget | None = None) -> Tools:
         """Tools without a store, as worker processes make them."""
-        return Tools(None, self.judging.for_tools(), answers, budget, folder=self.folder)
+        return self._tools(answers=answers, budget=budget)
 
     def counting(self, tally: Tally, answers: AnswerStore | None = None) -> Tools:
         """Tools whose judges are not asked but counted; answers that are stored are taken."""
-        options = self.judging.for_tools()
-        return Tools(options=options, answers=answers, tally=tally, folder=self.folder)
+        return self._tools(answers=answers, tally=tally)
+
+    def storing(
+        self, store: Store, answers: AnswerStore | None = None, budget: Budget | None = None
+    ) -> Tools:
+        """Tools that keep vectors in a store."""
+        return self._tools(vectors=store, answers=answers, budget=budget)
+
+    def _tools(self, **options: Any) -> Tools:
+        judging = self.judging.for_tools()
+        return Tools(options=judging, folder=self.folder, texts=self.texts, **options)
 
 
 Done: TypeAlias = Callable[[int, int], None]
@@ -244,7 +255,7 @@ class Session:
                         recalled=progress.recalled,
                     )
                 )
-            tools = Tools(store, means.judging.for_tools(), answers, budget, folder=means.folder)
+            tools = means.storing(store, answers, budget)
             session = cls(kind, store, tools, means, progress)
             session._engine, session.answers = working, answers
             for asker in asking:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import cache
 
-IDENTITY = "words.v1"
+IDENTITY = "words.v2"
 """Names the rules of ``words`` in signatures; a change that moves a span gets a new number."""
 
 # Han characters: radicals, iteration marks, ideographs.
@@ -28,7 +28,7 @@ def _words() -> re.Pattern[str]:
     letter = rf"(?:(?![_{_HAN}{_HIRAGANA}{_KATAKANA}])\w|[{marks}])"
     return re.compile(
         rf"\d+(?:[.,:/]\d+)+(?![^\W\d_])"  # 1,000.5 and 10:30 and 3/4
-        rf"|{letter}+(?:['’\-\u2010\u2011]{letter}+)*"  # don't, well-known, 3-legged
+        rf"|{letter}+(?:['’ʼ\-\u2010\u2011\u00ad]{letter}+)*"  # don't, well-known, 3-legged
         rf"|[{_HIRAGANA}{marks}]+"
         rf"|[{_KATAKANA}{marks}]+"
         rf"|[{_HAN}]"
@@ -61,18 +61,28 @@ def words(text: str) -> list[tuple[int, int]]:
 
 
 def folded_words(text: str) -> tuple[str, ...]:
-    """The words of a text, case folded: ``words`` for those who need no places."""
+    """The words of a text, case folded and in plain characters, for those who need no places."""
     if text.isascii():  # folding leaves every letter a letter in its place
         return tuple(_ASCII_WORDS.findall(text.lower()))
-    return tuple(text[start:end].casefold() for start, end in words(text))
+    return tuple(_plain(text[start:end]).casefold() for start, end in words(text))
 
 
 def lower_words(text: str) -> list[str]:
-    """The words of a text in lower case."""
+    """The words of a text in lower case and in plain characters, as many as ``words`` has."""
     if text.isascii():
         found: list[str] = _ASCII_WORDS.findall(text.lower())
         return found
-    return [text[start:end].lower() for start, end in words(text)]
+    return [_plain(text[start:end]).lower() for start, end in words(text)]
+
+
+# Apostrophes and hyphens of typesetters, and full-width forms, look like the ones of keyboards.
+_PLAIN = {ord(character): "'" for character in "’‘ʼ"} | {0x2010: "-", 0x2011: "-", 0xAD: None}
+_PLAIN |= {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+
+
+def _plain(word: str) -> str:
+    """A word with plain apostrophes, hyphens and widths, and without soft hyphens."""
+    return word.translate(_PLAIN)
 
 
 _MARK = re.compile(

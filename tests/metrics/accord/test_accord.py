@@ -147,7 +147,7 @@ def test_the_worst_sentence_of_either_text_says_whether_one_excludes_the_other(
     def entail(pairs: list[tuple[str, str]]) -> np.ndarray:
         asked.extend(pairs)
         return np.array(
-            [[0.1, 0.0, 0.9] if "blue" in said else [0.8, 0.0, 0.2] for _, said in pairs]
+            [[0.1, 0.0, 0.9] if "blue" in said else [0.2, 0.6, 0.2] for _, said in pairs]
         )
 
     monkeypatch.setattr(entailment, "entail", entail)
@@ -193,3 +193,33 @@ def test_no_sentence_is_compared_where_a_unit_is_contradicted(
         item = Item("i", candidate, (TEXT,))
         assert asyncio.run(Accord().gather(item, Tools())).excluded == expected
     assert asked == [TEXT]
+
+
+@pytest.mark.parametrize(
+    ("copy", "rest"),
+    [
+        ("A woman stacks lemons on a table.", "An old man buys three."),
+        ("A dog sleeps on the grass.", "A child throws a ball."),
+        ("A man reads a newspaper.", "A woman pours coffee."),
+    ],
+)
+def test_an_omission_is_no_contradiction_and_neither_is_an_addition(copy: str, rest: str) -> None:
+    whole = f"{copy} {rest}"
+    for candidate, reference in ((copy, whole), (rest, whole), (whole, copy)):
+        assert Accord().score_text(candidate, reference).values["consistent"] == 1.0
+    wrapped = f"Here's a detailed description of the image: {copy}"
+    values = [Accord().score_text(text, whole).values["accord"] for text in (copy, wrapped)]
+    assert values[0] > values[1]
+
+
+def test_a_repeated_sentence_is_right_whatever_another_exchanges() -> None:
+    whole = "A man hugs a woman. A woman hugs a man."
+    for candidate in ("A man hugs a woman.", "A woman hugs a man."):
+        values = Accord().score_text(candidate, whole).values
+        assert (values["contradicted_rate"], values["consistent"]) == (0.0, 1.0)
+
+
+def test_a_wrong_fact_beside_an_omission_stays_a_contradiction() -> None:
+    reference = "The runner in silver shoes is ahead of all the others. A tower can be seen."
+    altered = "The runner in silver shoes is behind all the others."
+    assert Accord().score_text(altered, reference).values["consistent"] < 0.8

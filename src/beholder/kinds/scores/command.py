@@ -52,6 +52,7 @@ def score(
     tools: ToolGroup = ToolGroup(),
     test: TestGroup = TestGroup(),
     people: LabelGroup = LabelGroup(),
+    clean: Literal["none", "residue"] = "none",
     no_report: bool = False,
     markdown: Markdown = None,
     run: EngineRunGroup = EngineRunGroup(),
@@ -64,6 +65,8 @@ def score(
         data: A .jsonl, .csv, .tsv or .parquet file, a run, or - for stdin.
         metric: Metric, such as vcs or 'vcs(lct=1)'; by default one that fits the data; repeatable.
         out: Run directory; by default runs/NAME-OF-DATA.
+        clean: Remove from texts before scoring: residue is what a machine leaves around its text,
+            such as reasoning, special tokens, JSON, time stamps, "Sure! Here is ...".
         no_report: Do not write report.html.
     """
     from beholder import metrics
@@ -112,6 +115,7 @@ def score(
         run.judging,
         run.work.found(),
         goal,
+        clean,
     )
     # Standard input can be read once only.
     given = (

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Unpack
 
 from beholder.api import Run
+from beholder.data.prepare import Cleaning
 from beholder.data.read import items_of
 from beholder.data.row import ALIASES
 from beholder.data.tables import check_columns
@@ -29,6 +31,7 @@ def score(
     judge: str | Judge | None = None,
     embedder: str | None = None,
     out: str | Path | None = None,
+    clean: Cleaning = "none",
     progress: Progress | None = None,
     engine: Engine | None = None,
     **options: Unpack[Options],
@@ -47,6 +50,8 @@ def score(
             ``st:NAME``, ``openai:MODEL``.
         out: Run directory. None takes ``runs/`` and the name of the data file, or a new temporary
             folder for items given in Python.
+        clean: What is removed from texts before they are scored: ``"residue"`` is what a machine
+            leaves around its text (``beholder.text.residue``).
         progress: Receives the progress of the run.
         engine: Where the work is done, such as ``beholder.ray.RayEngine()``; None for this machine.
         options: Those of every door: ``limit``, ``skip_bad_rows``, ``media_root`` (which rows),
@@ -69,6 +74,7 @@ def score(
         metrics = [_fitting(named, head, judge, options)]
         given = None if given is None else chain(head, given)
     config = configure(named, metrics, judge=judge, embedder=embedder, out=out, **options)
+    config = replace(config, clean=clean)
     rows = None if given is None else items_of(given, config.rows, "items")
     bad_rows = run(KIND, config, progress or Quiet(), given=rows, engine=engine)
     return Run(config.out, bad_rows=tuple(bad_rows))

@@ -107,7 +107,7 @@ class WordMetric(Metric[TokenizedTexts]):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The tokenizer with the version of its rules."""
-        return {"tokenizer": tokenizer_identity(self.tokenizer)}
+        return super().identities(tools) | {"tokenizer": tokenizer_identity(self.tokenizer)}
 
     async def gather(self, item: Item, tools: Tools) -> TokenizedTexts:
         """Split all texts of an item into words."""

@@ -20,7 +20,7 @@ from beholder.metrics.vcs import scoring
 from beholder.metrics.vcs.evidence import AlignedMetric, VCSEvidence
 from beholder.metrics.vcs.findings import alignment_detail
 from beholder.records import Item, ItemScore, Span
-from beholder.text import Segment, word_order, words
+from beholder.text import Segment, layout, word_order, words
 
 TOLERANCE = 1
 """Local chronology tolerance of the fixed rules by default; ``docs/vcs.md`` says why."""
@@ -109,7 +109,7 @@ class VCS(AlignedMetric):
         """Those of the tools, and of the rules that cut short texts and find words out of order."""
         identities = super().identities(tools)
         if self.rules == "fixed":
-            identities["rules"] = f"fixed@{CLAUSES}+{word_order.IDENTITY}"
+            identities["rules"] = f"fixed@{CLAUSES}+{word_order.IDENTITY}+{layout.IDENTITY}"
         return identities
 
     def cut(self, name: str, text: str, tools: Tools) -> tuple[Sequence[Span], Sequence[str]]:
@@ -120,7 +120,10 @@ class VCS(AlignedMetric):
         starts = range(0, len(segments), self.chunk_size)
         groups = [segments[start : start + self.chunk_size] for start in starts]
         spans = [(group[0].start, group[-1].end) for group in groups]
-        return spans, [" ".join(segment.of(text) for segment in group) for group in groups]
+        chunks = [" ".join(segment.of(text) for segment in group) for group in groups]
+        if self.rules == "fixed":
+            chunks = [" ".join(chunk.split()) for chunk in chunks]  # blanks stand for layout
+        return spans, chunks
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
         """Align the candidate with each reference and join by the reference rule."""

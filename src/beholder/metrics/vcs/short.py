@@ -19,7 +19,7 @@ from beholder.metrics.vcs.evidence import AlignedMetric, EmbeddedText, VCSEviden
 from beholder.metrics.vcs.findings import alignment_detail
 from beholder.metrics.vcs.metric import VALUES
 from beholder.records import Item, ItemScore, Span, Unit
-from beholder.text import frequency, words
+from beholder.text import frequency, layout, words
 from beholder.text.tokenize import IDENTITY as TOKENIZER
 
 _HELP = {
@@ -77,7 +77,7 @@ class VCSShort(AlignedMetric):
         """Identity of the embedder, the stop list with its tokenizer, and the word weights."""
         found = super().identities(tools) | {"stop_words": identity(self.stop_words)}
         if self.rules == "fixed":
-            found["rules"] = f"fixed@{frequency.IDENTITY}"
+            found["rules"] = f"fixed@{frequency.IDENTITY}+{layout.IDENTITY}"
         return found
 
     def cut(self, name: str, text: str, tools: Tools) -> tuple[Sequence[Span], Sequence[str]]:
