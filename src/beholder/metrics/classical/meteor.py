@@ -15,7 +15,7 @@ from beholder.metrics import Bounds, Tools, ValueInfo, param
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words
 from beholder.metrics.params import installed
 from beholder.records import Item, ItemScore
-from beholder.text.synonyms import IDENTITY as SYNONYMS
+from beholder.text.synonyms import identity as synonyms_identity
 from beholder.text.synonyms import senses
 
 BEAM = 40
@@ -201,7 +201,7 @@ class METEOR(WordMetric):
         if self.stemmer != "none":
             found["stemmer"] = f"{self.stemmer}@snowball{installed('snowballstemmer')}"
         if self.synonyms != "none":
-            found["synonyms"] = SYNONYMS
+            found["synonyms"] = synonyms_identity()
         return found
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:

@@ -14,7 +14,6 @@ from beholder.errors import ConfigError
 from beholder.grouping import by_key
 from beholder.judges import Grade, Judge
 from beholder.judges.operations import AlignWords, Contradict, Presence, PresenceList, Rewrite
-from beholder.language.links import coreference_identity
 from beholder.language.reading import GraphReader, english_graphs_together
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.posh import scoring
@@ -94,9 +93,13 @@ class PoSh(Metric[PoShEvidence]):
     identifiers: Literal["rules", "judge"] = param(
         "rules", "rules='reference': who words names of several words, such as 'tall man'"
     )
-    parser: str = param("builtin", "English parser of the graphs: builtin or spacy:NAME")
+    parser: str = param(
+        "builtin", "English parser of the graphs: builtin or spacy:NAME", tool="parser"
+    )
     coref: str = param(
-        "builtin", "coreference of the graphs: builtin, none, fastcoref, or a registered name"
+        "builtin",
+        "coreference of the graphs: builtin, none, fastcoref, or a registered name",
+        tool="coreference",
     )
     weighting: Literal["information", "equal"] = param(
         "information", "rules='fixed': units count by the information of their words, or alike"
@@ -183,7 +186,7 @@ class PoSh(Metric[PoShEvidence]):
         return (replace(self, asking="one" if own == "list" else "list"),)
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Those of the tools and of the coreference, and the threshold and form in use."""
+        """Those of the tools, and the threshold and form in use."""
         judge = tools.judge(self.judge)
         if self.asking == "auto":
             return self._settled(judge).identities(tools)
@@ -193,7 +196,6 @@ class PoSh(Metric[PoShEvidence]):
             judge.check_can(PresenceList)
         return super().identities(tools) | {
             "presence_threshold": f"{self.threshold(judge):g}",
-            "coref": coreference_identity(self.coref),
             "asking": self.asking,
         }
 

@@ -102,11 +102,6 @@ class VCS(AlignedMetric):
         """All fields, with the tolerance that the rules set."""
         return super().config() | {"lct": self.tolerance}
 
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """Those of the tools, and of the rules that cut short texts."""
-        found = super().identities(tools)
-        return found | {"rules": f"fixed@{CLAUSES}"} if self.rules == "fixed" else found
-
     def cut(self, name: str, text: str, tools: Tools) -> tuple[Sequence[Span], Sequence[str]]:
         """Sentences or clauses of a text, grouped."""
         segments = tools.splitter(self.splitter).split(text)
@@ -212,9 +207,6 @@ def _vectors(name: str, given: npt.ArrayLike, ndim: int) -> FloatArray:
         raise ItemError(f"{name}: expected an array of shape {expected}, got {array.shape}")
     return array
 
-
-CLAUSES = "clauses.v1"
-"""For signatures; a change that moves a chunk gets a new number."""
 
 FEW_SENTENCES = 3
 """A text of fewer sentences is cut at its clauses."""
