@@ -141,9 +141,28 @@ def files_of(*modules: str) -> Mapping[Path, str]:
     return digests
 
 
-@cache
 def read_module(path: Path) -> Module:
     """What a module contributes; from the manifest if that was written for the same bytes."""
+    # A module of someone else may be edited and loaded again in the same process.
+    return _read_module_once(path) if path.is_relative_to(PACKAGE) else _read_module(path)
+
+
+def digest_of_data(path: Path) -> str:
+    """SHA-256 of a file of data, as hex."""
+    return _digest_once(path) if path.is_relative_to(PACKAGE) else _digest(path.read_bytes())
+
+
+@cache
+def _read_module_once(path: Path) -> Module:
+    return _read_module(path)
+
+
+@cache
+def _digest_once(path: Path) -> str:
+    return _digest(path.read_bytes())
+
+
+def _read_module(path: Path) -> Module:
     content = path.read_bytes()
     raw = _digest(content)
     recorded = _manifest().get(_name(path))
@@ -158,12 +177,6 @@ def read_module(path: Path) -> Module:
     return Module(raw, digest_of_code(tree), imports, tuple(names))
 
 
-@cache
-def digest_of_data(path: Path) -> str:
-    """SHA-256 of a file of data, as hex."""
-    return _digest(path.read_bytes())
-
-
 def digest_of_code(tree: ast.Module) -> str:
     """SHA-256 of what a module does, as hex: docstrings, comments and annotations do nothing."""
     return _digest(_written(tree).encode("utf-8"))
@@ -171,8 +184,9 @@ def digest_of_code(tree: ast.Module) -> str:
 
 def forget() -> None:
     """Read all files again at the next call; for tests that change them."""
-    for remembered in (digest_of, digest_of_modules, read_module, digest_of_data, _manifest):
-        remembered.cache_clear()
+    for function in (digest_of, digest_of_modules, _read_module_once, _digest_once):
+        function.cache_clear()
+    _manifest.cache_clear()
     _data_files.cache_clear()
 
 

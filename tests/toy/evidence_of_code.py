@@ -16,6 +16,7 @@ import threading
 import traceback
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -40,7 +41,7 @@ def main() -> None:
     by_metric: dict[str, dict[str, bool]] = {}
     for spec in _in_fork(_specs):
         covered = by_metric.setdefault(spec.partition("(")[0], {})
-        for file, is_covered in _in_fork(lambda spec=spec: _evidence(spec)).items():
+        for file, is_covered in _in_fork(partial(_evidence, spec)).items():
             covered[file] = covered.get(file, True) and is_covered
     json.dump(by_metric, sys.stdout, indent=1, sort_keys=True)
 
@@ -98,7 +99,7 @@ def _evidence(spec: str) -> dict[str, bool]:
             texts = [replace(item, images=()) for item in texts]
         scores = made.score(texts, tools=Tools(folder=Path(folder)))
     sys.setprofile(None)
-    threading.setprofile(None)  # type: ignore[arg-type]
+    threading.setprofile(None)
     if not any(isinstance(score, ItemScore) for score in scores):
         sys.stderr.write(f"{spec}: {scores[0]}\n")
     covered = _covered(made, [Path(path) for path in files if not path.endswith(".py")])
@@ -123,7 +124,11 @@ def _covered(made: Metric[Any], data: Collection[Path]) -> set[Path]:
     before = _signature(made)
     fingerprint.files_of = files_of
     for file in data:
-        fingerprint.digest_of_data = lambda path, file=file: digest(path) + "!" * (path == file)
+
+        def digest_changed(path: Path, changed: Path = file) -> str:
+            return digest(path) + "!" * (path == changed)
+
+        fingerprint.digest_of_data = digest_changed
         if _signature(made) == before:
             covered.discard(file)
     return covered

@@ -146,7 +146,7 @@ def installed(package: str) -> str:
 
 
 def signature_of(
-    name: str, built: object, config: Mapping[str, object], identities: Mapping[str, str] | None
+    name: str, built: Any, config: Mapping[str, object], identities: Mapping[str, str] | None
 ) -> str:
     """Signature: every param that affects the score, tools by identity, code and versions.
 
