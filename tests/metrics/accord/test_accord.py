@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from beholder import PoSh, fingerprint, metric
+from beholder.embed import entailment, minilm
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import METRICS, Tools
 from beholder.metrics.accord import Accord
