@@ -21,7 +21,7 @@ import types
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 PACKAGE = Path(__file__).parent
 MANIFEST = PACKAGE / "fingerprints.json"
@@ -169,7 +169,8 @@ def _read_module(path: Path) -> Module:
     if recorded is not None and recorded.raw == raw:
         return recorded
     tree = ast.parse(content)
-    texts = {node.value for node in ast.walk(tree) if _is_text(node)}
+    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    texts = {value for value in constants if isinstance(value, str)}
     names = sorted({Path(text).name for text in texts if _FILE_NAME.fullmatch(text)})
     imports = tuple(sorted(set(_imported(tree))))
     if path.is_relative_to(PACKAGE):
@@ -314,13 +315,13 @@ def _run(tree: ast.AST) -> Iterator[ast.AST]:
         node = waiting.pop()
         yield node
         for child in ast.iter_child_nodes(node):
-            named = isinstance(node, ast.If) and isinstance(node.test, ast.Name)
-            if not (named and node.test.id == "TYPE_CHECKING" and child in node.body):
+            if not (_is_for_types(node) and child in node.body):
                 waiting.append(child)
 
 
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+def _is_for_types(node: ast.AST) -> TypeGuard[ast.If]:
+    test = node.test if isinstance(node, ast.If) else None
+    return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
 
 
 def _written(node: Any) -> str:

@@ -166,7 +166,7 @@ def versioned(made: object, identity: str, *through: type[Any]) -> str:
         identity: What it says of itself, such as the revision of its weights.
         through: Further classes that its answers pass.
     """
-    digest = digest_of(type(made), *through)
+    digest = digest_of(type(made), *through)  # type: ignore[arg-type]  # classes are hashable
     if digest not in identity:
         identity += f"{'+' if '@' in identity else '@'}{digest}"
     found = origin(type(made))  # type: ignore[arg-type]  # classes are hashable

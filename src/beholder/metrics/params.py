@@ -166,7 +166,8 @@ def signature_of(
     versions = [] if found is None else [f"{found.distribution}:{found.version}"]
     # What a judge is asked, and how its answer is read, may be in another package.
     operations = getattr(type(built), "needs", ())
-    versions += [f"code:{digest_of(type(built), *operations)}", f"v:{__version__}"]
+    code = digest_of(type(built), *operations)  # type: ignore[arg-type]  # types are hashable
+    versions += [f"code:{code}", f"v:{__version__}"]
     return "|".join([full_name(name, type(built)), *parts, *versions])
 
 
