@@ -122,8 +122,8 @@ def files_of(*modules: str) -> Mapping[Path, str]:
     """
     sources = _closure(source for name in modules if (source := _source(name)) is not None)
     digests = {}
-    folders = set()
-    names = set()
+    folders: set[Path] = set()
+    names: set[str] = set()
     for source in sources:
         module = read_module(source.path)
         if source.is_ours:
