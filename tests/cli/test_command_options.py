@@ -300,31 +300,6 @@ def test_commands_of_the_pages_can_be_given(line: str) -> None:
     assert bound.signature
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("score no.jsonl --out runs/a", "--output"),
-        ("score no.jsonl --out=runs/a", "--output"),
-        ("rank no.jsonl --images p", "--media-root"),
-        ("narrate judge no.jsonl --judge openai:m --column date=d", "--map"),
-        ("annotate export no -o f --form judgments", "--format"),
-        ("compare no none --html f", "--output"),
-        ("agree no.csv -m bleu --kind tau-b", "--statistic"),
-    ],
-)
-def test_old_names_of_options_work_with_a_note(cli: Cli, old: str, new: str) -> None:
-    done = cli(*old.split())
-    name = next(word for word in reversed(old.split()) if word.startswith("--")).partition("=")[0]
-    assert f"{name} is now {new}; the next version no longer takes {name}" in done.err
-    renamed = old.replace(name, new)
-    assert done.err.splitlines()[1:] == cli(*renamed.split()).err.splitlines()
-
-
-def test_a_column_of_texts_keeps_its_name(cli: Cli) -> None:
-    done = cli("translate", "no.jsonl", "-o", "o", "--from", "de", "--to", "en", "--column", "c")
-    assert "is now" not in done.err
-
-
 def _options(inside: App = app) -> Iterator[list[Argument]]:
     """The arguments of every command."""
     for name in inside:

@@ -73,34 +73,6 @@ for _command in (*_COMMANDS, *(one for kind in builtin_kinds() for one in kind.c
 app.register_install_completion_command(help="Complete commands and options in this shell.")
 
 
-_RENAMED = {
-    "": {"--out": "--output"},
-    "agree": {"--kind": "--statistic"},
-    "compare": {"--html": "--output"},
-    "rank": {"--images": "--media-root"},
-    "review": {"--images": "--media-root"},
-    "narrate": {"--images": "--media-root", "--column": "--map"},
-    "annotate": {"--form": "--format"},
-}
-"""Old names of options, by command; they work until the version after this one."""
-
-
-def _renamed(arguments: list[str]) -> list[str]:
-    """The arguments with old names of options replaced, each with a note."""
-    if not arguments or arguments[0] not in app:  # a command of another package
-        return arguments
-    names = {**_RENAMED[""], **_RENAMED.get(arguments[0], {})}
-    found = list(arguments)
-    for at, argument in enumerate(arguments):
-        if argument == "--":
-            break
-        old, equals, value = argument.partition("=")
-        if old in names:
-            found[at] = names[old] + equals + value
-            say(f"beholder: {old} is now {names[old]}; the next version no longer takes {old}")
-    return found
-
-
 def _outside(arguments: list[str]) -> list[Command]:
     """Commands of installed packages; looked up only if ours do not do."""
     if arguments and arguments[0] in app and arguments[0] not in app.help_flags:
@@ -150,7 +122,6 @@ def main() -> None:
     try:
         for argument in arguments:
             check_name(argument)
-        arguments = _renamed(arguments)
         outside = _outside(arguments)
         for command in outside:
             _add(command)

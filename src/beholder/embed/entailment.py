@@ -7,7 +7,6 @@ encoder; only its layers are its own. English only.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -69,15 +68,6 @@ def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
         _known.clear()
     _known.update({pair: found[pair] for pair in asked})
     return np.array([found[pair] for pair in pairs], dtype=np.float32).reshape(-1, 3)
-
-
-@cache
-def identity() -> str:
-    """``entailment@REVISION``: a hash of the model's weights and of the encoder's."""
-    digest = hashlib.sha256(minilm.identity().encode())
-    for path in (FILE, INPUTS):
-        digest.update(path.read_bytes())
-    return f"entailment@{digest.hexdigest()[:12]}"
 
 
 @lru_cache(maxsize=1 << 12)

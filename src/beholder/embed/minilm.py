@@ -7,7 +7,6 @@ with.
 
 from __future__ import annotations
 
-import json
 import math
 import threading
 from collections.abc import Callable, Sequence
@@ -175,13 +174,6 @@ def token_states(texts: Sequence[Sequence[int]], layer: int = N_LAYERS) -> list[
     return [_joined([*islice(left, len(_starts(len(ids) - 2)))], len(ids)) for ids in texts]
 
 
-@cache
-def identity() -> str:
-    """``minilm@REVISION-ARITHMETIC``: a hash of the model's files, and how they are multiplied."""
-    config = json.loads((FOLDER / "minilm.json").read_text(encoding="utf-8"))
-    return f"minilm@{config['revision']}-{ARITHMETIC}"
-
-
 class MiniLMEmbedder(Embedder):
     """Built-in sentence embedding in context (spec ``minilm``): no download, no torch.
 
@@ -197,8 +189,8 @@ class MiniLMEmbedder(Embedder):
 
     @property
     def identity(self) -> str:
-        """See ``identity``."""
-        return identity()
+        """Its name and arithmetic; see ``registry.versioned``."""
+        return f"minilm-{ARITHMETIC}"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """See ``Embedder.embed``."""

@@ -72,6 +72,11 @@ class Tool(Protocol):
 
 _IMAGE_TEXT = "beholder.embed.clip:ImageTextService"
 _ENCODER = "beholder.embed.contextual:TokenService"
+_PARSER = "beholder.language.parsers:NamedParser"
+_COREFERENCE = "beholder.language.coreference:NamedCoreference"
+
+_SIGNED = frozenset({"coreference", "embedder", "encoder", "image_text"})
+"""Kinds whose tools state the identity of what they pass questions on to, digest included."""
 
 _READERS: Mapping[str, str] = {
     "judge": "a judge that reads it, such as judge='openai:MODEL'",
@@ -120,6 +125,8 @@ class Tools:
             "judge": lambda spec: judges.judge(spec, **asking),
             "embedder": lambda spec: EmbeddingService(embed.embedder(spec, **embedding), vectors),
             "splitter": text.splitter,
+            "parser": lambda name: load(_PARSER)(name),
+            "coreference": lambda name: load(_COREFERENCE)(name),
             "image_embedder": image_embedder,
             "image_text": lambda spec: load(_IMAGE_TEXT)(spec, vectors),
             "encoder": lambda spec: load(_ENCODER)(spec),
@@ -130,8 +137,8 @@ class Tools:
         """The tool of a kind that a spec names; made once, shared from then on.
 
         Args:
-            kind: ``judge``, ``embedder``, ``splitter``, ``image_embedder``, ``image_text`` or
-                ``encoder``, as an asker's ``param(tool=...)`` says.
+            kind: ``judge``, ``embedder``, ``splitter``, ``image_embedder``, ``image_text``,
+                ``encoder``, ``parser`` or ``coreference``, as an asker's ``param(tool=...)`` says.
             spec: Such as ``openai:MODEL``, ``static`` or ``rules``.
         """
         if (kind, spec) not in self._made:
@@ -191,7 +198,7 @@ class Tools:
         made = self.get(kind, spec)
         if isinstance(made, Judge) and operations is not None:
             return versioned(made, made.identity_for(operations))
-        return versioned(made, made.identity)
+        return made.identity if kind in _SIGNED else versioned(made, made.identity)
 
     def are_per_process(self, specs: Iterable[tuple[str, str]]) -> bool:
         """Whether all of these tools, (kind, spec), may be created in every worker process."""

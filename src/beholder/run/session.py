@@ -30,7 +30,6 @@ from beholder.metrics.asker import Asker, Outcome
 from beholder.metrics.tools import check_taken
 from beholder.options import JudgeOptions, WorkOptions
 from beholder.records import MetricResult
-from beholder.releases import EARLIER, written_by
 from beholder.run import manifest
 from beholder.run.answers import run_answers, run_judging
 from beholder.run.codec import Encoded
@@ -342,22 +341,11 @@ class Session:
         """
         prepared = self._prepared(asker, kind, n)
         signature = prepared.signature(prepared.identities(self.tools))
-        made = self.store.signature(prepared.name)
-        if made not in (None, signature) and made in self._earlier(prepared):
-            self.store.tables.renew_signature(prepared.name, signature)
         self.store.add_asker(prepared.name, kind, prepared.config(), signature, renew=renew)
         self.asked.append(
             ScheduledAsker(prepared, kind, n, signature, n if jobs is None else jobs, renew)
         )
         return self.asked[-1]
-
-    def _earlier(self, asker: Asker[Any]) -> set[str]:
-        """The asker's signature as earlier releases wrote it, if it means the same."""
-        found = set()
-        for release in EARLIER:
-            with written_by(release):
-                found.add(asker.signature(asker.identities(self.tools)))
-        return found
 
     def _prepared(self, asker: Asker[S], kind: SubjectKind[S], n: int) -> Asker[S]:
         """The asker, knowing what it must of the data: as it was found before, or found now."""

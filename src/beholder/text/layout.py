@@ -12,9 +12,6 @@ from functools import lru_cache
 
 from beholder.text.rules import BEFORE_NUMBER, MAY_BE_FINAL, NEVER_FINAL
 
-IDENTITY = "layout.v1"
-"""Names the rules in signatures; a change that blanks other characters gets a new number."""
-
 PARAGRAPH = "\u2029"
 """Takes the place of a line break where layout ends a paragraph: after a heading, before a list
 entry. Without the mark of the list nothing else would show that the two lines are two sentences."""

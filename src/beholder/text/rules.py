@@ -46,7 +46,7 @@ class Splitter(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """What fixes the segments, for signatures: name with version."""
+        """Name, with the version or revision of what its class loads from elsewhere."""
 
     @abstractmethod
     def split(self, text: str) -> list[Segment]:
@@ -206,8 +206,8 @@ class RuleSplitter(Splitter):
 
     @property
     def identity(self) -> str:
-        """``rules.v2``; a change of the rules that moves a span gets a new number."""
-        return "rules.v2"
+        """Its name; see ``registry.versioned``."""
+        return "rules"
 
     def split(self, text: str) -> list[Segment]:
         """See ``Splitter.split``."""

@@ -6,13 +6,17 @@ import re
 import unicodedata
 from functools import cache
 
-IDENTITY = "words.v2"
-"""Names the rules of ``words`` in signatures; a change that moves a span gets a new number."""
+from beholder.fingerprint import digest_of_modules
 
 # Han characters: radicals, iteration marks, ideographs.
 _HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HIRAGANA = "\u3041-\u309f"
 _KATAKANA = "\u30a1-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+
+
+def identity() -> str:
+    """Name of the rules of ``words`` in signatures, with a digest of their code."""
+    return f"words@{digest_of_modules(__name__)}"
 
 
 @cache

@@ -23,8 +23,6 @@ STEP = 16
 """Steps of the table in a unit of the logarithm."""
 _TABLE = Path(__file__).with_name("word_order.npz")
 _BREAK = re.compile(r"[.!?;:,\n\u2029]")
-IDENTITY = "word_order.v1"
-"""Names the rule of ``in_order`` in signatures; a change that moves a value gets a new number."""
 STOP = "."
 """Stands for punctuation and the ends of a text."""
 

@@ -128,19 +128,6 @@ class Accord(Metric[AccordEvidence]):
             against = 1.0 if wrong else excluded(item.candidate, item.references)
         return AccordEvidence(units, own, tuple(others), against, self.identities(tools))
 
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """Those of judge and encoder; beside the encoder's that of what finds contradictions."""
-        from beholder.embed import entailment
-        from beholder.judges.builtin import numbers as builtin
-
-        found = super().identities(tools)
-        found["encoder"] += f"+{word_order.IDENTITY}"
-        if self.caution:
-            found["encoder"] += f"+{entailment.identity()}"
-            if not found["judge"].startswith("builtin"):  # it selects the nearest sentences
-                found["encoder"] += f"+{builtin.identity()}"
-        return found
-
     def score_item(self, item: Item, evidence: AccordEvidence) -> ItemScore:
         """Turn evidence into a score.
 

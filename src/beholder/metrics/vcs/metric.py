@@ -20,7 +20,7 @@ from beholder.metrics.vcs import scoring
 from beholder.metrics.vcs.evidence import AlignedMetric, VCSEvidence
 from beholder.metrics.vcs.findings import alignment_detail
 from beholder.records import Item, ItemScore, Span
-from beholder.text import Segment, layout, word_order, words
+from beholder.text import Segment, word_order, words
 
 TOLERANCE = 1
 """Local chronology tolerance of the fixed rules by default; ``docs/vcs.md`` says why."""
@@ -104,13 +104,6 @@ class VCS(AlignedMetric):
     def config(self) -> dict[str, object]:
         """All fields, with the tolerance that the rules set."""
         return super().config() | {"lct": self.tolerance}
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """Those of the tools, and of the rules that cut short texts and find words out of order."""
-        identities = super().identities(tools)
-        if self.rules == "fixed":
-            identities["rules"] = f"fixed@{CLAUSES}+{word_order.IDENTITY}+{layout.IDENTITY}"
-        return identities
 
     def cut(self, name: str, text: str, tools: Tools) -> tuple[Sequence[Span], Sequence[str]]:
         """Sentences or clauses of a text, grouped."""
@@ -219,9 +212,6 @@ def _vectors(name: str, given: npt.ArrayLike, ndim: int) -> FloatArray:
         raise ItemError(f"{name}: expected an array of shape {expected}, got {array.shape}")
     return array
 
-
-CLAUSES = "clauses.v1"
-"""For signatures; a change that moves a chunk gets a new number."""
 
 FEW_SENTENCES = 3
 """A text of fewer sentences is cut at its clauses."""
