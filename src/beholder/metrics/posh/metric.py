@@ -329,7 +329,7 @@ class PoSh(Metric[PoShEvidence]):
         values |= scoring.rates(precision.units, recall.units)
         units = (*precision.units, *recall.units)
         detail = scoring.graphs_detail(plan, units, order_factor)
-        return ItemScore(values, units, self.signature(self._rule_identity), detail)
+        return ItemScore(values, units, self.signature(), detail)
 
     def _beside_words(self, plan: Plan, p: float, r: float) -> tuple[float, float]:
         """Precision and recall of units with the share of words, and beside the peers' recall."""
