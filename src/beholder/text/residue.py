@@ -71,7 +71,7 @@ def without_residue(text: str) -> str:
         pieces += [text[last : residue.start], "" if is_escape else " "]
         last = residue.end
     rest = "".join([*pieces, text[last:]])
-    lines = (" ".join(line.split()) for line in rest.splitlines())
+    lines = (" ".join(line.split()) for line in rest.split("\n"))
     return "\n".join(line for line in lines if line)
 
 
