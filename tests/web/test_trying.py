@@ -106,7 +106,7 @@ def test_a_post_whose_browser_has_gone_is_not_scored(
 @pytest.mark.parametrize("is_gone", [False, True])
 def test_pages_behind_the_guard_see_whether_the_browser_has_gone(is_gone: bool) -> None:
     async def handle(request: Request) -> Response:
-        await request.form()
+        await request.body()
         return PlainTextResponse(str(await request.is_disconnected()))
 
     async def get_csrf(request: Request) -> Response:
