@@ -199,7 +199,9 @@ def test_each_attribute_has_its_own_markers(
     path = table(tmp_path, f"image,alt,group.{field}", *rows)
     (finding,) = [one for one in found(path, "museum") if one.rule == "ALT403"]
     # Two mentions of one person count once, so that each text has one.
-    assert f'{field} is named for 20 of 20 people labelled "x" and 0 of 20' in finding.message.lower()
+    assert (
+        f'{field} is named for 20 of 20 people labelled "x" and 0 of 20' in finding.message.lower()
+    )
 
 
 VOCABULARY = "id\tterm\tforms\tlanguage\tkind\tseverity\tsuggestion\twhy\texceptions\n"
