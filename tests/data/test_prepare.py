@@ -9,6 +9,8 @@ import pytest
 
 import beholder
 from beholder import Item, metric
+from beholder.errors import ConfigError
+from beholder.records import ItemScore
 from beholder.run import manifest
 
 TEXT = "A brown dog runs along the beach."
@@ -40,6 +42,35 @@ def test_cleaned_texts_are_scored_and_signed(name: str, tmp_path: Path) -> None:
     assert {key: values[key].mean for key in clean} == pytest.approx(clean)
     assert "|texts:residue.v1|" in run.summary[name].signature
     assert "removed before scoring" in manifest.read(tmp_path / "run").cautions[0]
+
+
+@pytest.mark.parametrize(
+    ("marked", "words"),  # the words were written down by hand
+    [
+        ("<noise> एक लाल स्कूटर {scooter} है </noise>", "एक लाल स्कूटर है"),
+        ("यह फोटो {photo} ब्लू {blue} है", "यह फोटो ब्लू है"),
+        ("Hindi: एक कमरा {room} है", "एक कमरा है"),
+        ("a dog <pause/> runs along the beach", "a dog runs along the beach"),
+        ("a dog runs along the beach", "a dog runs along the beach"),
+    ],
+)
+@pytest.mark.parametrize("name", ["bleu", "rouge", "chrf", "ter", "length"])
+def test_marks_of_transcripts_are_removed_for_all_metrics(
+    name: str, marked: str, words: str, tmp_path: Path
+) -> None:
+    other = f"{words} {words.split()[0]}"
+    item = Item("0", marked, (other, f"<noise> {other}"))
+    run = beholder.score([item], [name], out=tmp_path / "run", clean="speech")
+    plain = metric(name).score([Item("0", words, (other, other))])[0]
+    assert isinstance(plain, ItemScore)
+    values = run.summary[name].values
+    assert {key: values[key].mean for key in plain.values} == pytest.approx(plain.values)
+    assert "|texts:speech.v1|" in run.summary[name].signature
+
+
+def test_an_unknown_cleaning_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="clean='speach': expected one of none, residue, speech"):
+        beholder.score(ROWS, ["rouge"], out=tmp_path / "run", clean="speach")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -4,18 +4,44 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
+from beholder.errors import ConfigError
 from beholder.records import Item
+from beholder.text import without_marks
 from beholder.text.residue import KINDS, find_residue, without_residue
 
-Cleaning: TypeAlias = Literal["none", "residue"]
+Cleaning: TypeAlias = Literal["none", "residue", "speech"]
 """What is removed from texts before they are scored."""
 
 RESIDUE_RULES = "residue.v1"
 """Names the rules in signatures; a change that removes other characters gets a new number."""
+
+_RULES: Mapping[str, str] = {"none": "", "residue": RESIDUE_RULES, "speech": "speech.v1"}
+
+
+def cleaning_rules(clean: str) -> str:
+    """The name of the rules of a cleaning, for signatures; empty if nothing is removed.
+
+    Raises:
+        ConfigError: There is no such cleaning.
+    """
+    if clean not in _RULES:
+        raise ConfigError(f"clean={clean!r}: expected one of {', '.join(_RULES)}")
+    return _RULES[clean]
+
+
+def _without_speech_marks(text: str) -> str:
+    """The words alone, as the readers of published transcripts give them."""
+    return " ".join(without_marks(text).split())
+
+
+_REMOVERS: Mapping[str, Callable[[str], str]] = {
+    "residue": without_residue,
+    "speech": _without_speech_marks,
+}
 
 _SIDES = ("candidates", "references")
 _DECOMPOSED = "decomposed"
@@ -59,11 +85,11 @@ class Preparation:
                 for text in texts:
                     self._count(side, text)
             item = composed(item)
-            if self.clean == "residue":
+            if remove := _REMOVERS.get(self.clean):
                 item = replace(
                     item,
-                    candidate=without_residue(item.candidate),
-                    references=tuple(map(without_residue, item.references)),
+                    candidate=remove(item.candidate),
+                    references=tuple(map(remove, item.references)),
                 )
             yield item
 

@@ -12,6 +12,7 @@ from beholder.data.lines import MAX_ROW_BYTES, lines, opened, strict_json
 from beholder.data.row import RowError, language_of_row
 from beholder.data.tables import check_columns, read_parquet
 from beholder.errors import DataError
+from beholder.lint.naming import FIELDS
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.wording import mapping
 
@@ -232,10 +233,27 @@ def _occurrence(
         caption=caption,
         is_long=chosen["text"] in ("long_description", "long"),
         medium=bool(said.get("medium")),
+        labels=_labels(row),
         own_words=_terms(row.get(chosen.get("self_described", ""))),
         ignore=frozenset(said.get("lint_ignore", "").replace(",", " ").upper().split()),
         **same,
     )
+
+
+def _labels(row: Mapping[str, Any]) -> dict[str, str]:
+    """What ``group`` says of who is shown: an object, or columns such as ``group.race``."""
+    group = row.get("group")
+    values = dict(group) if isinstance(group, Mapping) else {}
+    values |= {
+        name.removeprefix("group."): value
+        for name, value in row.items()
+        if name.startswith("group.")
+    }
+    return {
+        FIELDS[name]: label
+        for name, value in values.items()
+        if name in FIELDS and (label := _plain(value).strip())
+    }
 
 
 def _plain(value: Any) -> str:

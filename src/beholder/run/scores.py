@@ -16,7 +16,7 @@ import numpy as np
 from beholder.data import read_items
 from beholder.data.folders import folder_of
 from beholder.data.notes import RowNotes
-from beholder.data.prepare import RESIDUE_RULES, Cleaning, Preparation
+from beholder.data.prepare import Cleaning, Preparation, cleaning_rules
 from beholder.data.read import good_rows
 from beholder.errors import BadRowError, ConfigError, DataError
 from beholder.grouping import by_key
@@ -79,8 +79,7 @@ class ScoreConfig:
     @property
     def means(self) -> RunContext:
         """With what the run works."""
-        texts = "" if self.clean == "none" else RESIDUE_RULES
-        return RunContext(self.judging, self.work, self.folder, texts)
+        return RunContext(self.judging, self.work, self.folder, cleaning_rules(self.clean))
 
 
 def run_scores(

@@ -14,7 +14,6 @@ from beholder.kinds.bidirectional.pairs import (
     PairGroup,
     Scores,
     TextPair,
-    common_images,
     counted,
     directions,
     each,
@@ -22,6 +21,7 @@ from beholder.kinds.bidirectional.pairs import (
     holm,
     mean_cells,
     ordered,
+    scored_images,
     sets,
     systems,
 )
@@ -39,7 +39,10 @@ def score_table(pairs: Sequence[TextPair], note: str) -> Table:
         pairs, (sets, each("value", VALUES), directions, _systems_and_best), _distribution
     )
     with_0 = any(row["mean_failed_0"] is not None for row in rows)
-    failed = " Failed texts are left out of the mean; the last column counts them as 0." * with_0
+    failed = (
+        " Failed texts are left out of the mean; the last column, over all pictures, counts them"
+        " as 0." * with_0
+    )
     return TABLES["scores"].of(rows, note=note, failed=failed)
 
 
@@ -51,7 +54,7 @@ def _systems_and_best(group: PairGroup) -> Iterator[PairGroup]:
         for part in parts
         if (found := part.scores(group.value))
     }
-    is_comparable = bool(common_images(group.pairs))
+    is_comparable = bool(scored_images(group.pairs))
     best = max(means, key=means.__getitem__) if means and is_comparable else None
     for part in parts:
         system = part.place["system"]
@@ -63,6 +66,10 @@ def _distribution(group: PairGroup) -> Iterator[Cells]:
     found = group.scores(group.value)
     values = [value for _, value in found]
     n_failed = sum(pair.failure is not None for pair in group.pairs)
+    key = f"{group.direction}_{group.value}"
+    # Failed texts as 0 need the scores of the same pictures of other systems, too.
+    every = values + [pair.set_aside[key] for pair in group.pairs if key in pair.set_aside]
+    is_unequal = n_failed or len(every) > len(values)
     quartiles = np.quantile(values, [0.25, 0.5, 0.75]).tolist() if values else [None] * 3
     yield {
         "best": group.place["is_best"],
@@ -70,7 +77,7 @@ def _distribution(group: PairGroup) -> Iterator[Cells]:
         "n_failed": n_failed,
         **mean_cells("mean", found),
         "sd": float(np.std(values, ddof=1)) if len(values) > 1 else None,
-        "mean_failed_0": sum(values) / (len(values) + n_failed) if values and n_failed else None,
+        "mean_failed_0": sum(every) / (len(every) + n_failed) if every and is_unequal else None,
         **dict(zip(("q1", "median", "q3"), quartiles, strict=True)),
     }
 

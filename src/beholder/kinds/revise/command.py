@@ -31,7 +31,7 @@ def revise(
         source: A run of score, a file that lint reads, exported marks, or decisions for --write.
         out: JSONL file of the proposals.
         judge: Judge that writes corrections, such as openai:MODEL; builtin makes only certain ones.
-        metric: Metric whose marks to use; by default the first that has any.
+        metric: Metric whose marks to use; by default all.
         no_score: Do not score the proposals.
         write: File for the source with the accepted texts.
     """

@@ -57,7 +57,7 @@ def revise(
             that ``beholder.lint`` reads.
         out: JSONL file of the proposals.
         judge: Who words corrections; ``builtin`` makes those that are certain.
-        metric: Whose marks of a run; None takes the first metric that has any.
+        metric: Whose marks of a run; None takes those of all its metrics.
         score: Whether the proposals are scored as the run was, for a paired comparison.
         progress: Receives the progress of the run.
         options: Those of every door, without those about rows; see ``beholder.options``.

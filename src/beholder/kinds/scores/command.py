@@ -52,7 +52,7 @@ def score(
     tools: ToolGroup = ToolGroup(),
     test: TestGroup = TestGroup(),
     people: LabelGroup = LabelGroup(),
-    clean: Literal["none", "residue"] = "none",
+    clean: Literal["none", "residue", "speech"] = "none",
     no_report: bool = False,
     markdown: Markdown = None,
     run: EngineRunGroup = EngineRunGroup(),
@@ -66,7 +66,8 @@ def score(
         metric: Metric, such as vcs or 'vcs(lct=1)'; by default one that fits the data; repeatable.
         out: Run directory; by default runs/NAME-OF-DATA.
         clean: Remove from texts before scoring: residue is what a machine leaves around its text,
-            such as reasoning, special tokens, JSON, time stamps, "Sure! Here is ...".
+            such as reasoning, special tokens, JSON, time stamps, "Sure! Here is ..."; speech, the
+            marks of transcripts.
         no_report: Do not write report.html.
     """
     from beholder import metrics

@@ -51,7 +51,8 @@ def score(
         out: Run directory. None takes ``runs/`` and the name of the data file, or a new temporary
             folder for items given in Python.
         clean: What is removed from texts before they are scored: ``"residue"`` is what a machine
-            leaves around its text (``beholder.text.residue``).
+            leaves around its text (``beholder.text.residue``), ``"speech"`` the marks of
+            transcripts, such as ``<noise>`` and ``{photo}``.
         progress: Receives the progress of the run.
         engine: Where the work is done, such as ``beholder.ray.RayEngine()``; None for this machine.
         options: Those of every door: ``limit``, ``skip_bad_rows``, ``media_root`` (which rows),
