@@ -82,7 +82,7 @@ def lower_words(text: str) -> list[str]:
 
 
 # Apostrophes and hyphens of typesetters, and full-width forms, look like the ones of keyboards.
-_PLAIN = {ord(character): "'" for character in "’‘ʼ´\u2032"}
+_PLAIN: dict[int, str | None] = {ord(character): "'" for character in "’‘ʼ´\u2032"}
 _PLAIN |= {0x2010: "-", 0x2011: "-", 0x2212: "-", 0xAD: None, 0x2060: None, 0xFEFF: None}
 _PLAIN |= {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
 
