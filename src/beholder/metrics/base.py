@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import ClassVar, Generic, Never, TypeVar
@@ -207,7 +207,14 @@ class Metric(Asker[Item], Generic[E]):
                 " several references as a list, ['...', '...'], and pictures as images=['...']"
             )
         check_list("images", images)
+        if not isinstance(candidate, str):
+            raise ConfigError(f"candidate: expected a text, got {candidate!r}")
+        if isinstance(references, Mapping | bytes) or not isinstance(references, Iterable):
+            raise ConfigError(f"references: expected a text or a list of texts, got {references!r}")
         texts = (references,) if isinstance(references, str) else tuple(references)
+        for text in texts:
+            if not isinstance(text, str):
+                raise ConfigError(f"references: expected texts, got {text!r}")
         item = Item(id="text", candidate=candidate, references=texts, images=tuple(images or ()))
         item = composed(item)
         with one_blas_thread():
