@@ -87,7 +87,7 @@ def _marks(key: str, standing: Standing) -> dict[str, Any]:
     """A mean with its interval, and whether it is the best or surely below it."""
     return {
         key: standing.mean,
-        **interval_cells(key, standing.interval),
+        **interval_cells(key, standing.interval, standing.reason),
         f"{key}_best": standing.rank == 1,
         f"{key}_below": standing.p is not None and standing.p < _P,
     }

@@ -90,13 +90,17 @@ class AskerLog(Struct, frozen=True, kw_only=True):
 
 
 class EstimateLog(Struct, frozen=True):
-    """A ``records.Estimate``; ``low``, ``high`` and ``level`` are None without an interval."""
+    """A ``records.Estimate``; ``low``, ``high`` and ``level`` are None without an interval.
+
+    ``reason`` says why there is none.
+    """
 
     mean: int | float
     low: int | float | None
     high: int | float | None
     level: int | float | None
     n: int
+    reason: str | None = None
 
 
 class ResultLog(Struct, frozen=True, kw_only=True):
@@ -198,7 +202,7 @@ def summary_rows(summary: Mapping[str, MetricResult]) -> tuple[ResultLog, ...]:
 def _estimate(found: Estimate) -> EstimateLog:
     ends = found.interval
     if ends is None:
-        return EstimateLog(found.mean, None, None, None, found.n)
+        return EstimateLog(found.mean, None, None, None, found.n, found.reason)
     return EstimateLog(found.mean, ends.low, ends.high, ends.level, found.n)
 
 
@@ -215,7 +219,7 @@ def results(log: RunLog) -> dict[str, MetricResult]:
 
 def _read_estimate(found: EstimateLog) -> Estimate:
     if found.low is None or found.high is None or found.level is None:
-        return Estimate(found.mean, None, found.n)
+        return Estimate(found.mean, None, found.n, found.reason)
     return Estimate(found.mean, Interval(found.low, found.high, found.level), found.n)
 
 
