@@ -313,8 +313,8 @@ def alert_auc(
     codes = cluster_codes(clusters, len(s))
     drawn = cluster_replicates(area, codes, n_resamples=n_resamples, seed=seed)
     interval = replicate_interval(drawn, level)
-    reason = None if interval else describe_few_sources(n_clusters(codes)) or _FEW
-    return AlertAUC(auc, interval, tuple(drawn), *counts, reason)
+    few = None if interval else describe_few_sources(n_clusters(codes)) or _FEW
+    return AlertAUC(auc, interval, tuple(drawn), *counts, few)
 
 
 def area_of_levels(wrong: Floats, right: Floats) -> float | None:

@@ -298,10 +298,10 @@ def _interval(
         return None, None
     resampling(**options)
     interval = cluster_bootstrap(statistic, codes, **options)
-    few = (
-        describe_few_sources(n_clusters(codes)) or "too few clusters vary for a bootstrap interval"
-    )
-    return interval, None if interval else few
+    if interval:
+        return interval, None
+    few = describe_few_sources(n_clusters(codes))
+    return None, few or "too few clusters vary for a bootstrap interval"
 
 
 def ranking_correlation(

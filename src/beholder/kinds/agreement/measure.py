@@ -245,7 +245,7 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int = 12345
     if n_resamples and not rare:
         replicates = cluster_replicates(statistic, codes, n_resamples=n_resamples, seed=seed)
     interval = replicate_interval(replicates, LEVEL)
-    reason = None
+    reason: str | None = None
     if n_resamples and not interval:
         few = describe_few_sources(n_sources)
         reason = few or "too few resamples have a value, so there is no interval"
