@@ -130,7 +130,10 @@ def leaderboard(stores: Sequence[Store], values: Sequence[str] = ()) -> list[Boa
     shared = [name for name in logs[0].askers if all(name in log.askers for log in logs)]
     if not shared:
         raise ConfigError("the runs share no metric")
-    chosen = _choose({name: logs[0].askers[name] for name in shared}, values)
+    askers = {name: logs[0].askers[name] for name in shared}
+    chosen = {name: [*log.values[:1], *log.corpus_values[:1]] for name, log in askers.items()}
+    if values:
+        chosen = manifest.choose_values(askers, values)
     shared = [name for name in shared if chosen[name]]
     systems = systems_of(stores)
     sources = [store.sources(store.n_subjects()) for store in stores]
@@ -271,33 +274,6 @@ def _whole_means(metric: Asker[Any], name: str) -> Callable[[_ByKey, Sequence[by
         )
 
     return find
-
-
-def _choose(
-    askers: Mapping[str, manifest.AskerLog], wanted: Sequence[str]
-) -> dict[str, list[manifest.ValueLog]]:
-    """The values of each metric that are ranked."""
-    if not wanted:
-        return {name: [*log.values[:1], *log.corpus_values[:1]] for name, log in askers.items()}
-    chosen: dict[str, list[manifest.ValueLog]] = {name: [] for name in askers}
-    for text in wanted:
-        fitting = [
-            (name, value)
-            for name, log in askers.items()
-            for value in (*log.values, *log.corpus_values)
-            if text in (value.name, f"{name}.{value.name}")
-        ]
-        if not fitting:
-            there = ", ".join(
-                f"{name}.{value.name}"
-                for name, log in askers.items()
-                for value in (*log.values, *log.corpus_values)
-            )
-            raise ConfigError(f"--value {text}: the runs have no such value; they have: {there}")
-        for name, value in fitting:
-            if value not in chosen[name]:
-                chosen[name].append(value)
-    return chosen
 
 
 def _standings(

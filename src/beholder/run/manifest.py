@@ -19,7 +19,7 @@ from msgspec import Struct, structs
 
 from beholder import files
 from beholder._version import __version__
-from beholder.errors import RunError
+from beholder.errors import ConfigError, RunError
 from beholder.metrics.asker import ValueInfo
 from beholder.records import Estimate, Interval, MetricResult
 from beholder.run import SCORES as SCORES
@@ -221,6 +221,31 @@ def _read_estimate(found: EstimateLog) -> Estimate:
     if found.low is None or found.high is None or found.level is None:
         return Estimate(found.mean, None, found.n, found.reason)
     return Estimate(found.mean, Interval(found.low, found.high, found.level), found.n)
+
+
+def choose_values(
+    askers: Mapping[str, AskerLog], wanted: Sequence[str]
+) -> dict[str, list[ValueLog]]:
+    """The values of each asker that a user names, as ``bleu.corpus_bleu`` or ``corpus_bleu``.
+
+    Raises:
+        ConfigError: No asker has such a value; names all that there are.
+    """
+    values = [
+        (name, value) for name, log in askers.items() for value in (*log.values, *log.corpus_values)
+    ]
+    chosen: dict[str, list[ValueLog]] = {name: [] for name in askers}
+    for text in wanted:
+        fitting = [
+            (name, value) for name, value in values if text in (value.name, f"{name}.{value.name}")
+        ]
+        if not fitting:
+            names = ", ".join(f"{name}.{value.name}" for name, value in values)
+            raise ConfigError(f"--value {text}: the runs have no such value; they have: {names}")
+        for name, value in fitting:
+            if value not in chosen[name]:
+                chosen[name].append(value)
+    return chosen
 
 
 def versions() -> dict[str, str]:
