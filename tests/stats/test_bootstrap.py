@@ -8,7 +8,7 @@ import pytest
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats import bootstrap, mean_interval, paired_difference
+from beholder.stats import mean_interval, paired_difference
 from beholder.stats.bootstrap import cluster_bootstrap, percentile_interval, sum_replicates
 from beholder.stats.checks import cluster_codes
 from beholder.stats.correlation import spearman
@@ -17,13 +17,7 @@ from beholder.stats.krippendorff import krippendorff_alpha
 from beholder.stats.reliability import cronbach_alpha, kendall_w
 
 
-@pytest.fixture
-def two_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Intervals of two units and more: all resamples of so few can be enumerated by hand."""
-    monkeypatch.setattr(bootstrap, "LEAST_SOURCES", 2)
-
-
-@pytest.mark.usefixtures("two_are_enough")
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_mean_and_interval_of_two_values_are_the_enumerated_bootstrap() -> None:
     # Resamples of {0, 1}: mean 0 with probability 1/4, 1/2 with 1/2, 1 with 1/4; so the 2.5 % and
     # 97.5 % quantiles are 0 and 1, and those of a 40 % interval (30 % and 70 %) both 1/2.
@@ -166,7 +160,7 @@ def test_pairs_of_different_length_are_refused() -> None:
         paired_difference([1.0], [1.0, 2.0])
 
 
-@pytest.mark.usefixtures("two_are_enough")
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_whole_clusters_are_drawn_and_each_draw_is_one_of_the_enumerated() -> None:
     values, codes = np.array([10.0, 0.0, 20.0]), np.array([1, 0, 1])
     seen: set[float] = set()
@@ -182,7 +176,7 @@ def test_whole_clusters_are_drawn_and_each_draw_is_one_of_the_enumerated() -> No
     assert (interval.low, interval.high, interval.level) == (0.0, 15.0, 0.9)
 
 
-@pytest.mark.usefixtures("two_are_enough")
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_one_row_per_cluster_needs_no_order() -> None:
     values, codes = np.array([5.0, 1.0]), np.array([1, 0])
     seen: set[tuple[float, ...]] = set()
@@ -228,7 +222,7 @@ def test_sums_have_the_mean_and_covariance_of_the_plain_bootstrap(n: int) -> Non
     assert np.cov(found.T) / scaled == pytest.approx(expected / scaled, abs=5 / math.sqrt(draws))
 
 
-@pytest.mark.usefixtures("two_are_enough")
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_few_sums_are_resampled_one_by_one() -> None:
     sums = np.array([[1.0, 10.0], [2.0, 20.0]])
     found = sum_replicates(sums, n_resamples=200, seed=1)
