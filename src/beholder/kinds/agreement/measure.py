@@ -247,8 +247,8 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int = 12345
     interval = replicate_interval(replicates, LEVEL)
     reason: str | None = None
     if n_resamples and not interval:
-        few = describe_few_sources(n_sources)
-        reason = few or "too few resamples have a value, so there is no interval"
+        few_sources = describe_few_sources(n_sources)
+        reason = few_sources or "too few resamples have a value, so there is no interval"
     if rare:
         reason = f"only {n_of_rarer} labels of one verdict; an interval needs {FEWEST_OF_A_VERDICT}"
     return found(value, interval, replicates=tuple(replicates), reason=reason)
