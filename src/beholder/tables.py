@@ -37,6 +37,8 @@ Kind: TypeAlias = Literal[
 
 Cells: TypeAlias = dict[str, object]
 """Values of a row by column key."""
+EstimateCells: TypeAlias = dict[str, str | float | None]
+"""The cells of a value with its interval, or with the reason why it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,14 @@ class Table:
         told = (note.format(**facts) if facts else note for note in self.notes)
         return replace(self, rows=tuple(rows), notes=(*told, *notes))
 
+    def shown_notes(self) -> tuple[str, ...]:
+        """The notes, and why rows have no interval, each reason once, unless a column says it."""
+        if any(column.key == NOTE.key for column in self.columns):
+            return self.notes
+        names = [f"{column.key}_reason" for column in self.columns if column.interval]
+        reasons = dict.fromkeys(row[name] for row in self.rows for name in names if name in row)
+        return (*self.notes, *(f"{reason}." for reason in sorted(reasons)))
+
     def shown_columns(self) -> tuple[Column, ...]:
         """The columns that say something in some row; of failures, that there are some."""
         none = {"failed": ("", None, 0)}
@@ -134,32 +144,42 @@ def declared(file: Path) -> dict[str, Table]:
 
 def estimate(
     key: str, values: Sequence[float], clusters: Sequence[str] | None = None
-) -> dict[str, float | None]:
+) -> EstimateCells:
     """Mean with interval as cells ``KEY``, ``KEY_low``, ``KEY_high``; None without values."""
     return estimate_cells(key, stats.mean_interval(values, clusters=clusters) if values else None)
 
 
-def estimate_cells(key: str, found: Estimate | None) -> dict[str, float | None]:
+def estimate_cells(key: str, found: Estimate | None) -> EstimateCells:
     """The cells of a mean with its interval."""
     if found is None:
         return {key: None, **interval_cells(key, None)}
-    return {key: found.mean, **interval_cells(key, found.interval)}
+    return {key: found.mean, **interval_cells(key, found.interval, found.reason)}
 
 
 def interval_cells(
-    key: str, interval: Interval | Sequence[float] | None
-) -> dict[str, float | None]:
-    """The cells of an interval; a pair of ends is one that was read from JSON."""
+    key: str, interval: Interval | Sequence[float] | None, reason: str | None = None
+) -> EstimateCells:
+    """The cells of an interval.
+
+    Args:
+        key: Key of the column that it belongs to.
+        interval: The interval; a pair of ends is one that was read from JSON.
+        reason: Why there is none, which the table then notes.
+    """
     if isinstance(interval, Interval):
         interval = (interval.low, interval.high)
     low, high = (None, None) if interval is None else interval
-    return {f"{key}_low": low, f"{key}_high": high}
+    cells: EstimateCells = {f"{key}_low": low, f"{key}_high": high}
+    return cells | {f"{key}_reason": reason} if reason else cells
 
 
 def record_cells(record: Struct, key: str) -> Cells:
-    """The fields of a record as cells, with its ``interval`` as that of one of its values."""
+    """The fields of a record as cells, with its ``interval`` as that of one of its values.
+
+    A ``reason`` is why there is no value, or no interval.
+    """
     cells = {name: None if v is UNSET else v for name, v in structs.asdict(record).items()}
-    return cells | interval_cells(key, cells.get("interval"))
+    return cells | interval_cells(key, cells.get("interval"), cells.get("reason"))
 
 
 def keys(table: Table) -> list[str]:
@@ -188,5 +208,5 @@ def plain(table: Table) -> Mapping[str, object]:
         "title": table.title,
         "columns": {column.key: column.heading for column in table.columns},
         "rows": [{name: row.get(name) for name in names} for row in table.rows],
-        "notes": list(table.notes),
+        "notes": list(table.shown_notes()),
     }

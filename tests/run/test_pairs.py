@@ -131,6 +131,7 @@ def test_rows_paired_by_their_number_alone_are_counted() -> None:
     assert pair_subjects(enumerate(named), enumerate(named), ITEM, NAMES).note == ""
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_differences_gates_and_moved_items_are_of_one_picture(tmp_path: Path) -> None:
     # By picture: p 0.25 to 0.5, q 0.5 to 0.75, r 0.75 to 1: always 0.25 better. By row: p with r,
     # 0.25 to 1; q; r with p, 0.75 to 0.5: an interval that holds 0, and an item that fell.
@@ -149,6 +150,7 @@ def test_differences_gates_and_moved_items_are_of_one_picture(tmp_path: Path) ->
         assert moved_tables(first, second, found) == []
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_results_of_the_common_evaluation_code_are_paired_by_picture(tmp_path: Path) -> None:
     # ROUGE-L with beta 1.2, F = 2.44 P R / (R + 1.44 P), best precision and recall of references.
     # "a dog runs on a beach" (6 words): of "a brown dog runs on the beach" the words a dog runs on

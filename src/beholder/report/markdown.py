@@ -51,8 +51,8 @@ def markdown(table: Table) -> str:
         lines.append(
             _line("" if follows and c.key == table.by else _cell(table, row, c) for c in columns)
         )
-    if table.notes:
-        lines += ["", *(f"- {escaped(note)}" for note in table.notes)]
+    if notes := table.shown_notes():
+        lines += ["", *(f"- {escaped(note)}" for note in notes)]
     return "\n".join([*lines, ""])
 
 

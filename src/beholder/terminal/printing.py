@@ -97,6 +97,13 @@ def tell_summary(
         say(f"summary: {markdown}")
 
 
+def say_incomplete(*runs: Path) -> None:
+    """Caution of the runs that are not complete; folders without a run are passed over."""
+    from beholder.run.reading import incomplete_runs  # loads pyarrow
+
+    say_each(f"caution: {caution}" for caution in incomplete_runs(*runs))
+
+
 def say_each(lines: Iterable[object]) -> None:
     """Print lines on stderr."""
     for line in lines:

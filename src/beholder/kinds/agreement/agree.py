@@ -287,7 +287,10 @@ def _numbers(values: Floats) -> tuple[float | None, ...]:
 
 
 def _columns(store: Store, name: str) -> dict[str, dict[str, float]]:
-    """Scores per value and text."""
+    """Scores per value and text.
+
+    By id: the run is that of the judged data itself, whose ids are unique.
+    """
     found: dict[str, dict[str, float]] = {}
     for text, values in store.values_by_id(name).items():
         for value, score in values.items():

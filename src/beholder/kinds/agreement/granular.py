@@ -313,7 +313,7 @@ def _figures(
     gold = [text.gold for text in texts]
     return replace(
         plain,
-        reason=alerts.reason if alerts.f1 is None else None,
+        reason=alerts.reason,
         auc=Share(auc.auc, auc.interval),
         alerts=alerts,
         held_out=held_out,

@@ -12,7 +12,7 @@ from cyclopts import App, Group, Parameter
 from beholder.errors import ConfigError
 from beholder.kinds.annotation.tasks import TASKS, task_named
 from beholder.terminal.groups import AsJson, Data, ItemDataGroup, OutFile, ServerGroup
-from beholder.terminal.printing import say, say_left_out, tell, tell_result
+from beholder.terminal.printing import say, say_incomplete, say_left_out, tell, tell_result
 
 if TYPE_CHECKING:
     from beholder.kinds.annotation.study import AnnotationStudy
@@ -109,6 +109,8 @@ def annotate(
     from beholder.kinds.annotation.study import AnnotationStudy
 
     asked = task_named(task)
+    if prefill is not None:
+        say_incomplete(prefill)
     units, bad = units_of(asked, data, rows, pictures=pictures, run=prefill)
     say_left_out(bad)
     if people.gold is not None:

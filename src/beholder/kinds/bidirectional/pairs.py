@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, cast
 
 from beholder import stats
 from beholder.grouping import by_key
-from beholder.tables import declared, estimate
+from beholder.tables import EstimateCells, declared, estimate
 
 Direction: TypeAlias = Literal["har", "mar"]
 """``har``: the model's text against people's; ``mar``: people's text against the model's."""
@@ -305,7 +305,7 @@ def counted(found: Scores) -> Cells:
     return {"n": len(found), "n_images": len({image for image, _ in found})}
 
 
-def mean_cells(key: str, found: Scores) -> dict[str, float | None]:
+def mean_cells(key: str, found: Scores) -> EstimateCells:
     """Mean with an interval that resamples pictures."""
     return estimate(key, [value for _, value in found], [image for image, _ in found])
 

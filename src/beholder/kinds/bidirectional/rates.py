@@ -176,7 +176,7 @@ def _change(key: str) -> Callable[[PairGroup], Iterator[Cells]]:
                 **estimate("before", before),
                 **estimate("after", after),
                 "change": change.mean,
-                **interval_cells("change", change.interval),
+                **interval_cells("change", change.interval, change.reason),
             }
 
     return cells

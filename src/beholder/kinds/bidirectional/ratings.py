@@ -24,8 +24,8 @@ from beholder.kinds.bidirectional.pairs import (
     systems,
 )
 from beholder.kinds.bidirectional.scores import VALUES
-from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import cluster_codes
+from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
+from beholder.stats.checks import cluster_codes, n_clusters
 from beholder.tables import Table, interval_cells
 
 
@@ -74,8 +74,8 @@ def _median_gap(group: PairGroup) -> Iterator[Cells]:
         values = np.array([gap for _, gap in gaps])
         codes = cluster_codes([image for image, _ in gaps], len(values))
         interval = cluster_bootstrap(lambda rows: float(np.median(values[rows])), codes)
-        median = float(np.median(values))
-        yield {**counted(gaps), "median": median, **interval_cells("median", interval)}
+        median, few = float(np.median(values)), describe_few_sources(n_clusters(codes))
+        yield {**counted(gaps), "median": median, **interval_cells("median", interval, few)}
 
 
 def _gaps(pair: TextPair) -> list[float]:
@@ -137,7 +137,7 @@ def _rho(group: PairGroup) -> Iterator[Cells]:
     yield {
         **counted(list(zip(images, values, strict=True))),
         "rho": rho.value,
-        **interval_cells("rho", rho.interval),
+        **interval_cells("rho", rho.interval, rho.reason),
         "p": rho.p_value,
     }
 

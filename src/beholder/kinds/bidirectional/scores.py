@@ -137,7 +137,7 @@ def paired_cells(key: str, p: str, both: Sequence[tuple[float, float, str]]) -> 
         return {key: None, **interval_cells(key, None), p: None}
     x, y, images = (list(column) for column in zip(*both, strict=True))
     found = stats.paired_difference(x, y, clusters=images)
-    return {key: found.mean, **interval_cells(key, found.interval), p: found.p_value}
+    return {key: found.mean, **interval_cells(key, found.interval, found.reason), p: found.p_value}
 
 
 def direction_table(pairs: Sequence[TextPair], note: str) -> Table:

@@ -49,6 +49,7 @@ class SourceScore(JudgeSpread, frozen=True):
         sd: Its SD with n - 1.
         sd_population: Its SD with n.
         interval: Interval of the mean.
+        reason: Why it has none; None if it has one.
     """
 
     method: str
@@ -61,6 +62,7 @@ class SourceScore(JudgeSpread, frozen=True):
     sd: float | None
     sd_population: float | None
     interval: Ends | None
+    reason: str | None = None
 
 
 class SourceCoherence(Struct, frozen=True):
@@ -98,17 +100,18 @@ class MethodCorrelation(RatingCorrelation, frozen=True):
 
 
 class AgreementValue(Struct, frozen=True):
-    """A coefficient with its interval."""
+    """A coefficient with its interval, or why it has none."""
 
     value: float | None
     interval: Ends | None
+    reason: str | None = None
 
 
 class WordedValue(AgreementValue, frozen=True):
     """The same with the words of Koo and Li 2016 for the value and for both ends."""
 
-    verdict: str | None
-    verdicts: tuple[str, ...] | None
+    verdict: str | None = None
+    verdicts: tuple[str, ...] | None = None
 
 
 class MethodReliability(Struct, frozen=True, omit_defaults=True):

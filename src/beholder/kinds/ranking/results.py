@@ -26,13 +26,15 @@ class MeanCorrelation(Struct, frozen=True, kw_only=True):
 
     Attributes:
         mean: The mean, in -1..1.
-        interval: Its interval; None with fewer than two images.
+        interval: Its interval; None with too few pictures.
         n: Images with a value.
+        reason: Why it has no interval; None if it has one.
     """
 
     mean: float | None
     interval: Ends | None
     n: int
+    reason: str | None = None
 
 
 class ValueMean(MeanCorrelation, frozen=True):
@@ -123,6 +125,7 @@ class ScorerDifference(Struct, frozen=True):
         difference: Mean difference.
         interval: Its interval.
         p: Sign-flip permutation p.
+        reason: Why there is no interval; None if there is one.
     """
 
     a: str
@@ -132,6 +135,7 @@ class ScorerDifference(Struct, frozen=True):
     difference: float | UnsetType = UNSET
     interval: Ends | UnsetType | None = UNSET
     p: float | UnsetType = UNSET
+    reason: str | None = None
 
 
 class PositionBias(Struct, frozen=True):
@@ -142,6 +146,7 @@ class PositionBias(Struct, frozen=True):
     interval: Ends | None
     n_requests: int
     n_failed: int
+    reason: str | None = None
 
 
 class RankingGroups(Struct, frozen=True):

@@ -74,7 +74,8 @@ def _shown(mean: results.MeanCorrelation) -> str:
         return _NONE
     shown = show_number(mean.mean)
     ends = mean.interval
-    return shown if ends is None else f"{shown} ({' to '.join(map(show_number, ends))})"
+    interval = mean.reason if ends is None else " to ".join(map(show_number, ends))
+    return f"{shown} ({interval})" if interval else shown
 
 
 def _thresholds(name: str, found: Sequence[results.AtThreshold], labels: Labels) -> Table:
@@ -110,7 +111,7 @@ def _groups(kind: str, groups: Sequence[results.GroupMeans], labels: Labels) -> 
     for group in groups:
         row: Cells = {kind: group.group or _NONE, "images": group.n, "people": group.human.mean}
         for name, found in zip(labels, group.scorers, strict=True):
-            row |= {name: found.mean, **interval_cells(name, found.interval)}
+            row |= {name: found.mean, **interval_cells(name, found.interval, found.reason)}
         rows.append(row)
     scorers = (Column(name, label, interval=True) for name, label in labels.items())
     return _with(kind, scorers).of(rows)

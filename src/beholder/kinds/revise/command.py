@@ -43,7 +43,15 @@ def revise(
     from beholder.kinds.revise.export import FORMS, write_accepted
     from beholder.report.comparison import differences
     from beholder.run.rows.engine import plan_making
-    from beholder.terminal.printing import close, say, say_outside, tell_plan, tell_result, too_many
+    from beholder.terminal.printing import (
+        close,
+        say,
+        say_incomplete,
+        say_outside,
+        tell_plan,
+        tell_result,
+        too_many,
+    )
     from beholder.terminal.progress import TerminalProgress
 
     if write is not None:
@@ -56,6 +64,7 @@ def revise(
         say(f"--write cannot change {source.suffix} files; enter accepted texts in their program")
     if finish.dry_run:
         return tell_plan(plan_making(config.making()), config.run)
+    say_incomplete(source)
     with TerminalProgress() as progress:
         found = run_revise(config, progress, score=not no_score)
     say(

@@ -110,6 +110,7 @@ def run_revise(config: ReviseConfig, progress: Progress, *, score: bool = True) 
 
 
 def _values(store: Store, names: list[str]) -> dict[str, dict[str, float]]:
+    """Scores by id: the proposals are rows of the source, under the same ids."""
     found: dict[str, dict[str, float]] = {}
     for name in names:
         for text, values in store.values_by_id(name).items():
