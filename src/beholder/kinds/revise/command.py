@@ -42,8 +42,17 @@ def revise(
     from beholder.kinds.revise.engine import ReviseConfig
     from beholder.kinds.revise.export import FORMS, write_accepted
     from beholder.report.comparison import differences
+    from beholder.run import manifest
     from beholder.run.rows.engine import plan_making
-    from beholder.terminal.printing import close, say, say_outside, tell_plan, tell_result, too_many
+    from beholder.terminal.printing import (
+        close,
+        say,
+        say_each,
+        say_outside,
+        tell_plan,
+        tell_result,
+        too_many,
+    )
     from beholder.terminal.progress import TerminalProgress
 
     if write is not None:
@@ -58,6 +67,7 @@ def revise(
         return tell_plan(plan_making(config.making()), config.run)
     with TerminalProgress() as progress:
         found = run_revise(config, progress, score=not no_score)
+    say_each(manifest.read(config.run).data.notes)
     say(
         f"{found.written.n_written} proposals: {out}; decide with beholder annotate revisions {out}"
     )
