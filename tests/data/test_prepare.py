@@ -11,7 +11,6 @@ import beholder
 from beholder import Item, metric
 from beholder.errors import ConfigError
 from beholder.records import ItemScore
-from beholder.run import manifest
 
 TEXT = "A brown dog runs along the beach."
 ROWS = [
@@ -21,17 +20,17 @@ ROWS = [
 ]
 
 
-def test_a_run_counts_residue_in_one_caution(tmp_path: Path) -> None:
+def test_a_run_counts_residue_in_one_note(tmp_path: Path) -> None:
     run = beholder.score(ROWS, ["rouge"], out=tmp_path / "run")
-    (caution,) = manifest.read(tmp_path / "run").cautions
-    assert caution.startswith(
+    (note,) = run.notes
+    assert note.startswith(
         "of 3 candidates 1 contain reasoning, 1 contain special tokens;"
         " of 4 references 1 contain special tokens: scored as written"
     )
     assert run.summary["rouge"].values["rouge_l"].mean < 1
     assert "texts:" not in run.summary["rouge"].signature
     beholder.score(ROWS, ["rouge"], out=tmp_path / "run")  # resumed: nothing is read again
-    assert manifest.read(tmp_path / "run").cautions == (caution,)
+    assert beholder.Run(tmp_path / "run").notes == (note,)
 
 
 @pytest.mark.parametrize("name", ["rouge", "accord", "chrf", "ter"])
@@ -41,7 +40,7 @@ def test_cleaned_texts_are_scored_and_signed(name: str, tmp_path: Path) -> None:
     clean = metric(name).score_text(TEXT, TEXT).values
     assert {key: values[key].mean for key in clean} == pytest.approx(clean)
     assert "|texts:residue.v1|" in run.summary[name].signature
-    assert "removed before scoring" in manifest.read(tmp_path / "run").cautions[0]
+    assert "removed before scoring" in run.notes[0]
 
 
 @pytest.mark.parametrize(

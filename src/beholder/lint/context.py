@@ -16,7 +16,13 @@ from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import GroupHit, Hit, LintSetting, Term, check, table
 from beholder.lint.texts import content_words
 from beholder.lint.wording import fold, listed, norm, without_quotes, words
-from beholder.text.languages import ENGLISH, LITTLE_WORDS, language_named, other_language
+from beholder.text.languages import (
+    ENGLISH,
+    LITTLE_WORDS,
+    base_language,
+    language_named,
+    other_language,
+)
 
 _MANY_TARGETS = 3
 _LEAST_BOILERPLATE, _BOILERPLATE_SHARE, _EDGE = 20, 0.3, 4
@@ -55,7 +61,7 @@ def _different_on_same(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
     for one in found:
         if one.identity:
             role = "functional" if one.functional else ""
-            pictures[one.identity, role, one.language[:2].lower(), one.is_long].append(one)
+            pictures[one.identity, role, one.language, one.is_long].append(one)
     for places in pictures.values():
         texts = list(dict.fromkeys(one.fold for one in places))
         if len(texts) > 1:
@@ -225,7 +231,7 @@ def term(one: Occurrence, setting: LintSetting) -> Hit | None:
             for other in re.finditer(entry.exceptions, text, re.I)
         ):
             continue
-        if entry.language and entry.language != (one.language[:2].lower() or entry.language):
+        if entry.language and entry.language != (base_language(one.language) or entry.language):
             continue
         if one.own_words & {"*", found[0].casefold()}:
             continue

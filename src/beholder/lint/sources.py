@@ -11,6 +11,7 @@ from beholder.errors import DataError
 from beholder.lint import html, iiif, markdown, packed, tables
 from beholder.lint.decoding import decoded
 from beholder.lint.occurrence import Occurrence
+from beholder.text.languages import canonical_language
 
 MOST_BYTES = 64 * 2**20
 """Bytes of the largest page, manifest or text that is read."""
@@ -69,6 +70,10 @@ def read(
             inside = path.is_dir()
             name = (file.relative_to(path) if inside else file).as_posix()
             found, notes = _read(file, name, columns, strict=not inside, layouts=layouts)
+            for one in found:
+                if isinstance(one, Occurrence):
+                    # Pages, manifests and documents spell languages as freely as tables do.
+                    one.language = canonical_language(one.language)
             yield ReadFile(name, file.parent, path if inside else file.parent, found, notes)
 
 

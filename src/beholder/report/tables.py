@@ -56,7 +56,7 @@ def summary_table(log: manifest.RunLog) -> Table:
         rows += found or [{"metric": name, "value": "", "mean": None}]
         notes += [f"{name}: {n:,} failed: {reason}" for reason, n in result.failures.items()]
         notes += [f"{name}: caution: {caution}" for caution in result.cautions]
-    notes += [f"caution: {caution}" for caution in log.cautions]
+    notes += log.data.notes
     notes += [result.signature for result in results.values()]
     if log.judging:
         notes.append(f"judges: {log.judging}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -200,7 +200,7 @@ def _count(
     sources: Sequence[bytes],
     tallies: Mapping[str, _Tally],
 ) -> None:
-    rows = store.values(metric)
+    rows: Iterable[tuple[int, Mapping[str, Any]]] = store.values(metric)
     if not value:
         rows = ((place, {"": counts}) for place, counts in read_counts(store, metric).items())
     for place, values in rows:

@@ -39,7 +39,7 @@ class DataLog(Struct, frozen=True):
         sha256: Hash over all subjects.
         n_items: Subjects of the run.
         n_bad_rows: Rows left out.
-        notes: What else a reader of the means must know about the rows, a sentence each.
+        notes: Sentences on the rows that a reader of the means must know (``data.notes``).
     """
 
     source: str = ""
@@ -127,7 +127,6 @@ class RunLog(Struct, frozen=True, kw_only=True):
         settings: What else determines the results; JSON values.
         metrics: The askers, in order.
         judging: A sentence on the judges' answers; empty if no judge was asked.
-        cautions: What is wrong with the texts for any metric, a sentence each.
         summary: Means of a complete run.
     """
 
@@ -139,7 +138,6 @@ class RunLog(Struct, frozen=True, kw_only=True):
     settings: Mapping[str, Any] = {}
     metrics: tuple[AskerLog, ...] = ()
     judging: str = ""
-    cautions: tuple[str, ...] = ()
     summary: tuple[ResultLog, ...] = ()
 
     @property
@@ -153,11 +151,9 @@ class Log(DataLog, frozen=True):
 
     Attributes:
         settings: What else determines the results, by name; JSON values.
-        cautions: What is wrong with the texts, a sentence each.
     """
 
     settings: Mapping[str, Any] = {}
-    cautions: tuple[str, ...] = ()
 
 
 def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
@@ -168,7 +164,6 @@ def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
         versions=versions(),
         data=DataLog(log.source, log.sha256, log.n_items, log.n_bad_rows, log.notes),
         settings=log.settings,
-        cautions=log.cautions,
         metrics=tuple(
             AskerLog(
                 name=one.name,

@@ -152,7 +152,7 @@ def corpus_estimates(
         clusters: What each item describes; whole clusters are resampled.
     """
     codes = cluster_codes(clusters, len(statistics))
-    sums = cluster_rows(codes, statistics)
+    sums = cluster_rows(codes, np.asarray(statistics, np.float64))
     values = metric.corpus(sums.sum(axis=0))
     replicates = sum_replicates(sums, n_resamples=N_RESAMPLES, seed=SEED)
     resampled = [metric.corpus(replicate) for replicate in replicates]

@@ -185,6 +185,8 @@ def tell_plan(planned: RunPlan, out: Path) -> int:
     tell(f"{planned.n_items} items, {len(planned.bad_rows)} rows would be left out")
     for row in planned.bad_rows:
         tell(f"  {row}")
+    for note in planned.notes:
+        tell(note)
     for asker in planned.askers:
         tell(f"{asker.name}: {asker.n_to_ask} to score, {asker.n_done} done already")
         tell(f"  {asker.signature}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -61,12 +61,58 @@ _SHORT_CODES = {
     "snd": "sd", "sin": "si", "slk": "sk", "slo": "sk", "slv": "sl", "som": "so", "sqi": "sq",
     "alb": "sq", "srp": "sr", "swe": "sv", "swa": "sw", "tam": "ta", "tel": "te", "tha": "th",
     "tgl": "tl", "tur": "tr", "ukr": "uk", "urd": "ur", "uzb": "uz", "vie": "vi", "yor": "yo",
-    "zho": "zh", "chi": "zh", "cmn": "zh", "zul": "zu",
+    "zho": "zh", "chi": "zh", "cmn": "zh", "zul": "zu", "arb": "ar", "azj": "az", "khk": "mn",
+    "lvs": "lv", "npi": "ne", "als": "sq", "swh": "sw", "uzn": "uz", "zsm": "ms",
 }  # fmt: skip
 """Codes of two letters by those of three (ISO 639-2 and 639-3), and by two withdrawn ones."""
 
 _TAG = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{1,8})*")
 """A language tag: the language, then script, region and variants."""
+_SCRIPT, _REGION = re.compile("[a-z]{4}"), re.compile("[a-z]{2}|[0-9]{3}")
+_SUBTAG = re.compile("[A-Za-z]{4}|[A-Z]{2}|[0-9]{3}")
+_SCRIPT_ALIASES = {"hang": "kore"}
+"""Codes of lists of languages that name a part of a script."""
+_ONLY_SCRIPT = {
+    script: frozenset(codes.split())
+    for script, codes in {
+        "latn": "af bs ca ceb cs cy da de en eo es et eu fi fil fo fr fy ga gl hr ht hu id is it la"
+        " lb ln lt lv mg ms mt nb nl nn no nso om pl pt rm rn ro rw sk sl sm so sq ss st sv sw tl"
+        " tn to tr ts ve vi xh zu",
+        "cyrl": "be bg kk mk ru uk",
+        "arab": "ar fa ps ur",
+        "deva": "bho hi mai mr ne",
+        "beng": "as bn",
+        "ethi": "am ti",
+        "hebr": "he yi",
+        "armn": "hy",
+        "geor": "ka",
+        "grek": "el",
+        "gujr": "gu",
+        "guru": "pa",
+        "jpan": "ja",
+        "khmr": "km",
+        "knda": "kn",
+        "kore": "ko",
+        "laoo": "lo",
+        "mlym": "ml",
+        "mymr": "my",
+        "orya": "or",
+        "sinh": "si",
+        "taml": "ta",
+        "telu": "te",
+        "thai": "th",
+    }.items()
+}
+"""Languages by the script that a tag leaves out (``Suppress-Script`` of IANA's registry)."""
+_VARIETIES = {
+    "simplified": "Hans", "traditional": "Hant", "latin": "Latn", "cyrillic": "Cyrl",
+    "brazil": "BR", "brazilian": "BR", "portugal": "PT", "european portuguese": "PT", "us": "US",
+    "uk": "GB", "american": "US", "british": "GB", "united states": "US", "united kingdom": "GB",
+    "canada": "CA", "mexico": "MX", "spain": "ES", "latin america": "419", "austria": "AT",
+    "switzerland": "CH", "germany": "DE", "france": "FR", "taiwan": "TW", "hong kong": "HK",
+    "china": "CN",
+}  # fmt: skip
+"""Script or region by the variety that follows a name in brackets."""
 _IN_BRACKETS = re.compile(r"\s*\([^()]*\)\Z")
 _WITHOUT_BLANKS = frozenset({"Burmese", "Chinese", "Japanese", "Khmer", "Lao", "Thai"})
 
@@ -123,15 +169,50 @@ def language_code(written: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def canonical_language(written: str) -> str:
-    """Return how a language is stored: by its code, or as it is written if it is not known.
+    """Return how a language is stored: as a tag of BCP 47, or as it is written if it has none.
 
-    Of an unknown language tag the language alone is stored, so that regions are one language.
-    Empty for the code ``und``, which means that the language is not determined.
+    Script and region stay, so that ``zh-Hans`` and ``zh-Hant`` are two languages; a script that the
+    language is always written in is left out (``hin_Deva`` is ``hi``). Empty for the code ``und``,
+    which means that the language is not determined.
     """
     name = written.strip()
     tag = _TAG.fullmatch(name.lower())
-    code = language_code(name) or (tag[1] if tag else name)
-    return "" if code == "und" else code
+    if tag is not None and name.lower() not in _CODES_BY_NAME:
+        primary, *subtags = re.split("[-_]", tag[0])
+        code = _SHORT_CODES.get(primary, primary)
+        if subtags and _SHORT_CODES.get(subtags[0]) == code:  # "zh-cmn" repeats the language
+            subtags.pop(0)
+        if code == "und":
+            return ""
+        return "-".join([code, *_canonical_subtags(code, subtags)])
+    code = language_code(name) or ""
+    variety = _IN_BRACKETS.search(name)
+    if variety is None or not code:
+        return code or name
+    subtag = _VARIETIES.get(variety[0].strip(" ()").casefold(), variety[0].strip(" ()"))
+    if not _SUBTAG.fullmatch(subtag):
+        return name  # a variety without a tag is a language of its own
+    return "-".join([code, *_canonical_subtags(code, [subtag.lower()])])
+
+
+def _canonical_subtags(code: str, subtags: Sequence[str]) -> Iterator[str]:
+    """Script, region and variants as BCP 47 writes them."""
+    is_extension = False
+    for subtag in subtags:
+        is_extension |= len(subtag) == 1
+        if is_extension:
+            yield subtag
+        elif _SCRIPT.fullmatch(subtag):
+            script = _SCRIPT_ALIASES.get(subtag, subtag)
+            if code not in _ONLY_SCRIPT.get(script, ()):
+                yield script.title()
+        else:
+            yield subtag.upper() if _REGION.fullmatch(subtag) else subtag
+
+
+def base_language(written: str) -> str:
+    """Return the code of a language without script and region; of an unknown one its first part."""
+    return language_code(written) or re.split("[-_]", written.strip().lower())[0]
 
 
 def language_named(written: str) -> str | None:

@@ -7,7 +7,9 @@ leave them are looked at: a caption may quote JSON or tell of a sign that says "
 
 from __future__ import annotations
 
+import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
@@ -67,12 +69,21 @@ def without_residue(text: str) -> str:
         return text
     pieces, last = [], 0
     for residue in found:
-        is_escape = text[residue.start : residue.end] == "\\"
-        pieces += [text[last : residue.start], "" if is_escape else " "]
+        pieces += [text[last : residue.start], _replacement(text[residue.start : residue.end])]
         last = residue.end
     rest = "".join([*pieces, text[last:]])
     lines = (" ".join(line.split()) for line in rest.split("\n"))
     return "\n".join(line for line in lines if line)
+
+
+def _replacement(piece: str) -> str:
+    """The text in place of a piece of residue: a blank, or the character that JSON escaped."""
+    if piece == "\\":  # the character that it escapes follows
+        return ""
+    if _UNICODE_ESCAPE.fullmatch(piece):
+        character: str = json.loads(f'"{piece}"')
+        return " " if unicodedata.category(character) in ("Cc", "Zs") else character
+    return " "
 
 
 def _blanked(text: str, found: Iterable[Residue]) -> str:
@@ -140,7 +151,11 @@ _JSON = re.compile(
 _STRING = re.compile(
     r"\"(?:[^\"\\]|\\.)*(?:\"|\Z)|'(?:[^'\\]|\\.|(?<=\w)'(?=\w))*(?:'|\Z)", re.DOTALL
 )
-_ESCAPE = re.compile(r"\\(?:[nrt]|(?=[\"'\\/]))")
+_UNICODE_ESCAPE = re.compile(
+    r"\\u(?i:(?!d[89a-f])[0-9a-f]{4}|d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2})"
+)
+"""A character by its number; those beyond 16 bits are written as a pair of surrogates."""
+_ESCAPE = re.compile(rf"{_UNICODE_ESCAPE.pattern}|\\[bfnrt]|(?P<backslash>\\)[\"'\\/]")
 
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
 _FIRST_HOUR = r"0?0:\d{2}(?::\d{2})?"
@@ -268,7 +283,7 @@ def _find_json(text: str) -> Iterator[tuple[int, int]]:
         start, end = string.start() + 1, string.end() - is_closed
         yield last, start
         for escape in _ESCAPE.finditer(text, start, end):
-            yield escape.span()
+            yield escape.span("backslash" if escape["backslash"] else 0)
         last = end
     if last < len(text.rstrip()):
         yield last, len(text.rstrip())

@@ -227,7 +227,8 @@ def scoring(config: ScoreConfig, metrics: Sequence[MetricValue]) -> ScoreConfig:
 
 def planned(run: ScoreConfig, judged: JudgedSet, measures: Sequence[Measure]) -> RunPlan:
     """What a run would score and ask; nothing is written."""
-    return kind.plan(SCORES, run, given=scored_items(judged.items, measures))
+    items = scored_items(judged.items, measures)
+    return kind.plan(SCORES, run, given=items, notes=judged.row_notes)
 
 
 def agree(
@@ -262,7 +263,8 @@ def agree(
         collect(measure, judged.items, control_length=control_length) for measure in measures
     ]
     run = scoring(config, everyone)
-    kind.run(SCORES, run, progress, given=scored_items(judged.items, measures))
+    items = scored_items(judged.items, measures)
+    kind.run(SCORES, run, progress, given=items, notes=judged.row_notes)
     names = [one.name for one in run.metrics]
     with Store.read(run.out) as store:
         columns = {name: _columns(store, name) for name in names}

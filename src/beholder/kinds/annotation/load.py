@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from beholder.data.notes import RowNotes
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.kinds.annotation.records import AnnotationUnit
 from beholder.kinds.annotation.tasks import TASKS, Task
@@ -24,6 +25,7 @@ def units_of(
     *,
     pictures: str | None = None,
     run: Path | None = None,
+    notes: RowNotes | None = None,
 ) -> tuple[list[AnnotationUnit], list[DataError]]:
     """The units of a data file, and the rows that were skipped.
 
@@ -33,6 +35,7 @@ def units_of(
         options: Which rows are taken.
         pictures: File or folder of the pictures that rows name by id.
         run: A run of scores whose findings are proposed to annotators.
+        notes: Counts what is odd about the rows.
 
     Raises:
         ConfigError: The rows do not have what is judged, the task takes no proposals, or the run
@@ -42,6 +45,9 @@ def units_of(
     """
     bad: list[DataError] = []
     rows: Sequence[object] = list(task.read(data, options, bad, pictures))
+    if notes is not None:
+        for row in rows:
+            notes.add(row)
     if run is None:
         return task.units(rows), bad
     if not task.proposals_from:

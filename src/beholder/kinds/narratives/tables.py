@@ -247,7 +247,7 @@ def _trust(found: results.HybridRatings) -> str:
             show_fixed(end or 0.0, 2) for end in (held_out.gain_low, held_out.gain_high)
         )
         gain = f"{show_fixed(held_out.gain, 2)} squared points, {ends}"
-    note = NOTES["hybrid"]["below_trusted" if found.trusted else "below_refused"]
+    note: str = NOTES["hybrid"]["below_trusted" if found.trusted else "below_refused"]
     return note.format(n=held_out.n, gain=gain)
 
 

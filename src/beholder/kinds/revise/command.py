@@ -42,10 +42,12 @@ def revise(
     from beholder.kinds.revise.engine import ReviseConfig
     from beholder.kinds.revise.export import FORMS, write_accepted
     from beholder.report.comparison import differences
+    from beholder.run import manifest
     from beholder.run.rows.engine import plan_making
     from beholder.terminal.printing import (
         close,
         say,
+        say_each,
         say_incomplete,
         say_outside,
         tell_plan,
@@ -67,6 +69,7 @@ def revise(
     say_incomplete(source)
     with TerminalProgress() as progress:
         found = run_revise(config, progress, score=not no_score)
+    say_each(manifest.read(config.run).data.notes)
     say(
         f"{found.written.n_written} proposals: {out}; decide with beholder annotate revisions {out}"
     )

@@ -359,7 +359,7 @@ class ReviseConfig:
             rows=DataOptions(),
             means=RunContext(self.judging, usual(self.work), self.out.parent),
             subjects=ITEM,
-            read=lambda: iter(rows),
+            read=lambda notes: iter(rows),
             source=None,
             picture=lambda item: item.images[0] if item.images else None,
             systems={"revise": asker},

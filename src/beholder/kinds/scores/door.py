@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from beholder.api import Run
+from beholder.data.notes import RowNotes
 from beholder.data.prepare import Cleaning
 from beholder.data.read import items_of
 from beholder.data.row import ALIASES
@@ -76,8 +77,9 @@ def score(
         given = None if given is None else chain(head, given)
     config = configure(named, metrics, judge=judge, embedder=embedder, out=out, **options)
     config = replace(config, clean=clean)
-    rows = None if given is None else items_of(given, config.rows, "items")
-    bad_rows = run(KIND, config, progress or Quiet(), given=rows, engine=engine)
+    notes = RowNotes(clean)
+    rows = None if given is None else items_of(given, config.rows, "items", notes=notes)
+    bad_rows = run(KIND, config, progress or Quiet(), given=rows, notes=notes, engine=engine)
     return Run(config.out, bad_rows=tuple(bad_rows))
 
 
