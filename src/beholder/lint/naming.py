@@ -10,6 +10,7 @@ from beholder.grouping import by_key
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import GroupHit, Hit
 from beholder.lint.wording import expression, mapping
+from beholder.text.languages import base_language
 
 _LEAST_PEOPLE, _LEAST_MARKERS, _WHITE_SHARE = 30, 20, 0.05
 _LEAST_MENTIONS, _LEAST_DIFFERENCE = 20, 0.20
@@ -56,7 +57,7 @@ def compare_naming(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
     nothing is known of who is shown; then texts that name a race, but hardly ever "white", are
     found.
     """
-    english = [one for one in occurrences if one.language[:2].lower() in ("", "en")]
+    english = [one for one in occurrences if base_language(one.language) in ("", "en")]
     people = [one for one in english if _PEOPLE.search(one.text)]
     for field in _MARKERS:
         labelled = [one for one in people if field in one.labels]
