@@ -103,7 +103,7 @@ def _not_csv(name: str, error: csv.Error, line: int) -> DataError:
 
 def separator(header: str, usual: str) -> str:
     """What separates cells: spreadsheets of many countries write semicolons, and call them CSV."""
-    # A quoted name may go on in the next line, so its quotation mark need not be closed in this.
+    # A quoted name may continue on the next line, so its quotation mark may be open on this one.
     bare = re.sub(r'"[^"]*(?:"|$)', "", header)
     return usual if usual in bare else next((one for one in ";\t," if one in bare), usual)
 
