@@ -125,7 +125,6 @@ FAILED = Column("n_failed", "failed", "failed")
 METRIC = Column("metric", "metric", "text")
 VALUE = Column("value", "value", "text")
 N = Column("n", "n", "count")
-N_MISSING = Column("n_missing", "no score", "count")
 NOTE = Column("reason", "note", "text")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from beholder.data.lines import parse_json
 from beholder.errors import DataError
 from beholder.lint import html, iiif, markdown, packed, tables
 from beholder.lint.decoding import decoded
@@ -117,7 +118,7 @@ def _read(
         elif form in READERS:
             found += READERS[form](decoded(file.read_bytes(), name), name)
         else:
-            value = tables.parsed(file, name) if form == ".json" else None
+            value = parse_json(file.read_bytes(), name) if form == ".json" else None
             if iiif.is_iiif(value):
                 found += iiif.pictures(value, name)
             else:

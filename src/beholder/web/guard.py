@@ -73,10 +73,6 @@ class Buckets:
         self._rate, self._burst, self._clock = rate, burst, clock
         self._left: LRUCache[str, tuple[float, float]] = LRUCache(_KEPT_BUCKETS)
 
-    def may(self, name: str) -> bool:
-        """Whether one more is allowed."""
-        return self._now(name)[0] >= 1
-
     def take(self, name: str) -> bool:
         """Whether one more is allowed; if so it is taken."""
         left, now = self._now(name)
