@@ -97,10 +97,10 @@ chaos: .venv/.ready
 kernels: .venv/.ready
 	$(BIN)/python -m tools.kernels
 
-# The values of this version, which a test compares later ones with. A change of any value needs a new version;
-# UNRELEASED=1 writes the table of a version that is not released yet.
+# Values of all metrics, which a test compares with the code's. Renews the table of the development version; at a
+# release, writes that of the version. The table of a released version is never written again.
 values: .venv/.ready
-	PYTHONPATH=tests $(BIN)/python -m tools.record_values $(if $(UNRELEASED),--unreleased)
+	PYTHONPATH=tests $(BIN)/python -m tools.record_values
 
 # Generated files; a test fails when one is stale.
 identity: .venv/.ready

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import csv
+import os
+import socket
+import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -72,3 +78,130 @@ def test_json_that_cannot_be_used_says_why(
         path.write_text(content)
     with pytest.raises(RunError, match=message):
         files.read_json(path, form=1, kind="run log", missing="it is not there")
+
+
+def read_in_background(fifo: Path) -> tuple[Thread, list[bytes]]:
+    """Start to read a FIFO: whoever opens it for writing waits for its reader."""
+    received: list[bytes] = []
+    thread = Thread(target=lambda: received.append(fifo.read_bytes()), daemon=True)
+    thread.start()
+    return thread, received
+
+
+@pytest.mark.parametrize("is_linked", [False, True])
+def test_a_fifo_gets_the_bytes_and_stays(tmp_path: Path, is_linked: bool) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    path = fifo
+    if is_linked:
+        path = tmp_path / "link"
+        path.symlink_to("fifo")
+    thread, received = read_in_background(fifo)
+    files.write_text(path, "a page\n")
+    thread.join()
+    assert received == [b"a page\n"]
+    assert stat.S_ISFIFO(fifo.stat().st_mode)
+    assert path.is_symlink() is is_linked
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted({"fifo", path.name})
+
+
+@pytest.mark.parametrize(("minor", "message"), [(3, None), (7, "No space left on device")])
+def test_a_device_stays(tmp_path: Path, minor: int, message: str | None) -> None:
+    node = tmp_path / "node"
+    try:
+        # 1:3 takes all that is written, as /dev/null; 1:7 is always full, as /dev/full.
+        os.mknod(node, 0o600 | stat.S_IFCHR, os.makedev(1, minor))
+        node.open("wb").close()
+    except PermissionError:
+        pytest.skip("devices cannot be made or opened here")
+    if message is None:
+        files.write_text(node, "a page\n")
+    else:
+        with pytest.raises(RunError, match=message):
+            files.write_text(node, "a page\n")
+    assert stat.S_ISCHR(node.stat().st_mode)
+    assert [p.name for p in tmp_path.iterdir()] == ["node"]
+
+
+def test_a_disk_is_refused(tmp_path: Path) -> None:
+    node = tmp_path / "disk"
+    try:
+        os.mknod(node, 0o600 | stat.S_IFBLK, os.makedev(240, 0))
+    except PermissionError:
+        pytest.skip("devices cannot be made here")
+    with pytest.raises(RunError, match="it is a disk"):
+        files.write_text(node, "a page\n")
+    assert stat.S_ISBLK(node.stat().st_mode)
+
+
+def test_a_socket_and_a_folder_are_refused_and_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # names of sockets are short
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        with pytest.raises(RunError, match="socket cannot be written"):
+            files.write_text(Path("socket"), "a page\n")
+        assert stat.S_ISSOCK(Path("socket").stat().st_mode)
+    Path("folder").mkdir()
+    Path("link").symlink_to("folder")
+    for name in ("folder", "link"):
+        with pytest.raises(RunError, match="it is a folder"):
+            files.write_text(Path(name), "a page\n")
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["folder", "link", "socket"]
+
+
+def test_a_link_stays_and_the_file_that_it_leads_to_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    file = tmp_path / "elsewhere" / "page.html"
+    links = {"old": "elsewhere/page.html", "chain": "old", "new": "elsewhere/new.html"}
+    for link, target in links.items():
+        (tmp_path / link).symlink_to(target)
+    for link, name in (("old", "page.html"), ("chain", "page.html"), ("new", "new.html")):
+        file.write_text("before")
+        files.write_text(tmp_path / link, "after")
+        assert str((tmp_path / link).readlink()) == links[link]
+        assert (file.parent / name).read_text() == "after"
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(RunError, match="loop cannot be written"):
+        files.write_text(tmp_path / "loop", "after")
+
+
+@pytest.mark.parametrize("name", ["/proc/self/fd/1", "link"])
+def test_standard_output_gets_the_bytes_between_those_that_are_printed(
+    tmp_path: Path, name: str
+) -> None:
+    # Not /dev/stdout, which leads there: a failing test run by root would replace it.
+    if not Path("/proc/self/fd/1").exists():
+        pytest.skip("this system has no names of open files")
+    (tmp_path / "link").symlink_to("/proc/self/fd/1")
+    code = (
+        "import sys; from pathlib import Path; from beholder import files; print('before');"
+        f" files.write_text(Path({name!r}), 'a page\\n'); print('after')"
+    )
+    into_file = tmp_path / "out"
+    with into_file.open("wb") as out:
+        subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, stdout=out)
+    piped = subprocess.run(
+        [sys.executable, "-c", code], check=True, cwd=tmp_path, capture_output=True
+    )
+    assert into_file.read_bytes() == piped.stdout == b"before\na page\nafter\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b'{"a": 1}', "Expected `str`, got `int`"),
+        (b"[", "Expected `object`, got `array`"),
+        (b'{"a": ', "not JSON: "),
+        (b'{"a": "\xff"}', "not UTF-8: "),
+        ('{"a": "\\ud800"}', "not JSON: half of a surrogate pair"),
+        (b'{"a": "\\udfff x"}', "not JSON: half of a surrogate pair"),
+    ],
+)
+def test_json_of_others_that_is_no_record_says_why(data: bytes | str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        files.decode_json(data, dict[str, str])
+    assert files.decode_json('{"a": "\\ud83d\\ude00"}', dict[str, str]) == {"a": "😀"}
+    with pytest.raises(ValueError, match="nested too deeply"):
+        files.decode_json(b"[" * 200_000, list[Any])

@@ -15,7 +15,7 @@ SRC = Path(__file__).parents[1] / "src" / "beholder"
 LEVELS = [
     level.split()
     for level in (
-        "_version releases errors visible dates optional postgres aio threads files sqlite_file"
+        "_version fingerprint errors visible dates optional postgres aio threads files sqlite_file"
         " spec registry options records rounding grouping",
         "stats tables text media data plots",
         "backends embed language",

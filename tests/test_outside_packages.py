@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -136,7 +137,9 @@ def test_a_metric_names_its_package_and_version(install: Install) -> None:
     built = metric("mypkg/colours(names='red')")
     assert built.name == "mypkg/colours"
     assert metric("mypkg/colours(names='blue')").name == "mypkg/colours(names='blue')"
-    assert built.signature() == f"mypkg/colours|names:red|mypkg:0.2|v:{__version__}"
+    assert re.fullmatch(
+        rf"mypkg/colours\|names:red\|mypkg:0\.2\|code:\w{{12}}\|v:{__version__}", built.signature()
+    )
     assert type(built)().signature() == built.signature()  # by the class, without a spec
 
 
@@ -151,6 +154,18 @@ def test_a_version_that_changed_is_refused_and_not_reused(install: Install, tmp_
     assert again.summary["mypkg/colours"].values["recall"].mean == 0.5  # one red in two texts
 
 
+def test_code_that_changed_under_one_version_is_refused_and_not_reused(
+    install: Install, tmp_path: Path
+) -> None:
+    install("mypkg", "0.1", factor=0.0)
+    score(ITEMS, ["mypkg/colours"], out=tmp_path / "run")
+    install("mypkg", "0.1", factor=1.0)
+    with pytest.raises(RunError, match=r"code was \w+, now \w+"):
+        score(ITEMS, ["mypkg/colours"], out=tmp_path / "run")
+    again = score(ITEMS, ["mypkg/colours"], out=tmp_path / "new")
+    assert again.summary["mypkg/colours"].values["recall"].mean == 0.5  # one red in two texts
+
+
 def test_two_packages_with_one_short_name_stand_side_by_side(
     install: Install, tmp_path: Path
 ) -> None:
@@ -160,9 +175,8 @@ def test_two_packages_with_one_short_name_stand_side_by_side(
     run = score(ITEMS, both, out=tmp_path / "run")
     means = {name: found.values["recall"].mean for name, found in run.summary.items()}
     assert means == {"mypkg/colours": 0.5, "other-pkg/colours": 1.0}
-    assert metric(both[1]).signature() == (
-        f"other-pkg/colours|names:red|other-pkg:3.1|v:{__version__}"
-    )
+    signature = metric(both[1]).signature()
+    assert signature.startswith("other-pkg/colours|names:red|other-pkg:3.1|code:")
 
 
 def test_pages_and_help_show_the_full_name(
@@ -174,26 +188,28 @@ def test_pages_and_help_show_the_full_name(
     app(["show", "mypkg/colours"], result_action="return_value")
     shown = capsys.readouterr().out
     assert shown.split()[0] == "mypkg/colours"
-    assert "mypkg/colours|names:red|mypkg:1.0|v:" in shown
+    assert "mypkg/colours|names:red|mypkg:1.0|code:...|v:" in shown
 
 
 @pytest.mark.parametrize(
     ("spec", "part"),
     [
-        ("cosine(embedder='mypkg/lengths')", "embedder:lengths[mypkg:1.0]"),
-        ("vcs(splitter='mypkg/whole')", "splitter:whole[mypkg:1.0]"),
-        ("posh(judge='mypkg/nobody')", "judge:nobody[mypkg:1.0]"),
-        ("posh(coref='mypkg/apart')", "coref:mypkg/apart[mypkg:1.0]"),
+        ("cosine(embedder='mypkg/lengths')", r"embedder:lengths@\w{12}\[mypkg:1\.0\]"),
+        ("vcs(splitter='mypkg/whole')", r"splitter:whole@\w{12}\[mypkg:1\.0\]"),
+        ("posh(judge='mypkg/nobody')", r"judge:nobody@\w{12}\[mypkg:1\.0\]"),
+        ("posh(coref='mypkg/apart')", r"coref:mypkg/apart@\w{12}\[mypkg:1\.0\]"),
     ],
 )
 def test_a_tool_names_its_package_and_version(install: Install, spec: str, part: str) -> None:
     install("mypkg", "1.0")
     built = metric(spec)
-    assert f"|{part}|" in built.signature(built.identities(Tools()))
+    assert re.search(rf"\|{part}\|", built.signature(built.identities(Tools())))
 
 
 def test_ours_and_code_of_no_distribution_name_none() -> None:
     from toy.metric import WordCount
 
     assert registry.origin(type(metric("bleu"))) is None
-    assert WordCount().signature() == f"word_count|factor:1.0|v:{__version__}"
+    assert re.fullmatch(
+        rf"word_count\|factor:1\.0\|code:\w{{12}}\|v:{__version__}", WordCount().signature()
+    )

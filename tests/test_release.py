@@ -119,6 +119,7 @@ def test_the_citation_is_of_this_version_and_names_the_papers() -> None:
     assert cited["cff-version"] == "1.2.0"
     assert {"message", "title", "authors"} <= set(cited)  # what the format requires
     assert cited["version"] == beholder.__version__
+    assert ("date-released" in cited) == (".dev" not in beholder.__version__)
     assert cited["license"] in PROJECT["license"]
     page = " ".join((ROOT / "docs" / "papers.md").read_text("utf-8").split())
     for paper in cited["references"]:

@@ -1,4 +1,4 @@
-"""A change of any number is a new version: values are held against the recorded ones of this one."""
+"""Values are compared with the recorded ones, and recorded ones of a release never change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from tools import record_values
 
-from beholder import releases
 from beholder._version import __version__
 from beholder.metrics import METRICS
 from toy import recorded
@@ -52,51 +51,53 @@ def test_values_are_those_of_this_version(spec: str, tmp_path: Path) -> None:
     then = _read(__version__).get(spec)
     now = recorded.values(spec, tmp_path)
     assert now is None or _same(now, then), (
-        f"values changed: bump __version__ in src/beholder/_version.py (it is {__version__}) and"
-        f" record them with make values; {spec} gave {then}, now {now}"
+        f"values of {__version__} changed: {spec} gave {then}, now {now}; if that is intended, run"
+        " make values and write both into the changelog (a released version needs a new one first)"
     )
 
 
-@pytest.mark.parametrize("name", ["same", "same_by_model"])
-def test_what_continues_runs_of_0_1_0_has_the_values_of_0_1_0(name: str) -> None:
-    before, now = _read("0.1.0"), _read(__version__)
-    metrics = getattr(releases.EARLIER[0], name) & set(METRICS.builtin())
-    assert metrics
-    for spec, then in before.items():
-        by_model = "oracle" in spec
-        if spec.partition("(")[0] in metrics and by_model == (name == "same_by_model"):
-            assert _same(now[spec], then), (
-                f"{spec} has other values than 0.1.0: take it from {name} in"
-                " src/beholder/releases.py, so that runs of 0.1.0 are not continued with it"
-            )
+def test_tables_of_released_versions_are_as_released() -> None:
+    assert record_values.changed_tables() == []
 
 
 class TestRecorder:
-    """A table that exists is not written again with other values."""
+    """A planted folder of tables, in which 1.0 is released."""
 
     @pytest.fixture(autouse=True)
-    def table(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def plant(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(recorded, "FOLDER", tmp_path)
         monkeypatch.setattr(recorded, "table", lambda folder: {"length": {"a": {"words": 2.0}}})
-        self.file = recorded.file(__version__)
+        (tmp_path / "released.json").write_text("{}", "utf-8")
+        (tmp_path / "development.json").write_text("{}", "utf-8")
+        assert record_values.main("1.0") == 0
+        self.folder = tmp_path
 
-    def test_a_new_version_is_recorded_and_may_be_again(self) -> None:
-        assert record_values.main([]) == 0
-        assert json.loads(self.file.read_text("utf-8")) == {"length": {"a": {"words": 2.0}}}
-        assert record_values.main([]) == 0
+    def test_a_release_is_recorded_with_its_digest(self) -> None:
+        assert json.loads((self.folder / "1.0.json").read_text("utf-8")) == {
+            "length": {"a": {"words": 2.0}}
+        }
+        assert set(record_values.released()) == {"1.0"}
+        assert record_values.changed_tables() == []
 
-    def test_other_values_are_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self.file.write_text("{}\n", "utf-8")
-        assert record_values.main([]) == 1
-        assert "values changed" in capsys.readouterr().err
-        assert self.file.read_text("utf-8") == "{}\n"
-
-    def test_a_version_that_is_not_out_yet_may_be_written_again(
-        self, monkeypatch: pytest.MonkeyPatch
+    def test_a_released_version_is_not_recorded_again(
+        self, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        self.file.write_text("{}\n", "utf-8")
-        monkeypatch.setattr(record_values, "is_tagged", lambda version: True)
-        assert record_values.main(["--unreleased"]) == 1
-        monkeypatch.setattr(record_values, "is_tagged", lambda version: False)
-        assert record_values.main(["--unreleased"]) == 0
-        assert self.file.read_text("utf-8") != "{}\n"
+        (self.folder / "1.0.json").write_text("{}\n", "utf-8")
+        assert record_values.main("1.0") == 1
+        assert "the values of 1.0 are released" in capsys.readouterr().err
+        assert (self.folder / "1.0.json").read_text("utf-8") == "{}\n"
+
+    @pytest.mark.parametrize("version", ["1.1.dev0", "2.0.dev1"])
+    def test_development_renews_its_table_and_releases_nothing(self, version: str) -> None:
+        assert record_values.main(version) == 0
+        assert "length" in (self.folder / "development.json").read_text("utf-8")
+        assert set(record_values.released()) == {"1.0"}
+
+    def test_a_changed_missing_or_unlisted_table_is_reported(self) -> None:
+        table = self.folder / "1.0.json"
+        table.write_text(table.read_text("utf-8").replace("2.0", "2.1"), "utf-8")
+        assert record_values.changed_tables() == ["1.0"]
+        table.unlink()
+        assert record_values.changed_tables() == ["1.0"]
+        (self.folder / "0.9.json").write_text("{}", "utf-8")
+        assert record_values.changed_tables() == ["1.0", "0.9"]

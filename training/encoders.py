@@ -34,6 +34,7 @@ from training.graphs import (
 )
 
 N_HEADS = 12
+_ZERO, _ONE = np.float32(0), np.float32(1)
 _NORMS = ("norm.", "attended_norm.")
 PLACES = 16
 """Binary places of what the last product of the entailment model gets; so sums are exact."""
@@ -56,9 +57,9 @@ class _Steps:
         raised: What has been added to the inputs.
     """
 
-    weight: FloatArray | np.float32 = np.float32(1)
-    bias: FloatArray | np.float32 = np.float32(1)
-    offset: np.float32 = np.float32(0)
+    weight: FloatArray | np.float32 = _ONE
+    bias: FloatArray | np.float32 = _ONE
+    offset: np.float32 = _ZERO
     raised: float = 0.0
 
 

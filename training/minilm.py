@@ -13,11 +13,9 @@ on descriptions of SHARED_DATA.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import lzma
 import shutil
-from collections.abc import Iterable
 from importlib.metadata import distribution
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -79,7 +77,7 @@ def original() -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
 
 
 def save() -> None:
-    """Write the graphs, tokenizer, licence and revision."""
+    """Write the graphs, tokenizer and licence."""
     matrices, others = original()
     codes, scales = fit_codes(matrices.pop("tokens"), BITS["tokens"])
     rounded = {name: decode(*fit_codes(m, BITS["layers"])) for name, m in matrices.items()}
@@ -95,17 +93,7 @@ def save() -> None:
     factors = inputs.encoder_factors(embedding | step_weights(layers, None))
     encoder = encoder_graph(embedding | step_weights(layers, factors))
     encoder.write(OUTPUT / "encoder.onnx")
-    write_revision("minilm.json", ("encoder.onnx",), {"bits": BITS})
     shutil.copyfile(ROOT / "LICENSE", OUTPUT / "LICENSE")
-
-
-def write_revision(name: str, files: Iterable[str], about: dict[str, object]) -> None:
-    """Write a file about a model: a digest of its files, of tokens and tokenizer, and the rest."""
-    digest = hashlib.sha256()
-    for file in (*files, "tokens.onnx", "minilm_tokenizer.json"):
-        digest.update((OUTPUT / file).read_bytes())
-    config = {"revision": digest.hexdigest()[:12]} | about
-    (OUTPUT / name).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
 def fidelity(texts: list[str]) -> dict[str, float]:
@@ -163,6 +151,7 @@ def main() -> None:
     arguments = parser.parse_args()
     save()
     facts = {
+        "bits": BITS,
         "source": f"{PACKAGE} {version_of(PACKAGE)}",
         "bytes": sum(path.stat().st_size for path in OUTPUT.glob("*.onnx")),
         **fidelity(sentences(arguments.data, arguments.texts)),

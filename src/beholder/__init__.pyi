@@ -13,11 +13,13 @@ from beholder.errors import RunError as RunError
 from beholder.errors import TransientError as TransientError
 from beholder.errors import UnknownNameError as UnknownNameError
 from beholder.kinds.agreement.door import agree as agree
+from beholder.kinds.audit.door import audit as audit
 from beholder.kinds.bidirectional.door import bidirectional as bidirectional
 from beholder.kinds.narratives import door
 from beholder.kinds.narratives.door import NarrativesRun as NarrativesRun
 from beholder.kinds.ranking.door import RankingRun as RankingRun
 from beholder.kinds.ranking.door import rank as rank
+from beholder.kinds.revise.door import revise as revise
 from beholder.kinds.scores.door import score as score
 from beholder.metrics import Metric as Metric
 from beholder.metrics import Tools as Tools

@@ -14,7 +14,7 @@ from beholder.errors import DataError, RunError
 from beholder.judges import Answers, Budget, Judge
 from beholder.metrics.tools import check_taken
 from beholder.optional import require
-from beholder.options import cache_place
+from beholder.options import cache_place, check_list
 from beholder.postgres import Address
 from beholder.records import Item, ItemFailure, ItemScore, MetricResult
 from beholder.run import manifest
@@ -100,6 +100,11 @@ class Run:
         """The content of ``run.json``."""
         return manifest.content(self.path)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the means must know about the rows, such as pictures without a text."""
+        return manifest.read(self.path).data.notes
+
     def __str__(self) -> str:
         """The summary as a table, as ``beholder score`` prints it."""
         return str(self.summary)
@@ -152,6 +157,7 @@ class Run:
         from beholder.run.corrected import labelled_tables
         from beholder.run.labels import targets
 
+        check_list("label", label)
         scored = {name: one.values for name, one in manifest.read(self.path).askers.items()}
         return Corrected(*labelled_tables(self.path, targets([*map(Path, labels)], label, scored)))
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import re
 from calendar import monthrange
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
+from io import StringIO
 from time import struct_time
 from typing import Any, Literal
 
@@ -177,15 +179,14 @@ def _archived(text: str) -> PartialDate | None:
 def _bounds(written: str) -> tuple[dt.date, dt.date]:
     """First and last day of a date in EDTF; ValueError if it is none, or has no such days."""
     from edtf import parse_edtf
-    from edtf.parser import parser_classes
     from edtf.parser.edtf_exceptions import EDTFParseException
 
-    # The package prints what it cannot make a date of: that would spoil the output of a command.
-    parser_classes.print = lambda *_: None  # type: ignore[attr-defined]
     odd = (ValueError, TypeError, AttributeError, ArithmeticError)  # all of texts that are no dates
     try:
-        read: Any = parse_edtf(written)
-        bounds = read.lower_fuzzy(), read.upper_fuzzy()
+        # The package prints what it cannot make a date of: that would spoil a command's output.
+        with redirect_stdout(StringIO()):
+            read: Any = parse_edtf(written)
+            bounds = read.lower_fuzzy(), read.upper_fuzzy()
         if not all(isinstance(one, struct_time) for one in bounds):
             raise ValueError("no first or no last day")
         first, last = (dt.date(*one[:3]) for one in bounds)

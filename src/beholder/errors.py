@@ -88,5 +88,9 @@ class ItemError(BeholderError):
         self.detail: Mapping[str, Any] = detail or {}
 
 
+class BadRowError(ItemError):
+    """A field of a row is malformed; a run refuses such data before it asks anything."""
+
+
 class TransientError(ItemError):
     """One item could not be scored now; the next start of the same run tries it again."""

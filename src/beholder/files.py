@@ -6,6 +6,7 @@ A killed process never leaves half a file.
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import io
 import json
@@ -16,7 +17,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from beholder.errors import ConfigError, RunError
@@ -28,6 +29,8 @@ MOST_JSON = 500_000_000
 
 _AGAIN = "delete it and run the same command again, which uses all that was kept beside it"
 _NO_WAITING = getattr(os, "O_NONBLOCK", 0)
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+_MOST_LINKS = 40
 _LONGEST_NAME = 48
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 _LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -35,28 +38,91 @@ _LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path beside ``path`` to write to; it takes its place when the block ends without error.
+    """Yield a path to write to; ``path`` gets its bytes when the block ends without error.
 
-    Folders above that are missing are made.
-
-    What was written is on the disk before it takes its place, so that a power cut leaves the old
-    file or the new one.
+    Missing folders above are made. A regular file is replaced as a whole: the bytes are on the
+    disk first, so that a power cut leaves the old file or the new one. A link stays, and the file
+    that it leads to is replaced. Character devices, FIFOs and open descriptors such as
+    ``/dev/stdout`` get the bytes as a stream: replaced by a file, they would be lost to all
+    programs.
 
     Raises:
         RunError: The file cannot be written: no permission, no room, a folder of that name.
     """
-    unfinished = path.with_name(f".{path.name}.part")
     make_folder(path.parent)
-    try:
-        with told(path):
+    with told(path):
+        if _is_stream(path):
+            from shutil import copyfileobj  # rare, and slow to load
+            from tempfile import TemporaryDirectory
+
+            with TemporaryDirectory(prefix="beholder-") as folder:
+                unfinished = Path(folder, f"{path.name}.part")
+                yield unfinished
+                with unfinished.open("rb") as file, _open_stream(path) as stream:
+                    copyfileobj(file, stream)
+            return
+        target = Path(os.path.realpath(path)) if path.is_symlink() else path
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a folder")
+        unfinished = target.with_name(f".{target.name}.part")
+        try:
             yield unfinished
             with unfinished.open("rb") as file:
                 os.fsync(file.fileno())
-            unfinished.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
-        raise
+            unfinished.replace(target)
+        except BaseException:
+            with suppress(OSError):
+                unfinished.unlink(missing_ok=True)
+            raise
+
+
+def check_regular(path: Path, why: str) -> None:
+    """Refuse a device, FIFO or open descriptor where a regular file is needed.
+
+    Args:
+        path: The file, which may be missing.
+        why: Reason, for the message.
+
+    Raises:
+        RunError: Names the path and the reason.
+    """
+    with told(path):
+        if _is_stream(path):
+            raise RunError(f"{path} is no regular file: {why}; choose another place with -o")
+
+
+def _is_stream(path: Path) -> bool:
+    if _descriptor(path) is not None:
+        return True
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISBLK(mode):
+        raise OSError(errno.EINVAL, "it is a disk, which a report would overwrite")
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _open_stream(path: Path) -> IO[bytes]:
+    number = _descriptor(path)
+    if number is None:
+        return path.open("wb")
+    for printed in (sys.stdout, sys.stderr):
+        printed.flush()
+    # Opened anew, a file behind /dev/stdout would be cut and written from its first byte.
+    return os.fdopen(os.dup(number), "wb")
+
+
+def _descriptor(path: Path) -> int | None:
+    """Return the number of this process's open file that a path names; None for other paths."""
+    name = path.absolute()
+    for _ in range(_MOST_LINKS):
+        if number := _DESCRIPTOR.fullmatch(os.path.normpath(name)):
+            return int(number[1])
+        if not name.is_symlink():
+            return None
+        name = name.parent / name.readlink()
+    return None
 
 
 def check_name(name: object) -> None:
@@ -173,6 +239,44 @@ def read_json(path: Path, *, form: int, kind: str, missing: str) -> dict[str, An
     if not isinstance(found, dict) or found.get("format") != form:
         raise RunError(f"{path} is no {kind} of format {form}")
     return found
+
+
+def decode_json(data: bytes | str, kind: type[T]) -> T:
+    """Return the value of a JSON text from outside as a record.
+
+    Args:
+        data: The text; bytes are UTF-8.
+        kind: The type of the record, or any other type that ``msgspec`` knows.
+
+    Raises:
+        ValueError: The text is not UTF-8 or JSON, has half of a surrogate pair, is nested too
+            deeply, or has another form; says which.
+    """
+    import msgspec
+
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from None
+    except UnicodeError as error:
+        raise ValueError(f"not UTF-8: {error}") from None
+    except RecursionError:
+        raise ValueError("not JSON that can be read: nested too deeply") from None
+    except msgspec.DecodeError as error:
+        # msgspec calls such a text truncated.
+        text = data if isinstance(data, str) else data.decode("utf-8", "replace")
+        reason = "half of a surrogate pair" if _has_half_pair(text) else str(error)
+        raise ValueError(f"not JSON: {reason}") from None
+
+
+def _has_half_pair(text: str) -> bool:
+    try:
+        json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    except (ValueError, RecursionError):
+        return False
+    return False
 
 
 def as_record(found: object, kind: type[T], path: Path, advice: str = _AGAIN) -> T:

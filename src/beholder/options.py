@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
@@ -37,6 +38,8 @@ class Options(TypedDict, total=False):
     media_root: str | Path | None
     map: Mapping[str, str]
     references_from: str | Path | None
+    require_all: bool
+    group_references: bool
     frames: Frames | None
     base_url: str | None
     key_env: str | None
@@ -96,6 +99,8 @@ class DataOptions:
         media_root: Folder of the pictures; by default that of the data.
         map: Which column holds a field: candidate, references, images, id ...
         references_from: Data file whose texts are the references, matched by id or image_id.
+        require_all: Count pictures of --references-from without a text as failures.
+        group_references: Join rows of one id and text that have one reference each.
         frames: Frames of videos: a number, cues for one per subtitle, or film (extra video).
 
     Raises:
@@ -107,6 +112,8 @@ class DataOptions:
     media_root: Path | None = None
     map: Mapping[str, str] = field(default_factory=dict)
     references_from: Path | None = None
+    require_all: bool = False
+    group_references: bool = False
     frames: Frames | None = None
 
     def __post_init__(self) -> None:
@@ -243,6 +250,38 @@ def check_distinct(what: str, names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(f"the {what} {name} was asked for twice")
+
+
+def check_list(name: str, value: object) -> None:
+    """Refuse one text where several are expected: it would be taken for its letters.
+
+    Raises:
+        ConfigError: Shows the list that was probably meant.
+    """
+    if isinstance(value, str | bytes):
+        start = value[:40]
+        more = "..." if len(value) > len(start) else ""
+        raise ConfigError(
+            f"{name}: expected a list of texts, got one text; write [{start!r}{more}]"
+        )
+
+
+def check_text_lists(record: object) -> None:
+    """Refuse one text in a field of a dataclass that holds several texts.
+
+    Raises:
+        ConfigError: Names the field.
+    """
+    kind: Any = type(record)  # mypy takes the hash of a class for that of its instances
+    for name in _text_lists(kind):
+        check_list(name, getattr(record, name))
+
+
+@cache
+def _text_lists(kind: type[Any]) -> tuple[str, ...]:
+    """Fields of a dataclass that hold several texts, by their annotations, which are texts here."""
+    several = ("tuple[str", "Sequence[str", "tuple[Frame", "tuple[Unit")
+    return tuple(one.name for one in fields(kind) if str(one.type).startswith(several))
 
 
 def check_count(name: str, value: int | None, otherwise: str) -> None:

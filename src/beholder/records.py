@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from beholder.dates import PartialDate
+from beholder.options import check_text_lists
 
 Span: TypeAlias = tuple[int, int]
 """Half-open character range in the *original* text."""
@@ -22,6 +23,8 @@ ROW_FIELDS = ("context", "criteria", "objects", "questions")
 class Item:
     """One source with the text under evaluation and its references.
 
+    A text where a field takes several texts raises a ``ConfigError``.
+
     Attributes:
         id: Unique in a data set.
         candidate: The text under evaluation.
@@ -31,6 +34,8 @@ class Item:
         group: Columns to break results down by, such as ``{"system": "model-a"}``.
         judgments: Human labels by name.
         meta: Every other field of the row, kept as it was.
+        id_is_row_number: Whether the row has no id, so that the number of the row is its id. Two
+            data sets have such ids in common without describing the same things.
     """
 
     id: str
@@ -41,6 +46,10 @@ class Item:
     group: Mapping[str, str] = field(default_factory=dict)
     judgments: Mapping[str, Any] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
+    id_is_row_number: bool = field(default=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_text_lists(self)
 
     @property
     def source(self) -> tuple[str, ...]:
@@ -52,9 +61,10 @@ class Item:
 
     @property
     def language(self) -> str:
-        """What the row says of the language of its texts: the group, else the field ``language``.
+        """Language of the texts; empty if none is stated.
 
-        As the row writes it (``hi``, ``Hindi``); empty where it says nothing.
+        Rows that are read have it in ``group``, as a code. An item that is made in Python may have
+        it in ``meta``, as a code or name.
         """
         return self.group.get("language") or str(self.meta.get("language") or "")
 
@@ -97,6 +107,9 @@ class Storyline:
     source: str = "given"
     group: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        check_text_lists(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Reviews:
@@ -121,6 +134,9 @@ class Reviews:
     category: str = ""
     prompt_ranks: tuple[float | None, ...] | None = None
     references: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_text_lists(self)
 
     @property
     def full_id(self) -> str:
@@ -260,6 +276,9 @@ class MetricResult:
     signature: str
     failures: Mapping[str, int] = field(default_factory=dict)
     cautions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_text_lists(self)
 
     def numbers(self, mark: str) -> dict[str, float]:
         """Each mean under the name of its value, its interval behind a mark and low or high."""

@@ -21,6 +21,7 @@ from types import NoneType, UnionType
 from typing import Any, ClassVar, Generic, Literal, TypeVar, Union
 
 from beholder.errors import ConfigError, UnknownNameError
+from beholder.fingerprint import digest_of
 from beholder.optional import load
 from beholder.spec import Spec, parse
 
@@ -157,8 +158,17 @@ def distributions() -> Mapping[str, list[str]]:
     return metadata.packages_distributions()
 
 
-def versioned(made: object, identity: str) -> str:
-    """An identity, with distribution and version where the class of a tool is from outside."""
+def versioned(made: object, identity: str, *through: type[Any]) -> str:
+    """The identity of a tool with a digest of its code, and distribution and version if outside.
+
+    Args:
+        made: The tool.
+        identity: What it says of itself, such as the revision of its weights.
+        through: Further classes that its answers pass.
+    """
+    digest = digest_of(type(made), *through)  # type: ignore[arg-type]  # classes are hashable
+    if digest not in identity:
+        identity += f"{'+' if '@' in identity else '@'}{digest}"
     found = origin(type(made))  # type: ignore[arg-type]  # classes are hashable
     return identity if found is None else f"{identity}[{found.distribution}:{found.version}]"
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-SILENT, PATIENCE = 2.0, 60.0
+SILENT, PATIENCE = 0.5, 60.0
 """Seconds of waiting for another process, without a word and in all."""
 
 _LOGGER = logging.getLogger("beholder.waiting")
@@ -55,7 +55,9 @@ class PatientConnection(sqlite3.Connection):
             raise error
         name = super().execute("PRAGMA database_list").fetchone()[2]
         _LOGGER.warning(
-            "%s is locked by another process; waiting up to %.0f s for it", name, PATIENCE
+            "%s is locked by another process; waiting for it, and giving up in %.0f s",
+            name,
+            PATIENCE - SILENT,
         )
         self._wait_for(PATIENCE - SILENT)
         try:

@@ -164,6 +164,15 @@ def test_limits_below_zero_are_refused(field: str) -> None:
         Limits(**{field: -1})
 
 
+@pytest.mark.parametrize("value", ["x", True, [], float("nan"), float("inf"), 0])
+@pytest.mark.parametrize(
+    "field", ["timeout", "attempts", "requests_per_minute", "tokens_per_minute"]
+)
+def test_limits_that_are_no_numbers_are_refused(field: str, value: object) -> None:
+    with pytest.raises(ConfigError, match=rf"{field}=.*: expected a number above 0"):
+        Limits(**{field: value})  # type: ignore[arg-type]
+
+
 def test_a_place_is_handed_to_who_waits_longest_and_not_to_a_newcomer() -> None:
     async def go() -> list[str]:
         limit = AdaptiveLimit(ceiling=1)

@@ -334,3 +334,27 @@ def test_without_its_extra_a_backend_says_how_to_get_it(
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtraError, match=rf"beholder\[{TABLE[kind].extra}\]"):
         asyncio.run(backend(kind, "m").chat(ASKED))
+
+
+@pytest.mark.parametrize("model", ["", " ", "a/../../b", "..", "./a", "a\nb", "a?key=1", "a#b", 5])
+def test_what_is_no_name_of_a_model_is_refused(model: object) -> None:
+    with pytest.raises(ConfigError, match="is no name of a model"):
+        backend("openai", model)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ({"messages": []}, "would replace a part of the question"),
+        ({"system": 5}, "would replace a part of the question"),
+        ({"contents": None}, "would replace a part of the question"),
+        ({"model": "other"}, "would replace a part of the question"),
+        ([1], "expected a dict of fields"),
+        ({1: 2}, "expected a dict of fields"),
+        ({"top_k": float("nan")}, "is not JSON"),
+        ({"stop": {1, 2}}, "is not JSON"),
+    ],
+)
+def test_extra_fields_that_are_no_fields_are_refused(extra: object, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        backend("openai", "m", extra=extra)

@@ -62,6 +62,43 @@ def test_own_table_goes_before_the_shipped_one(tmp_path: Path) -> None:
         load_prices(path)
 
 
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ('{"input": -10, "output": 1}', "input is -10.0, expected US dollars"),
+        ('{"input": 1, "output": -1e-9}', "output is -1e-09, expected US dollars"),
+        ('{"input": 1, "output": 1, "cached": -1}', "cached is -1.0, expected US dollars"),
+        ('{"input": 1, "output": 1, "image": -1}', "image is -1, expected US dollars"),
+        ('{"input": 1, "output": 1, "long": {"input": -1, "output": 1}}', "input is -1.0"),
+        ('{"input": 1, "output": 1e999}', "p.json is not a price table"),
+        ('{"input": 0, "output": 0}', 'input and output are 0; add "free": true'),
+        ('{"input": 1, "output": "\\ud800"}', "p.json is not a price table"),
+    ],
+)
+def test_prices_that_would_lower_what_is_spent_are_refused(
+    tmp_path: Path, model: str, message: str
+) -> None:
+    path = tmp_path / "p.json"
+    path.write_text(f'{{"models": {{"m": {model}}}}}')
+    with pytest.raises(ConfigError, match=message):
+        load_prices(path)
+
+
+def test_a_model_may_be_free(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    path.write_text('{"models": {"m": {"input": 0, "output": 0, "free": true}}}')
+    assert load_prices(path)["m"].cost(Usage(1000, 0, 1000)) == 0
+
+
+def test_a_file_that_is_no_price_table_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "picture.png"
+    with pytest.raises(ConfigError, match=r"picture.png cannot be read: No such file"):
+        load_prices(path)
+    path.write_bytes(b"\x89PNG")
+    with pytest.raises(ConfigError, match=r"picture.png is not a price table \(not JSON"):
+        load_prices(path)
+
+
 def test_every_shipped_price_says_when_and_where_it_was_read() -> None:
     for model, price in load_prices().items():
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", price.date), model

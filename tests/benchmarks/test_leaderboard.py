@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from msgspec import structs
 
 from beholder.errors import ConfigError, RunError
 from beholder.kinds.scores.door import score
 from beholder.records import Item, ItemFailure, ItemScore
+from beholder.report.standing_figure import standing_figure, write_standing_figure
 from beholder.report.study_tables import latex
 from beholder.report.tables import leaderboard_tables
 from beholder.run import manifest
+from beholder.run.compare import compare
 from beholder.run.leaderboard import Board, leaderboard
 from beholder.run.store import Store
 from toy.metric import WordCount
@@ -181,3 +185,120 @@ def test_systems_by_metrics_are_a_table_for_a_paper(tmp_path: Path) -> None:
     assert low.startswith(r"low & 0.250$^{\dagger}$")
     assert r"\toprule" in lines
     assert "★" not in latex(tables[0])
+
+
+def test_a_figure_shows_systems_with_their_intervals(tmp_path: Path) -> None:
+    good = _run(tmp_path / "good", {"a": 0.5, "b": 1.0})
+    poor = _run(tmp_path / "poor", {"a": 0.25, "b": 0.5})
+    none = _run(tmp_path / "no$core$", {"a": None, "b": None})
+    figure = standing_figure([_board(poor, good, none)])
+    (axes,) = figure.axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["good", "poor"]
+    drawn = [np.asarray(line.get_xydata()).tolist() for line in axes.get_lines()]
+    # The best on top: its mean 0.75, and the ends of a bootstrap of two pictures.
+    assert drawn == [
+        [[0.5, 0], [1.0, 0]], [[0.75, 0]], [[0.25, 1], [0.5, 1]], [[0.375, 1]],
+    ]  # fmt: skip
+    path = tmp_path / "figures" / "systems.svg"
+    write_standing_figure([_board(poor, good)], path)
+    assert "<svg" in path.read_text("utf-8")
+    assert [file.name for file in path.parent.iterdir()] == ["systems.svg"]
+    with pytest.raises(ConfigError, match=r"expected a file that ends in svg, png, pdf"):
+        write_standing_figure([_board(poor, good)], tmp_path / "systems.txt")
+    with pytest.raises(ConfigError, match="no system has a score to draw"):
+        write_standing_figure([_board(none)], path)
+
+
+def test_equal_means_are_both_the_best(tmp_path: Path) -> None:
+    # 0.1 + 0.2 + 0.3 is 0.6000000000000001 in this order and 0.6 in the other: both means are 0.2.
+    board = _board(
+        _run(tmp_path / "a", {"p": 0.1, "q": 0.2, "r": 0.3}),
+        _run(tmp_path / "b", {"p": 0.3, "q": 0.2, "r": 0.1 + 0.0}),
+        _run(tmp_path / "c", {"p": 0.2, "q": 0.3 - 0.1, "r": 0.2}),
+    )
+    assert {one.rank for one in board.standings} == {1}
+    (table,) = leaderboard_tables([board])
+    assert [row["mean_best"] for row in table.rows] == [True] * 3
+
+
+def test_a_mean_has_the_interval_that_score_prints(tmp_path: Path) -> None:
+    items = [Item(f"{i}", "w " * (i * 7 % 11), images=(f"{i}",)) for i in range(40)]
+    summary = score(items, [WordCount()], out=tmp_path / "a", workers=1).summary
+    (own,) = _board(tmp_path / "a").standings
+    (found,) = [one.values["words"] for one in summary.values()]
+    assert own.interval is not None
+    assert found.interval is not None
+    assert own.mean == pytest.approx(found.mean)
+    assert (own.interval.low, own.interval.high) == pytest.approx(
+        (found.interval.low, found.interval.high)
+    )
+
+
+def _bleu_runs(tmp_path: Path) -> list[Path]:
+    """Two systems about twelve pictures; one copies the reference, the other a part of it."""
+    texts = [f"a dog number {i} runs over the green grass of the park" for i in range(12)]
+    folders = []
+    for name, n_words in (("whole", 12), ("part", 8)):
+        items = [
+            Item(f"{i}", " ".join(text.split()[:n_words]), (text,), (f"{i}.jpg",))
+            for i, text in enumerate(texts)
+        ]
+        score(items, ["bleu"], out=tmp_path / name, workers=1)
+        folders.append(tmp_path / name)
+    return folders
+
+
+def _boards(folders: list[Path], *values: str) -> list[Board]:
+    with ExitStack() as stack:
+        return leaderboard([stack.enter_context(Store.read(run)) for run in folders], values)
+
+
+def test_a_value_of_the_whole_set_is_ranked(tmp_path: Path) -> None:
+    folders = _bleu_runs(tmp_path)
+    boards = _boards(folders)
+    assert [board.value for board in boards] == ["bleu", "corpus_bleu"]
+    # All n-grams of both are in the references; the part has 8 of 12 words, so that its BLEU is
+    # its brevity penalty, exp(1 - 12 / 8).
+    reached = {one.system: one for one in boards[1].standings}
+    assert reached["whole"].mean == pytest.approx(1.0)
+    assert reached["part"].mean == pytest.approx(math.exp(1 - 12 / 8))
+    # Every picture is alike, so that each resample gives the same value.
+    ends = reached["part"].interval
+    assert ends is not None
+    assert (ends.low, ends.high) == (pytest.approx(reached["part"].mean),) * 2
+    assert reached["part"].p is not None
+    assert reached["part"].p < 0.05  # of 2**12 patterns of swaps 2 are as extreme
+    assert (reached["whole"].rank, reached["part"].rank) == (1, 2)
+    tables = leaderboard_tables(boards)
+    assert [table.name for table in tables] == [
+        "leaderboard", "leaderboard-bleu", "leaderboard-bleu-corpus_bleu",
+    ]  # fmt: skip
+    assert r"bleu.corpus\_bleu" in latex(tables[0])
+    assert "Means over 12 sources" in " ".join(tables[0].notes)
+    with Store.read(folders[0]) as a, Store.read(folders[1]) as b:
+        found = {one.value: one for one in compare(a, b).differences}["corpus_bleu"]
+    assert found.paired.mean == pytest.approx(math.exp(1 - 12 / 8) - 1)
+    assert (found.paired.n, found.paired.n_units) == (12, 12)
+    assert found.paired.p_value < 0.05
+
+
+@pytest.mark.parametrize("name", ["corpus_bleu", "bleu.corpus_bleu"])
+def test_a_value_is_chosen_by_name(tmp_path: Path, name: str) -> None:
+    folders = _bleu_runs(tmp_path)
+    assert [board.value for board in _boards(folders, name, "bleu_1")] == ["bleu_1", "corpus_bleu"][
+        ::-1
+    ]
+    with pytest.raises(
+        ConfigError, match=r"--value bleu_9: .*they have: bleu\.bleu, .*corpus_bleu"
+    ):
+        _boards(folders, "bleu_9")
+
+
+def test_the_caption_explains_no_star_that_is_not_there(tmp_path: Path) -> None:
+    board = _board(*_three(tmp_path))
+    unranked = replace(
+        board,
+        higher_is_better=None,
+        standings=tuple(replace(one, rank=None, p=None) for one in board.standings),
+    )
+    assert "★" not in "".join(leaderboard_tables([unranked, unranked])[0].notes)

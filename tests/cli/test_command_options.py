@@ -25,17 +25,17 @@ OPTIONS = {
         "--engine --fail-under --frames --gate-on --gates --json --judge --label --labels --limit --map --margin --markdown "
         "--max-cost --until --worse-than "
         "--media-root --metric "
-        "--no-report --output --parts --prompts --references-from --replicates --samples --skip-bad-rows --temperature "
+        "--no-report --output --parts --group-references --prompts --references-from --replicates --require-all --samples --skip-bad-rows --temperature "
         "--workers -m -o"
     ),
     "report": "--figures --output -o",
     "compare": "--allow-different --json --label --labels --markdown --output --tables -o",
     "agree": (
-        "--base-url --key-env --cache --control --data --dry-run --embedder --json --judge --judges --statistic "
+        "--base-url --key-env --cache --control --data --dry-run --embedder --expert --json --judge --judges --statistic "
         "--label --labels --limit --map --markdown --max-cost --media-root --metric --no-figures --output --published "
-        "--resamples --suite --tables --workers -m -o"
+        "--resamples --subset --suite --tables --workers -m -o"
     ),
-    "leaderboard": "--json --label --labels",
+    "leaderboard": "--figure --json --label --labels",
     "rank": (
         "--engine --address --parts --ablate --allow-failed --base-url --key-env --cache --concurrency --dry-run --embedder "
         "--media-root --json --judge --language --max-cost --output --resamples --scorer "
@@ -298,31 +298,6 @@ def test_commands_of_the_pages_can_be_given(line: str) -> None:
     command, bound, _ = app.parse_args(arguments)
     assert command.__module__.startswith(("beholder.cli.", "beholder.kinds.", "beholder.lint."))
     assert bound.signature
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("score no.jsonl --out runs/a", "--output"),
-        ("score no.jsonl --out=runs/a", "--output"),
-        ("rank no.jsonl --images p", "--media-root"),
-        ("narrate judge no.jsonl --judge openai:m --column date=d", "--map"),
-        ("annotate export no -o f --form judgments", "--format"),
-        ("compare no none --html f", "--output"),
-        ("agree no.csv -m bleu --kind tau-b", "--statistic"),
-    ],
-)
-def test_old_names_of_options_work_with_a_note(cli: Cli, old: str, new: str) -> None:
-    done = cli(*old.split())
-    name = next(word for word in reversed(old.split()) if word.startswith("--")).partition("=")[0]
-    assert f"{name} is now {new}; the next version no longer takes {name}" in done.err
-    renamed = old.replace(name, new)
-    assert done.err.splitlines()[1:] == cli(*renamed.split()).err.splitlines()
-
-
-def test_a_column_of_texts_keeps_its_name(cli: Cli) -> None:
-    done = cli("translate", "no.jsonl", "-o", "o", "--from", "de", "--to", "en", "--column", "c")
-    assert "is now" not in done.err
 
 
 def _options(inside: App = app) -> Iterator[list[Argument]]:

@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from beholder import optional, registry
+from beholder import fingerprint, optional, registry
+from beholder._version import __version__
 from beholder.cli import tools as doctor_module
 from beholder.metrics import METRICS
 from toy.command import Cli, runner
@@ -340,7 +341,8 @@ def test_items_that_a_gate_or_labels_do_not_know_are_refused_before_anything_is_
     assert cli("score", _words("a.jsonl", *range(1, 11)), "-m", "word_count", "-o", "a").code == 0
     rows = [{"id": f"b{i}", "candidate": "w " * i, "references": [f"r{i}"]} for i in range(1, 11)]
     text = "".join(
-        json.dumps(row | ({"id": "0"} if i == 0 else {})) + "\n" for i, row in enumerate(rows)
+        json.dumps(row | ({"id": "0", "references": ["w 0"]} if i == 0 else {})) + "\n"
+        for i, row in enumerate(rows)
     )
     labels = "".join(
         json.dumps({"id": f"{i}", "judgments": {"words": 3}}) + "\n" for i in range(10)
@@ -356,7 +358,7 @@ def test_items_that_a_gate_or_labels_do_not_know_are_refused_before_anything_is_
         assert not Path("b").exists()
         return done.err
 
-    assert "texts of 1 pictures have an id of that run" in refused("--worse-than", "a")
+    assert "texts of 1 pictures belong to that run" in refused("--worse-than", "a")
     assert "belongs to texts of 1 pictures" in refused("--labels", "labels.jsonl")
 
 
@@ -463,8 +465,7 @@ def test_doctor_finds_damaged_and_missing_built_in_files(
     # SHA-256 of "abc", from FIPS 180-2, appendix B.1.
     of_abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     names = ("sound.txt", "damaged.txt", "missing.txt")
-    manifest = tmp_path / doctor_module.MANIFEST
-    manifest.parent.mkdir(parents=True)
+    manifest = tmp_path / fingerprint.MANIFEST.name
     manifest.write_text(json.dumps({"data": dict.fromkeys(names, of_abc)}))
     (tmp_path / "sound.txt").write_bytes(b"abc")
     (tmp_path / "damaged.txt").write_bytes(b"abd")
@@ -518,7 +519,7 @@ def test_graph_refuses_another_language_and_unknown_rules(cli: Cli) -> None:
 
 
 def test_version_is_printed(cli: Cli) -> None:
-    assert cli("--version").out.strip() == "beholder 0.2.0"
+    assert cli("--version").out.strip() == f"beholder {__version__}"
 
 
 def test_gates_without_any_gate_are_refused(cli: Cli) -> None:

@@ -104,3 +104,14 @@ def test_a_bar_in_a_reference_is_named(cli: Cli, tmp_path: Path, cell: str, n: i
     data = _csv(tmp_path / "d.csv", f"candidate,references\na dog,{cell}\na cat,a cat\n")
     said = cli("score", data, "-m", "length", "-o", str(tmp_path / "run"), "--no-report").err
     assert ("caution: 1 references contain ' | ' and were read as one text" in said) is bool(n)
+
+
+def test_a_lack_of_memory_ends_in_words(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from beholder.cli import runs
+
+    def fail(*given: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(runs, "known_runs", fail)
+    done = cli("view")  # without a run it lists those that are there
+    assert (done.code, "there is not enough memory" in done.err) == (2, True)

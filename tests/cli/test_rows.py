@@ -58,7 +58,7 @@ def test_captions_of_a_folder_are_items_per_picture_and_system(cli: Cli) -> None
     assert [item.id for item in found[:3]] == ["000/steady", "000/other", "001/steady"]
     assert found[0].images == ("data/img/000.jpg",)
     assert dict(found[0].group) == {
-        "language": "Hindi",
+        "language": "hi",
         "system": "steady",
         "dataset": "other length",  # 166 words, also the second time
     }
@@ -178,7 +178,7 @@ def test_translate_goes_clause_by_clause_and_keeps_the_rest(cli: Cli) -> None:
     numbers = [word for word in before["candidate"].split() if word.startswith("thing_")]
     assert after["candidate"] == " ".join(f"A {number} is there." for number in numbers)
     assert after["id"] == f"{before['id']}/English"
-    assert after["group"] == before["group"] | {"language": "English"}
+    assert after["group"] == before["group"] | {"language": "en"}
     assert after["images"] == before["images"]
 
 

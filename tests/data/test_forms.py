@@ -477,7 +477,7 @@ def test_numbered_references_of_one_number_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "metrics", "options", "reason"),
     [
-        ([], "token_f1", {}, r"expected a list, such as \['token_f1'\]"),
+        ([], "token_f1", {}, r"expected a list of texts, got one text; write \['token_f1'\]"),
         ([], [5], {}, "expected metrics or their text forms, got 5"),
         (None, ["token_f1"], {}, "expected a file, items, rows or a table"),
         ([], ["token_f1"], {"map": ["candidate=text"]}, "expected names of columns by field"),

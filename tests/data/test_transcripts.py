@@ -51,14 +51,14 @@ def test_a_row_of_vaani_is_a_reference_with_its_speaker(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(table, tmp_path / "vaani.parquet")
     item, missing = read_items(tmp_path / "vaani.parquet", textless=True)
     assert item == Item(
-        "1", "", (VAANI["transcript"],), ("Generic_03.jpg",),
+        "1", "", ("एक लाल स्कूटर है",), ("Generic_03.jpg",),
         group={
-            "dataset": "Vaani", "language": "Hindi", "speaker": "S1", "gender": "Female",
+            "dataset": "Vaani", "language": "hi", "speaker": "S1", "gender": "Female",
             "state": "Bihar", "district": "Araria",
         },
         meta={
             "languagesKnown": "Hindi, Urdu", "pincode": 854311, "stay(years)": "12",
-            "isTranscriptionAvailable": "Yes",
+            "isTranscriptionAvailable": "Yes", "transcript": VAANI["transcript"],
         },
     )  # fmt: skip
     assert isinstance(missing, DataError)
@@ -71,7 +71,7 @@ def test_marks_of_the_transcript_are_no_words(tmp_path: Path) -> None:
     (tmp_path / "vaani.jsonl").write_text("\n".join(rows), encoding="utf-8")
     (item,) = read_items(tmp_path / "vaani.jsonl", textless=True)
     assert isinstance(item, Item)
-    assert word_limits("median", [item]) == (4, 5)  # five words, two marks
+    assert word_limits("median", [item]) == (3, 4)  # four words, a gloss, two marks
 
 
 def test_a_file_of_places_is_read_as_it_is_published(tmp_path: Path) -> None:

@@ -190,18 +190,30 @@ def test_rows_missing_twice_are_a_failure_that_names_them() -> None:
 @pytest.mark.parametrize(
     "rows",
     [
-        [{"id": 0, "supported": True}, {"id": 0, "supported": False}],
         [{"id": 5, "supported": True}],
         [{"supported": True}],
         ["yes"],
         {"0": True},
     ],
 )
-def test_rows_that_contradict_or_do_not_fit_are_refused_after_one_repair(rows: object) -> None:
+def test_rows_that_do_not_fit_are_refused_after_one_repair(rows: object) -> None:
     judge, backend = says({"rows": rows}, {"rows": rows})
     with pytest.raises(ItemError, match="no usable answer to verify"):
         asyncio.run(judge.ask(Verify(["a"], reference="R")))
     assert len(backend.requests) == 2
+
+
+def test_an_item_with_rows_that_contradict_one_another_is_asked_about_again_alone() -> None:
+    twice = [{"id": 0, "supported": True}, {"id": 0, "supported": False}]
+    judge, backend = says(
+        {"rows": [*twice, {"id": 1, "supported": True}]}, {"rows": [{"id": 0, "supported": False}]}
+    )
+    assert asyncio.run(judge.ask(Verify(["a", "b"], reference="R"))) == [False, True]
+    assert '<statement id="0">a</statement>' in prompt(backend.requests[1])
+    assert '<statement id="1">' not in prompt(backend.requests[1])
+    judge, _ = says({"rows": twice}, {"rows": twice})
+    with pytest.raises(ItemError, match="statement 0 of 1 in verify, or gave it rows that differ"):
+        asyncio.run(judge.ask(Verify(["a"], reference="R")))
 
 
 def test_equal_statements_are_kept_apart_by_position() -> None:
@@ -225,7 +237,7 @@ def test_rewrite_is_stripped_and_one_line() -> None:
 
 def test_caption_states_language_words_context_and_what_is_known() -> None:
     judge, backend = says("Ein Hafen.")
-    options: dict[str, Any] = {"language": "German", "min_words": 150, "max_words": 200}
+    options: dict[str, Any] = {"language": "German", "words": (150, 200)}
     found = asyncio.run(
         judge.ask(Caption([PICTURE], context="Photographs of 1928.", note="june 1928", **options))
     )

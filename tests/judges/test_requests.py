@@ -19,14 +19,7 @@ from beholder.backends import Answer, Capabilities, Image, Request, Scripted, Su
 from beholder.errors import BeholderError
 from beholder.judges import Draw, Grade, Judge, LLMJudge, Panel, Tally
 from beholder.judges.answers import InMemory, Record
-from beholder.judges.operations import (
-    OPERATIONS,
-    JudgedFrame,
-    OpenAnswer,
-    Question,
-    TextMark,
-    TextQuestion,
-)
+from beholder.judges.operations import OPERATIONS
 from beholder.judges.operations.base import ModelOperation
 from toy.request_cases import CASES, Case
 
@@ -64,15 +57,6 @@ class Kept(InMemory):
         self.records.append(record)
 
 
-def made(value: Any) -> Any:
-    kinds = {
-        kind.__name__: kind for kind in (OpenAnswer, JudgedFrame, TextMark, Question, TextQuestion)
-    }
-    if isinstance(value, tuple) and value and value[0] in kinds:
-        return kinds[value[0]](*value[1:])
-    return [made(one) for one in value] if isinstance(value, list) else value
-
-
 def plain(value: Any) -> Any:
     if isinstance(value, Grade):
         return [value.value, list(value.probabilities), value.mass, value.read]
@@ -82,9 +66,7 @@ def plain(value: Any) -> Any:
 
 
 async def ask(judge: Judge, case: Case) -> Any:
-    fields = {name: made(value) for name, value in case.fields.items()}
-    kind: Any = OPERATIONS[case.operation]
-    return await judge.ask(kind(**fields), Draw(case.replicate, case.temperature))
+    return await judge.ask(case.build(), Draw(case.replicate, case.temperature))
 
 
 def outcome(judge: Judge, case: Case) -> Any:

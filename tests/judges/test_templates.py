@@ -95,9 +95,10 @@ CALLS: dict[str, Any] = {
         Verify(["a"], images=[PICTURE], reference="R", language="Hindi")
     ),
     "caption_again": lambda j: j.ask(
-        CaptionAgain([PICTURE], language="Hindi", max_words=30, note="june", earlier="A <cat>.")
+        CaptionAgain([PICTURE], language="Hindi", words=(20, 30), note="june", earlier="A <cat>.")
     ),
     "caption": lambda j: j.ask(Caption([PICTURE], context="Old photographs.", note="june 1928")),
+    "caption_bounded": lambda j: j.ask(Caption([PICTURE], words=(20, 200))),
     "caption_connections": lambda j: j.ask(Caption([PICTURE], connections=True)),
     "review": lambda j: j.ask(
         Review([PICTURE], ["fair", "unfair"], language="Japanese", n_words=60)

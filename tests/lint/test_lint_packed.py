@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import zipfile
 from pathlib import Path
 
@@ -126,115 +125,6 @@ def test_slides_in_their_order(tmp_path: Path) -> None:
     assert [one.locator for one in report.occurrences[4:]] == [
         "ppt/slideLayouts/slideLayout1.xml#7"
     ]
-
-
-SAVED = """From: <Saved by Blink>
-MIME-Version: 1.0
-Content-Type: multipart/related; type="text/html"; boundary="b"
-
---b
-Content-Type: text/html{charset}
-Content-Transfer-Encoding: quoted-printable
-Content-Location: https://x.org/a/
-
-<html lang=3D"fr"><img src=3D"cat.png" alt=3D"{alt}">
-<img src=3D"dog.png">
---b
-Content-Type: image/png
-Content-Transfer-Encoding: base64
-Content-Location: https://x.org/a/cat.png
-
-iVBORw0KGgo=
---b--
-"""
-
-
-def test_a_saved_page(tmp_path: Path) -> None:
-    path = tmp_path / "a.mhtml"
-    for charset, alt in (
-        ("; charset=3Dx", "Un chat"),
-        ("", "=C3=A9t=C3=A9"),
-        ("; charset=latin1", "=E9t=E9"),
-    ):
-        path.write_text(SAVED.format(charset=charset, alt=alt))
-        found = lint([path]).occurrences
-        assert [(one.picture, one.text, one.line) for one in found] == [
-            ("https://x.org/a/cat.png", "Un chat" if alt == "Un chat" else "été", None),
-            ("https://x.org/a/dog.png", "", None),
-        ]
-        assert {(one.page, one.language) for one in found} == {("https://x.org/a/", "fr")}
-        assert found[1].locator == "https://x.org/a/:2"
-    path.write_text(SAVED.replace("text/html{charset}", "text/plain"))
-    with pytest.raises(DataError, match="has no page of HTML"):
-        lint([path])
-    part = "Content-Type: multipart/mixed; boundary={0}\n\n--{0}\n"
-    path.write_text("".join(part.format(f"b{n}") for n in range(5000)))
-    with pytest.raises(DataError):
-        lint([path])
-
-
-def answer(address: str, body: bytes, status: str = "200 OK", more: str = "") -> bytes:
-    """A record of a crawl, after ISO 28500."""
-    kind = "" if "Content-Type" in more else "Content-Type: text/html; charset=latin1\r\n"
-    http = f"HTTP/1.1 {status}\r\n{kind}{more}\r\n".encode() + body
-    head = (
-        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\n"
-        f"WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: {address}\r\n"
-        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(http)}\r\n\r\n"
-    )
-    return head.encode() + http + b"\r\n\r\n"
-
-
-CRAWL = (
-    answer("https://x.org/", b"<html lang=fr><img src=a.png alt=old>"),
-    answer("https://x.org/gone", b"<img src=gone.png>", "404 Not Found"),
-    answer("https://x.org/a.png", b"<img src=no.png>", more="Content-Type: image/png\r\n"),
-    answer("https://x.org/b", gzip.compress(b"<img src=b.png>"), more="Content-Encoding: gzip\r\n"),
-    answer("https://x.org/", "<html lang=fr><img src=a.png alt='Un été'>".encode("latin1")),
-)
-
-
-@pytest.mark.parametrize("ending", [".warc", ".warc.gz"])
-def test_a_crawl(tmp_path: Path, ending: str) -> None:
-    pytest.importorskip("warcio")
-    path = tmp_path / f"a{ending}"
-    packed_ = gzip.compress if ending == ".warc.gz" else bytes
-    path.write_bytes(b"".join(map(packed_, CRAWL)))
-    for given in (path, tmp_path):
-        found = lint([given]).occurrences
-        assert [(one.page, one.picture, one.text) for one in found] == [
-            ("https://x.org/b", "https://x.org/b.png", ""),
-            ("https://x.org/", "https://x.org/a.png", "Un été"),
-        ]
-        assert found[1].language == "fr"
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (b"no crawl", "cannot be read as WARC"),
-        (b"", "no page of HTML"),
-        (CRAWL[1], "no page of HTML with status 200"),
-        (answer("https://x.org/", b"x", more="Content-Encoding: br\r\n"), "packed by 'br'"),
-        (gzip.compress(CRAWL[0])[:-30], "ends in the middle of https://x.org/"),
-        (CRAWL[0][:-20], "ends in the middle of https://x.org/"),
-    ],
-)
-def test_a_crawl_that_cannot_be_read(tmp_path: Path, data: bytes, said: str) -> None:
-    pytest.importorskip("warcio")
-    path = tmp_path / "a.warc"
-    path.write_bytes(data)
-    with pytest.raises(DataError, match=said):
-        lint([path])
-
-
-def test_a_page_of_a_crawl_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("warcio")
-    path = tmp_path / "a.warc"
-    body = gzip.compress(b" " * (packed.MOST_PART + 2))
-    path.write_bytes(answer("https://x.org/", body, more="Content-Encoding: gzip\r\n"))
-    with pytest.raises(DataError, match="bytes unpacked"):
-        lint([path])
 
 
 def test_a_book(tmp_path: Path) -> None:

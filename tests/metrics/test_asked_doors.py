@@ -356,3 +356,51 @@ def test_tables_have_the_share_of_each_state_by_dimension(
     page = Path("run/report.html").read_text("utf-8")
     assert 'id="by-group"' in page
     assert TASKS[0] in page
+
+
+GOOD = {"question": "Where?", "options": ["in", "out"], "answer": "in"}
+
+
+@pytest.mark.parametrize(
+    ("metric", "field", "value", "said"),
+    [
+        ("qa", "questions", [GOOD, {**GOOD, "hint": "x"}], "questions[2]: Object contains unknown"),
+        ("qa", "questions", [{"question": "Where?"}], "questions[1]: Object missing required"),
+        ("qa", "questions", ["Where?"], "a question needs its answer"),
+        ("qa", "questions", {"question": "Where?"}, "the field 'questions' must be a list"),
+        ("qa", "questions", "[{", "is no JSON list"),
+        ("qa", "questions", [{**GOOD, "answer": "up"}], "answer 'up' is none of its options"),
+        ("qa", "questions", [{**GOOD, "answer": 2}], "answer 2 is no index"),
+        ("qa", "questions", [{**GOOD, "weight": 0}], "weight must be"),
+        ("qa", "questions", [{**GOOD, "id": "q"}] * 2, "the id 'q' is there twice"),
+        ("checklist", "criteria", [{"text": "A cat.", "wieght": 2}], "unknown field `wieght`"),
+        ("checklist", "criteria", [" "], "'text' is empty"),
+        ("checklist", "criteria", 5, "the field 'criteria' must be a list, got 5"),
+        ("autodq", "criteria", [{"text": "A cat.", "weight": -1}], "only a rule may have"),
+    ],
+)
+def test_a_malformed_row_is_told_before_anything_is_asked(
+    server: FaultServer, cli: Cli, tmp_path: Path, metric: str, field: str, value: object, said: str
+) -> None:
+    rows = [
+        {
+            "id": "good",
+            "candidate": "A.",
+            "reference": "A.",
+            "questions": [GOOD],
+            "criteria": ["A."],
+        },
+        {"id": "bad", "candidate": "A.", "reference": "A.", field: value},
+    ]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    judge = ["--judge", "openai:m", "--base-url", server.url, "-o", str(tmp_path / "run")]
+    for dry in (["--dry-run"], []):
+        refused = cli("score", str(path), "-m", metric, *judge, *dry)
+        assert refused.code == 2, "bad data, as for any other bad row"
+        assert f"{path}:2: " in refused.err
+        assert said in refused.err
+    assert asked(server) == 0
+    skipped = cli("score", str(path), "-m", metric, *judge, "--dry-run", "--skip-bad-rows")
+    assert "1 items, 1 rows would be left out" in skipped.out
+    assert "would fail" not in skipped.out

@@ -303,25 +303,6 @@ def test_published_vcs_short_has_the_formula_of_vcs(rules: Any) -> None:
 # -------------------------------------------------------------------- signatures and languages
 
 
-@pytest.mark.parametrize(
-    ("metric", "has_rule"),
-    [
-        (PoSh(), True),
-        (PoSh(rules="reference"), False),
-        (Accord(), True),
-        (DCScore(), True),
-        (VCS(), True),
-        (VCS(rules="paper"), False),
-    ],
-    ids=str,
-)
-def test_the_signature_names_the_rule_of_the_order_where_it_counts(
-    metric: Any, has_rule: bool
-) -> None:
-    signature = metric.score_text(*PLAIN).signature
-    assert ("word_order.v1" in signature) == has_rule
-
-
 def test_no_factor_is_shown_for_another_language() -> None:
     """The rule knows English words; a row in German keeps all, and the detail says so."""
     item = Item("x", SALAD[0], (SALAD[1],), group={"language": "German"})

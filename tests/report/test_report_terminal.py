@@ -14,10 +14,11 @@ from rich.console import Console
 from beholder.records import Interval, Item, ItemFailure, ItemScore, Unit
 from beholder.report import show, summary_table, to_html
 from beholder.report.comparison import differences
-from beholder.report.study_tables import TerminalTable
+from beholder.report.study_tables import TerminalTable, show_cell, show_range
 from beholder.run import manifest
 from beholder.run.compare import Comparison, Difference, SubjectCounts
 from beholder.stats import PairedDifference
+from beholder.tables import Column
 from toy.runs import Outcome, lemons, write_run
 
 ITEM = Item("1", "A red cat sits.", ("A black cat sits on a mat.",))
@@ -109,7 +110,7 @@ def test_summary_table_has_means_intervals_failures_and_signatures(tmp_path: Pat
     lines = out.getvalue().splitlines()
     at = lines.index("posh  2 scored, 1 failed")
     # two values: bootstrap means are 0.25, 0.5 or 0.75, so the interval is the range
-    assert lines[at + 1].split() == ["f1", "0.500", "0.250", "to", "0.750"]
+    assert lines[at + 1].split() == ["f1", "0.500", "0.250", "to", "0.750", "2"]
     assert "posh: 1 failed: [b]no luck" in lines
     assert "posh|v:1|bs:1000|seed:12345" in lines
 
@@ -201,3 +202,23 @@ def test_a_score_without_its_item_shows_all_but_the_texts(
     assert whole.endswith(without)
     assert "max-height" not in to_html(SCORE)  # the frame of a text
     assert "omission" in to_html(SCORE)
+
+
+def test_a_cell_has_one_number_of_decimals() -> None:
+    columns = (Column("mean", "mean", interval=True), Column("change", "change", "signed", True))
+    row = {
+        **{"mean": 9.99, "mean_low": 9.795, "mean_high": 10.2},
+        **{"change": -2.5, "change_low": -12.25, "change_high": 0.125},
+    }
+    # The largest number of a cell decides: three decimals below 10, one below 1,000.
+    assert (show_cell(row, columns[0]), show_range(row, columns[0])) == ("10.0", "9.8 to 10.2")
+    assert show_cell(row, columns[1]) == "−2.5"
+    assert show_range(row, columns[1]) == "−12.3 to +0.1"
+
+
+def test_each_value_has_its_n(tmp_path: Path) -> None:
+    # A metric may give a value for some items only.
+    outcomes = [ItemScore({"f1": 0.5}), ItemScore({"f1": 0.5, "recall": 1.0})]
+    run = write_run(tmp_path / "run", lemons(2), {"m": outcomes})
+    rows = summary_table(manifest.read(run)).rows
+    assert [(row["value"], row["n"]) for row in rows] == [("f1", 2), ("recall", 1)]

@@ -174,6 +174,20 @@ def test_a_store_that_is_found_damaged_while_another_is_open(tmp_path: Path, fir
         compare(a, b)
 
 
+@pytest.mark.parametrize("is_written", [True, False])
+def test_another_file_that_is_not_utf8_is_not_blamed_on_the_store(
+    tmp_path: Path, is_written: bool
+) -> None:
+    run = _run(tmp_path / "whole")
+    with (
+        pytest.raises(UnicodeDecodeError),
+        Store.open(run) if is_written else Store.read(run),
+    ):
+        b"\x89PNG".decode("utf-8")
+    with Store.read(run) as store:
+        assert len(list(store.items())) == len(ITEMS)
+
+
 def test_random_bytes_in_the_store_make_no_traceback(tmp_path: Path) -> None:
     whole = _run(tmp_path / "whole")
     rng = random.Random(3)

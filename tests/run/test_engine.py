@@ -6,11 +6,11 @@ import json
 import os
 import random
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 
-from beholder import releases
 from beholder.api import Run
 from beholder.errors import ConfigError, DataError, RunError
 from beholder.kinds.scores.door import score
@@ -115,7 +115,7 @@ def test_scores_made_another_way_are_refused(
 ) -> None:
     score(_items(3), [WordCount()], out=tmp_path)
 
-    monkeypatch.setattr(releases, "__version__", "99")
+    monkeypatch.setattr(sys.modules["beholder.metrics.params"], "__version__", "99")
     with pytest.raises(RunError, match=r"made by beholder .*, and this is beholder 99"):
         score(_items(3), [WordCount()], out=tmp_path)
 

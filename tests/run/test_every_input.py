@@ -203,6 +203,15 @@ SCORES: Mapping[str, Change] = {
         "rows count, and not where they lie",
         first=_OTHERS,
     ),
+    "rows.require_all": Change(
+        "reused",
+        into(rows__references_from=Path("r.jsonl"), rows__require_all=True),
+        "each id of the references has a text",
+        first=_OTHERS,
+    ),
+    "rows.group_references": Change(
+        "reused", into(rows__group_references=True), "no two rows are parts of one item"
+    ),
     "rows.frames": Change("refused", into(rows__frames=3), first=_FILMS),
     "rows.frames: length of the film": Change("refused", _longer, first=_FILMS),
     "judging.base_url": Change(

@@ -124,7 +124,7 @@ def test_names_and_columns_are_no_part_of_what_is_asked() -> None:
     assert run_rows(both, Quiet()).n_written == 12
     assert calls() == 6
     first = json.loads(Path("c.jsonl").read_text("utf-8").splitlines()[0])
-    assert (first["id"], first["group"]) == ("000/a", {"tongue": "English", "who": "a"})
+    assert (first["id"], first["group"]) == ("000/a", {"tongue": "en", "who": "a"})
 
 
 def test_answers_of_an_older_version_beside_the_output_are_taken_over() -> None:
@@ -229,7 +229,7 @@ def test_parts_become_a_row_that_keeps_the_rest() -> None:
     parts = [GeneratedText("one", "reference 1", "eins"), GeneratedText("two", "reference 1", "zwei"), GeneratedText("new", "candidate", "old")]  # fmt: skip
     made = TranslateRow("j", "German", "English").row(item, parts, "m", "j@1", RowColumns())
     assert made == Item(
-        "7/English", "new", ("one two", " "), ("a.jpg",), group={"x": "y", "language": "English"},
+        "7/English", "new", ("one two", " "), ("a.jpg",), group={"x": "y", "language": "en"},
         meta={"k": 1, "translate": {"judge": "j@1", "source": "German", "target": "English"}},
     )  # fmt: skip
 

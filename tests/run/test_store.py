@@ -27,9 +27,6 @@ from beholder.run.subjects import ITEM, REVIEWS
 from beholder.run.tables_sqlite import SqliteTables
 from toy.metric import WordCount
 
-OLD = Path(__file__).parent / "format_1"
-"""Scores of three items, written by the version of before kinds of subjects (format 1)."""
-
 
 @contextmanager
 def unwritable(folder: Path) -> Iterator[None]:
@@ -98,31 +95,16 @@ def test_a_log_left_by_a_killed_run_on_such_a_disk_is_told_in_words(tmp_path: Pa
         pass
 
 
-def test_a_run_of_format_1_is_read_and_compared_but_not_gone_on_with(tmp_path: Path) -> None:
-    old = tmp_path / "old"
-    shutil.copytree(OLD, old)
-    run = Run(old)
-    assert run.kind == "scores"
-    # as `beholder score` printed them when the run was made (run.json beside the store)
-    mean = run.summary["vcs_short"].values["vcs"].mean
-    outcomes = {item.id: found for item, found in run.outcomes("vcs_short")}
-    scores = [one.values["vcs"] for one in outcomes.values() if isinstance(one, ItemScore)]
-    assert sum(scores) / 2 == mean
-    assert isinstance(outcomes["c"], ItemFailure)
-    with Store.read(old) as a, Store.read(old) as b:
-        assert {one.metric for one in compare(a, b).differences} == {"vcs_short", "bleu"}
-        assert a.sources(3) == b.sources(3)
-    assert "Two dogs run." in draw(old).read_text("utf-8")
-    with pytest.raises(RunError, match=r"format 1, which is read .* choose another run directory"):
-        score([Item("a", "x")], [WordCount()], out=old)
-
-
-def test_a_newer_format_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [1, 99])
+def test_another_format_is_neither_read_nor_continued(tmp_path: Path, version: int) -> None:
     run = _scored(tmp_path / "run", "one")
     with closing(sqlite3.connect(run / FILE_NAME)) as db:
-        db.execute("PRAGMA user_version = 99")
-    with pytest.raises(RunError, match="store format 99, this beholder reads up to 2"):
+        db.execute(f"PRAGMA user_version = {version}")
+    said = f"store format {version}, expected 2; use the version of beholder that made it"
+    with pytest.raises(RunError, match=said):
         list(Run(run).outcomes("word_count"))
+    with pytest.raises(RunError, match=said):
+        score([Item("a", "x")], [WordCount()], out=run)
 
 
 def test_answers_alone_are_no_run_to_be_compared(tmp_path: Path) -> None:

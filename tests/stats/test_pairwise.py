@@ -13,6 +13,7 @@ from beholder.stats import (
     three_way_accuracy,
     tie_calibrated_accuracy,
 )
+from beholder.stats.ratings import elo_replicates
 
 
 def test_three_way_accuracy_by_hand() -> None:
@@ -206,3 +207,24 @@ def test_one_cluster_of_battles_has_no_interval() -> None:
     fit = bradley_terry(["a", "a"], ["b", "b"], [1, 0], clusters=["x", "x"])
     assert [s.interval for s in fit.strengths] == [None, None]
     assert fit.reason == "one cluster of battles: no interval"
+
+
+def test_replicates_follow_the_drawn_pictures() -> None:
+    # In each picture "a" beats "b" and "b" beats "c": whatever is drawn, the order is the same.
+    first, second, outcome = ["a", "b"] * 6, ["b", "c"] * 6, [1.0] * 12
+    pictures = [place // 2 for place in range(12)]
+    ratings = elo_replicates(first, second, outcome, clusters=pictures, n_resamples=30)
+    assert ratings.shape == (30, 3)
+    assert (ratings[:, 0] > ratings[:, 1]).all()
+    assert (ratings[:, 1] > ratings[:, 2]).all()
+    turned = elo_replicates(second, first, outcome, clusters=pictures, n_resamples=30)
+    # Same draws, names in order of appearance b, a, c: the winner now loses by as much.
+    assert turned[:, 1] - 1000 == pytest.approx(-(ratings[:, 0] - 1000))
+
+
+def test_a_system_without_a_battle_in_a_resample_has_no_rating() -> None:
+    # "c" plays in one of two pictures, which a resample misses with probability 1/4.
+    ratings = elo_replicates(["a", "a"], ["b", "c"], [1, 0], n_resamples=400, n_passes=5)
+    missing = np.isnan(ratings[:, 2])
+    assert 0.15 < missing.mean() < 0.35
+    assert not np.isnan(ratings[:, 0]).any()

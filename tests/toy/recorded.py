@@ -182,9 +182,19 @@ def table(folder: Path) -> dict[str, Any]:
     return {spec: given for spec, given in found.items() if given is not None}
 
 
+def is_development(version: str) -> bool:
+    """Return whether a version is that of a state between releases."""
+    return ".dev" in version
+
+
 def file(version: str) -> Path:
-    """The recorded table of a version."""
-    return FOLDER / f"{version}.json"
+    """The recorded table of a version; all states between releases share one."""
+    return FOLDER / f"{'development' if is_development(version) else version}.json"
+
+
+def released_file() -> Path:
+    """The file with the digest of the table of each released version."""
+    return FOLDER / "released.json"
 
 
 if "oracle" not in BACKENDS.names():

@@ -13,6 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from beholder.backends import Answer, Image, Sample
+from beholder.judges.operations import (
+    OPERATIONS,
+    JudgedFrame,
+    OpenAnswer,
+    Operation,
+    Question,
+    TextMark,
+    TextQuestion,
+)
 
 RED, BLUE = Image(b"red", "image/png"), Image(b"blue", "image/jpeg")
 
@@ -76,6 +85,19 @@ class Case:
             one if isinstance(one, str | Answer) else json.dumps(one, ensure_ascii=False)
             for one in self.says
         ]
+
+    def build(self) -> Operation[Any]:
+        """The operation; tuples that begin with the name of a record are made such records."""
+        kind: Any = OPERATIONS[self.operation]
+        return kind(**{name: _build_value(value) for name, value in self.fields.items()})  # type: ignore[no-any-return]
+
+
+def _build_value(value: Any) -> Any:
+    records = (OpenAnswer, JudgedFrame, TextMark, Question, TextQuestion)
+    kinds = {kind.__name__: kind for kind in records}
+    if isinstance(value, tuple) and value and value[0] in kinds:
+        return kinds[value[0]](*value[1:])
+    return [_build_value(one) for one in value] if isinstance(value, list) else value
 
 
 def _rows(name: str, **values: Any) -> dict[str, Any]:
@@ -458,8 +480,7 @@ CASES: dict[str, Case] = {
         {
             "images": [RED, BLUE],
             "language": "German",
-            "min_words": 150,
-            "max_words": 200,
+            "words": (150, 200),
             "context": "Old photographs.",
             "note": "june <1928>",
         },
@@ -472,7 +493,7 @@ CASES: dict[str, Case] = {
     "caption: panel": Case("caption", {"images": [RED]}, ("A cat.", "A dog."), seats=2),
     "caption again": Case(
         "caption_again",
-        {"images": [RED], "earlier": "A <long> text.", "min_words": 1, "max_words": 2},
+        {"images": [RED], "earlier": "A <long> text.", "words": (1, 2)},
         (" A cat. ",),
     ),
     # review

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp
 from beholder.backends import BACKENDS
 from beholder.data import read_items
 from beholder.kinds.generation.reviews import ReviewsConfig, run_reviews
+from beholder.kinds.scores.door import score
 from beholder.options import DataOptions
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.run import answers as answered
@@ -303,6 +304,25 @@ def test_runs_that_share_nothing_are_told_apart_in_words(opened: Open, tmp_path:
     assert (answer.status_code, "share no metric" in answer.text) == (400, True)
     answer = client.get("/compare?a=0&b=2")
     assert (answer.status_code, "share no item id" in answer.text) == (400, True)
+
+
+def test_values_of_the_whole_set_and_unfinished_runs_are_in_the_viewer(
+    opened: Open, tmp_path: Path
+) -> None:
+    items = [Item(f"{i}", f"a dog number {i} runs home", (f"a dog number {i} runs home",),
+                  (f"{i}.jpg",)) for i in range(4)]  # fmt: skip
+    score(items, ["bleu"], out=tmp_path / "whole", workers=1)
+    part = write_run(
+        tmp_path / "part", lemons(3), {"vcs": [ItemScore({"vcs": 0.5}), None, None]},
+        status="interrupted",
+    )  # fmt: skip
+    client = opened(tmp_path / "whole", part)
+    page = client.get("/runs/0").text
+    assert "<code>corpus_bleu</code>" in page
+    assert "corpus_bleu&amp;sort" not in page  # no item has one, so there is no list by it
+    assert (
+        "part is not complete (status: interrupted): 1 of 3 finished by vcs" in client.get("/").text
+    )
 
 
 def test_a_running_run_tells_how_far_it_is(opened: Open, tmp_path: Path) -> None:

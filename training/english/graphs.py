@@ -1,7 +1,7 @@
 """The network of the parser as graphs of whole numbers: of words, of texts, of relations.
 
-Words are laid end to end. Attention is computed in groups of words: of those in ``queries``
-(groups, q), each attends to those in ``keys`` (groups, k), except where ``added`` is minus infinity.
+Words are laid end to end. Attention is computed in groups of words: each of those in ``queries``
+(groups, q) attends to those in ``keys`` (groups, k), but where ``added`` is minus infinity.
 """
 
 from __future__ import annotations

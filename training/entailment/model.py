@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +19,6 @@ from torch.nn import functional
 from beholder.embed import minilm
 from training import encoders, inputs
 from training.graphs import read_tensors
-from training.minilm import write_revision
 from training.packing import GROUP, codes_for, decode, fit_codes
 
 DROP, LONGEST = 0.1, 110
@@ -162,4 +162,5 @@ def save(model: Model, about: dict[str, Any]) -> None:
     factors = inputs.entailment_factors(others | encoders.step_weights(layers, None))
     graph = encoders.entailment_graph(others | encoders.step_weights(layers, factors))
     graph.write(minilm.FOLDER / "entailment.onnx")
-    write_revision("entailment.json", ("entailment.onnx",), about)
+    text = json.dumps(about, indent=2) + "\n"
+    (minilm.FOLDER / "entailment.json").write_text(text, encoding="utf-8")

@@ -108,7 +108,7 @@ class InProcess(Backend):
 
     def price(self) -> Price | None:
         """Nothing is charged."""
-        return Price(0.0, 0.0)
+        return Price(0.0, 0.0, free=True)
 
     def is_under_way(self, task: asyncio.Task[Any]) -> bool:
         """What is not finished costs nothing, and is not waited for."""

@@ -6,6 +6,7 @@ The only place in beholder where anything is retried.
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import re
 from collections import deque
@@ -158,12 +159,18 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("concurrency", "timeout", "attempts", "wait", "max_wait"):
             value = getattr(self, name)
-            if not isinstance(value, int | float) or isinstance(value, bool) or value <= 0:
+            if not _is_above_zero(value):
                 raise ConfigError(f"{name}={value!r}: expected a number above 0")
         for name in ("requests_per_minute", "tokens_per_minute"):
             value = getattr(self, name)
-            if value is not None and value <= 0:
+            if value is not None and not _is_above_zero(value):
                 raise ConfigError(f"{name}={value!r}: expected a number above 0, or None")
+
+
+def _is_above_zero(value: object) -> bool:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return 0 < value < math.inf
 
 
 class Caller:

@@ -7,6 +7,7 @@ the call that would pass the limit, before it is made.
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -22,6 +23,7 @@ from typing import Protocol
 import msgspec
 
 from beholder.errors import BudgetError, ConfigError
+from beholder.files import decode_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,11 @@ class Price:
         then: See ``until``.
         date: Day on which the price was read.
         source: Where it was read.
+        free: Whether calls cost nothing; without it, prices of 0 for prompts and answers are
+            refused.
+
+    Raises:
+        ValueError: A price is negative or not finite, or all is 0 without ``free``.
     """
 
     input: float
@@ -89,6 +96,15 @@ class Price:
     then: Price | None = None
     date: str = ""
     source: str = ""
+    free: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("input", "output", "cached", "written", "batch_cached", "image"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < math.inf:
+                raise ValueError(f"{name} is {value}, expected US dollars, 0 or more")
+        if not self.free and self.input == self.output == 0:
+            raise ValueError('input and output are 0; add "free": true if the model costs nothing')
 
     def cost(self, usage: Usage, factor: float = 1.0) -> float:
         """US dollars for some tokens, times the share of the list price that is charged."""
@@ -118,9 +134,14 @@ def load_prices(path: Path | None = None) -> Mapping[str, Price]:
     Raises:
         ConfigError: The file cannot be read as a price table.
     """
-    return (
-        _shipped() if path is None else {**_shipped(), **_read(path.read_text("utf-8"), str(path))}
-    )
+    if path is None:
+        return _shipped()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or error
+        raise ConfigError(f"the price table {path} cannot be read: {reason}") from error
+    return {**_shipped(), **_read(data, str(path))}
 
 
 def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
@@ -141,13 +162,14 @@ def _shipped() -> Mapping[str, Price]:
     return _read(text, "prices.json")
 
 
-def _read(text: str, path: str) -> dict[str, Price]:
+def _read(data: bytes | str, path: str) -> dict[str, Price]:
     try:
-        return msgspec.json.decode(text, type=_PriceTable).models
-    except msgspec.MsgspecError as error:
+        return decode_json(data, _PriceTable).models
+    except ValueError as error:
         raise ConfigError(
             f'{path} is not a price table ({error}); expected {{"models": {{"NAME":'
-            ' {"input": 2.0, "output": 8.0}}} in US dollars per million tokens'
+            ' {"input": 2.0, "output": 8.0}}} in US dollars per million tokens, and "free": true'
+            " for a model of price 0"
         ) from error
 
 

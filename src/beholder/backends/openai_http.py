@@ -377,20 +377,18 @@ def _parse_error(body: bytes) -> _ServerError:
     codes = [str(value[name]) for name in ("type", "code", "status") if value.get(name)]
     reason = f"{message} ({', '.join(codes)})" if codes else str(message)
     details = value.get("details")
-    details = [each for each in details if isinstance(each, dict)] if _is_list(details) else []
+    details = details if isinstance(details, list) else []
     quotas: list[str] = []
     delay = None
     for detail in details:
+        if not isinstance(detail, dict):
+            continue
         codes.append(str(detail.get("reason")))
         violations = detail.get("violations")
-        for violation in violations if _is_list(violations) else ():
+        for violation in violations if isinstance(violations, list) else ():
             if isinstance(violation, dict):
                 quotas.append(str(violation.get("quotaId")))
         seconds = _DELAY.fullmatch(str(detail.get("retryDelay")))
         if seconds is not None:
             delay = float(seconds[1])
     return _ServerError(reason, frozenset(codes), tuple(quotas), delay)
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list)

@@ -156,6 +156,8 @@ def without_bounds(schema: Mapping[str, Any]) -> dict[str, object]:
         kept["properties"] = {name: without_bounds(field) for name, field in fields}
     if "items" in kept:
         kept["items"] = without_bounds(kept["items"])
+    if "anyOf" in kept:
+        kept["anyOf"] = [without_bounds(schema) for schema in kept["anyOf"]]
     return kept
 
 

@@ -136,15 +136,15 @@ def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
     try:
         # A line ends at a line feed and nowhere else: texts may hold other separators.
         lines = path.read_text("utf-8").split("\n")
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
     rows: list[tuple[int, Mapping[str, Any]]] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ConfigError(f"{path}:{number}: not JSON ({error})") from error
         if not isinstance(row, dict):
             raise ConfigError(f"{path}:{number}: expected a JSON object")

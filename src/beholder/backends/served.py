@@ -115,8 +115,8 @@ class Served(Backend):
                 f"{self.KIND}:{model}: key_env is the name of an environment variable, in capitals,"
                 f" such as {self.WIRE.home[1]}; the key itself stands nowhere but in that variable"
             )
-        if not isinstance(extra, Mapping | None):
-            raise ConfigError(f"{self.KIND}:{model}: extra={extra!r}: expected a dict of fields")
+        _check_model(self.KIND, model)
+        _check_extra(f"{self.KIND}:{model}", extra)
         self.model = model
         self._path()  # refuses a name that leads elsewhere
         self.extra = dict(extra or {})
@@ -417,6 +417,41 @@ class Served(Backend):
         known = self._dialect
         found = known is not None and _complete(known, schema, images, copies)
         return known if found else None
+
+
+_OF_THE_QUESTION = frozenset(
+    ("model", "messages", "contents", "system", "systemInstruction", "system_instruction", "stream")
+)
+"""Fields of a body that the question decides: in ``extra`` they would ask something else."""
+
+
+def _check_model(kind: str, model: object) -> None:
+    """Refuse the name of a model that would lead to another address of its server."""
+    if (
+        not isinstance(model, str)
+        or not model.strip()
+        or not model.isprintable()
+        or not {"?", "#"}.isdisjoint(model)
+        or not {".", ".."}.isdisjoint(model.split("/"))
+    ):
+        raise ConfigError(f"{kind}: {model!r} is no name of a model; expected such as gpt-4.1")
+
+
+def _check_extra(name: str, extra: object) -> None:
+    if extra is None:
+        return
+    if not isinstance(extra, Mapping) or not all(isinstance(field, str) for field in extra):
+        raise ConfigError(f"{name}: extra={extra!r}: expected a dict of fields")
+    for field in extra:
+        if field in _OF_THE_QUESTION:
+            raise ConfigError(
+                f"{name}: extra={{{field!r}: ...}} would replace a part of the question; leave it"
+                " out (roles and words of prompts are options of the judge)"
+            )
+    try:
+        json.dumps(extra, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{name}: extra={extra!r} is not JSON: {error}") from error
 
 
 def _no_option(name: str, unknown: str) -> str:

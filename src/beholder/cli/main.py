@@ -73,34 +73,6 @@ for _command in (*_COMMANDS, *(one for kind in builtin_kinds() for one in kind.c
 app.register_install_completion_command(help="Complete commands and options in this shell.")
 
 
-_RENAMED = {
-    "": {"--out": "--output"},
-    "agree": {"--kind": "--statistic"},
-    "compare": {"--html": "--output"},
-    "rank": {"--images": "--media-root"},
-    "review": {"--images": "--media-root"},
-    "narrate": {"--images": "--media-root", "--column": "--map"},
-    "annotate": {"--form": "--format"},
-}
-"""Old names of options, by command; they work until the version after this one."""
-
-
-def _renamed(arguments: list[str]) -> list[str]:
-    """The arguments with old names of options replaced, each with a note."""
-    if not arguments or arguments[0] not in app:  # a command of another package
-        return arguments
-    names = {**_RENAMED[""], **_RENAMED.get(arguments[0], {})}
-    found = list(arguments)
-    for at, argument in enumerate(arguments):
-        if argument == "--":
-            break
-        old, equals, value = argument.partition("=")
-        if old in names:
-            found[at] = names[old] + equals + value
-            say(f"beholder: {old} is now {names[old]}; the next version no longer takes {old}")
-    return found
-
-
 def _outside(arguments: list[str]) -> list[Command]:
     """Commands of installed packages; looked up only if ours do not do."""
     if arguments and arguments[0] in app and arguments[0] not in app.help_flags:
@@ -120,8 +92,13 @@ def _hint(error: MissingArgumentError) -> str:
     return f"{told or '.'} See beholder {' '.join(chain)} --help."
 
 
-def _message(error: BeholderError | CycloptsError) -> str:
+def _message(error: BeholderError | CycloptsError | MemoryError) -> str:
     """What an error says, with what to give instead."""
+    if isinstance(error, MemoryError):
+        return (
+            "there is not enough memory; free some, or use fewer --workers or smaller data, and run"
+            " the same command again: what is finished is kept"
+        )
     if isinstance(error, MissingArgumentError):
         return str(error).removesuffix(".") + _hint(error)
     if not isinstance(error, UnusedCliTokensError):
@@ -145,7 +122,6 @@ def main() -> None:
     try:
         for argument in arguments:
             check_name(argument)
-        arguments = _renamed(arguments)
         outside = _outside(arguments)
         for command in outside:
             _add(command)
@@ -153,7 +129,7 @@ def main() -> None:
             for name in app:  # a command that is not imported is shown without its help
                 app[name]
         sys.exit(app(arguments))
-    except (BeholderError, CycloptsError) as error:
+    except (BeholderError, CycloptsError, MemoryError) as error:
         say(f"beholder: {_message(error)}")
         sys.exit(2)
     except BrokenPipeError:  # the reader of our output went away, as `| head` does

@@ -19,8 +19,9 @@ from beholder.terminal.groups import (
     OutFile,
     TablesGroup,
     ViewerGroup,
+    WorkGroup,
 )
-from beholder.terminal.printing import known_runs, say, say_problems, tell, tell_summary
+from beholder.terminal.printing import known_runs, say, say_each, say_problems, tell, tell_summary
 
 if TYPE_CHECKING:
     from beholder.run.store import Store
@@ -65,6 +66,7 @@ def view(
     media_root: Path | None = None,
     trying: Annotated[bool, Parameter(name="--try")] = False,
     judge: tuple[str, ...] = (),
+    work: WorkGroup = WorkGroup(),
     server: ViewerGroup = ViewerGroup(),
 ) -> None:
     """Look at runs in a browser: every item, filtered and sorted; two runs side by side.
@@ -89,7 +91,9 @@ def view(
 
     settings = Settings(host=server.host, port=server.port, token=server.token, names=server.name)
     serve(
-        make_viewer(Viewer(runs or [], media_root, judge if trying else None), settings),
+        make_viewer(
+            Viewer(runs or [], media_root, judge if trying else None, work.found()), settings
+        ),
         settings,
         lambda address: say(f"open {address} (Ctrl-C ends it)"),
     )
@@ -139,7 +143,7 @@ def compare(
 
     Args:
         run_a: A run directory.
-        run_b: Another run of the same items, matched by id.
+        run_b: Another run of the same items, matched by id, or by picture if ids differ.
         allow_different: Compare even if signatures differ.
         out: HTML file for the differences and the items that changed most.
         media_root: Folder of the pictures on the page; by default that of the data.
@@ -204,7 +208,10 @@ def _corrected(
         for name, asker in logs[0].askers.items()
         if all(name in log.askers for log in logs)
     }
-    if not (wanted := targets(people.labels, people.label, scored)):
+    notes: list[str] = []
+    wanted = targets(people.labels, people.label, scored, notes=notes)
+    say_each(notes)
+    if not wanted:
         return [], []
     return corrected_tables(runs, systems, wanted)
 
@@ -213,7 +220,9 @@ def leaderboard(
     runs: list[Path],
     /,
     *,
+    value: tuple[str, ...] = (),
     latex: Path | None = None,
+    figure: Path | None = None,
     markdown: Markdown = None,
     people: LabelGroup = LabelGroup(),
     tables: TablesGroup = TablesGroup(),
@@ -227,10 +236,14 @@ def leaderboard(
 
     Args:
         runs: Runs of `score`: one system each, or items with group.system.
+        value: Value to rank by, such as bleu.corpus_bleu; repeatable. By default the first of each
+            metric and its first of the whole set.
         latex: LaTeX file (booktabs) of systems by metrics, the best values in bold.
+        figure: SVG, PNG or PDF file of systems by score, with intervals (extra plots).
     """
     from beholder import files as texts
     from beholder.report.markdown import summed_up
+    from beholder.report.standing_figure import write_standing_figure
     from beholder.report.study_tables import latex as as_latex
     from beholder.report.tables import leaderboard_tables, systems_by_metric
     from beholder.run.leaderboard import leaderboard as rank
@@ -239,7 +252,7 @@ def leaderboard(
 
     with ExitStack() as stack:
         stores = [stack.enter_context(Store.read(run)) for run in runs]
-        boards = rank(stores)
+        boards = rank(stores, value)
         corrected, problems = _corrected(stores, systems_of(stores), people)
     found = [*leaderboard_tables(boards), *corrected]
     plain: object = [asdict(board) for board in boards]
@@ -249,5 +262,8 @@ def leaderboard(
     if latex is not None:
         texts.write_text(latex, as_latex(systems_by_metric(boards)))
         say(f"table: {latex}")
+    if figure is not None:
+        write_standing_figure(boards, figure)
+        say(f"figure: {figure}")
     tables.write(found)
     return say_problems(problems)

@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import platform
+import re
 import sys
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 import beholder
+from beholder import fingerprint
 from beholder._version import __version__
 from beholder.optional import install_command
 from beholder.options import JudgeOptions, SampleDesign
@@ -225,16 +227,15 @@ def describe(cls: type[Metric[Any]]) -> str:
         listed = f" (one of {', '.join(map(str, known[p.name]))})" if p.name in known else ""
         lines.append(f"| {p.name} | {default} | {p.metadata['help']}{listed} |")
     example = cls(**{p.name: p.name.upper() for p in params(cls) if p.default is REQUIRED})
-    lines += ["", f"Signature: `{example.signature()}`", ""]
+    # Its digest changes with the code, and this text is in the docs.
+    signature = re.sub(r"\|code:\w+", "|code:...", example.signature())
+    lines += ["", f"Signature: `{signature}`", ""]
     return "\n".join(lines)
 
 
 def _value_row(value: ValueInfo) -> str:
     better = {True: "high", False: "low", None: "neither"}[value.higher_is_better]
     return f"| {value.name} | {value.help} | {value.low:g} to {value.high:g} | {better} |"
-
-
-MANIFEST = "judges/builtin/manifest.json"
 
 
 def doctor(
@@ -282,8 +283,8 @@ def doctor(
 
 
 def _damaged(package: Path) -> list[str]:
-    """Data files of a package that are missing or differ from the built-in judge's manifest."""
-    manifest = json.loads((package / MANIFEST).read_text("utf-8"))
+    """Data files of a package that are missing or differ from its manifest."""
+    manifest = json.loads((package / fingerprint.MANIFEST.name).read_text("utf-8"))
     return [
         name
         for name, digest in manifest["data"].items()

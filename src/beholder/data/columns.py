@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -20,7 +22,11 @@ from beholder.errors import ConfigError, DataError
 from beholder.records import ROW_FIELDS, Item
 
 _NUMBERED = re.compile(r"(?:references?|refs?)[ _-]?(\d+)\Z", re.IGNORECASE)
-_FIELDS = (*Item.__dataclass_fields__, *ROW_FIELDS)
+_FIELDS = (
+    *(name for name in Item.__dataclass_fields__ if name != "id_is_row_number"),
+    "language",
+    *ROW_FIELDS,
+)
 _OUTER = ("group", "judgments", "meta")
 """Fields that hold named values: ``judgments.overall`` is one of them."""
 _OWN_NAMES = {alias: field for field, aliases in ALIASES.items() for alias in aliases}
@@ -86,7 +92,7 @@ def renamed(
             missing = {field: column for field, column in missing.items() if column not in row}
             there |= dict.fromkeys(map(str, row))
         taken = {column: row[column] for column in columns.values() if column in row}
-        rest = {str(key): value for key, value in row.items() if key not in taken}
+        rest = _nested({str(key): value for key, value in row.items() if key not in taken})
         for field, column in columns.items():
             if column in taken:
                 outer, _, inner = field.partition(".")
@@ -104,12 +110,23 @@ def renamed(
         )
 
 
+def _nested(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with columns such as ``group.system`` as values in ``group``."""
+    dotted = [name for name in row if name.partition(".")[0] in _OUTER and name.partition(".")[2]]
+    for name in dotted:
+        outer, _, inner = name.partition(".")
+        if isinstance(row.get(outer) or {}, Mapping):
+            _put(row, outer, inner, row.pop(name))
+    return row
+
+
 def as_number(cell: str) -> float | str:
-    """A text as a number if it is one."""
+    """A text as a number if it is a finite one."""
     try:
-        return float(cell)
+        number = float(cell)
     except ValueError:
         return cell
+    return number if math.isfinite(number) else cell  # nan marks a missing answer
 
 
 def _put(row: dict[str, Any], outer: str, inner: str, value: Any) -> None:
@@ -188,6 +205,7 @@ def with_references(
     known: Mapping[str, Mapping[str, Any]],
     name: str,
     source: str,
+    found: set[str],
 ) -> Iterator[tuple[int, Any]]:
     """Rows with the references of their id; a row's own stay beside them.
 
@@ -196,6 +214,7 @@ def with_references(
         known: What ``references_by_id`` found.
         name: What messages call the rows.
         source: What messages call the references.
+        found: Receives the ids of the rows.
 
     Yields:
         A row each; an error (not raised) stands for one without references.
@@ -216,16 +235,41 @@ def with_references(
         except RowError as error:
             yield number, DataError(name, error.reason, line=number, field=error.field)
             continue
-        if "image_id" not in named:
-            named.setdefault("id", key)
+        found.add(key)
         there, group = known[key], named.get("group")
         if isinstance(group, Mapping):
             named["group"] = {**there.get("group", {}), **group}
         yield number, {**there, **named, "references": [*own, *there["references"]]}
 
 
+def identified(rows: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+    """Rows with the id of their picture or film as id, where they have no other.
+
+    A further row of one picture has its number behind it: ``73``, ``73#2``.
+    """
+    n_rows: Counter[str] = Counter()
+    for number, row in rows:
+        if not isinstance(row, Mapping) or row.get("id") is not None or (key := _key(row)) is None:
+            yield number, row
+            continue
+        n_rows[key] += 1
+        yield number, {**row, "id": key if n_rows[key] == 1 else f"{key}#{n_rows[key]}"}
+
+
+def rows_without_text(
+    known: Mapping[str, Mapping[str, Any]], found: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    """A row without a text for each id of references that no row has."""
+    for key, fields in known.items():
+        if key not in found and fields["references"]:
+            yield {"id": key, "candidate": "", **fields}
+
+
 def _key(row: Mapping[str, Any]) -> str | None:
-    return next((str(row[name]) for name in _KEYS if row.get(name) is not None), None)
+    value = next((row[name] for name in _KEYS if row.get(name) is not None), None)
+    if isinstance(value, float) and value.is_integer():  # pandas writes 73.0 beside missing ids
+        value = int(value)
+    return None if value is None or value == "" else str(value)
 
 
 def _texts(row: Mapping[str, Any]) -> list[str]:

@@ -16,6 +16,7 @@ from beholder.data.row import (
     given_field,
     identifier,
     labels,
+    language_of_row,
     media_path,
     plain_text,
     shorten,
@@ -172,6 +173,9 @@ def frame_from_row(
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
     rest = {str(key): value for key, value in row.items() if value not in (None, "")}
+    language = language_of_row({**rest, "group": rest.get("labels")})
+    for name in ("language", "lang", "group.language"):
+        rest.pop(name, None)
     found: dict[str, Any] = {}
     for field, aliases in _ALIASES.items():
         for name in (field, *aliases):
@@ -188,7 +192,11 @@ def frame_from_row(
         caption=given_field(found, "caption", plain_text),
         date=given_field(found, "date", lambda value: _date(value, year)),
         place=given_field(found, "place", plain_text),
-        labels={**labels(extra), **checked_field("labels", labels, found.get("labels", {}))},
+        labels={
+            **labels(extra),
+            **checked_field("labels", labels, found.get("labels", {})),
+            **({"language": language} if language else {}),
+        },
     )
 
 
@@ -203,6 +211,9 @@ def _storyline(
     written = row.get("frames")
     if not isinstance(written, Sequence) or isinstance(written, str) or not written:
         raise RowError(f"expected a list of frames or their ids, got {shorten(written)}", "frames")
+    group = checked_field("group", labels, row.get("group") or {})
+    if language := language_of_row(row):
+        group["language"] = language
     frames = []
     for index, element in enumerate(written):
         try:
@@ -214,7 +225,7 @@ def _storyline(
         id=checked_field("id", identifier, storyline_id),
         frames=tuple(frames),
         source=given_field(row, "source", plain_text) or "given",
-        group=checked_field("group", labels, row.get("group") or {}),
+        group=group,
     )
 
 

@@ -10,10 +10,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, TypeAlias, TypeVar
 
 from beholder.errors import DataError
-from beholder.files import file_system, is_url
+from beholder.files import decode_json, file_system, is_url
+
+T = TypeVar("T")
 
 PACKED = (".gz", ".xz")
 """Endings of packed files."""
@@ -132,6 +134,31 @@ def lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str | DataError]]
             yield number, raw.decode("utf-8")
         except UnicodeDecodeError as error:
             yield number, DataError(name, f"is not UTF-8 at byte {error.start + 1}", line=number)
+
+
+def read_records(path: Path, kind: type[T], expected: str = "") -> Iterator[T]:
+    """Yield the rows of a JSONL file as records; blank lines are skipped.
+
+    Args:
+        path: The file; only a line feed ends a line, as texts may contain U+2028 and others.
+        kind: The type of the records; fields that it does not have are ignored.
+        expected: Fields of a row, for the message.
+
+    Raises:
+        DataError: The file cannot be read, or a line is no such record; names the line.
+    """
+    name = str(path)
+    with opened(path, name, None) as stream:
+        for number, line in lines(stream, name):
+            if isinstance(line, DataError):
+                raise line
+            if not line.strip():
+                continue
+            try:
+                yield decode_json(line, kind)
+            except ValueError as error:
+                advice = f"; expected {expected}" if expected else ""
+                raise DataError(name, f"{error}{advice}", line=number) from None
 
 
 def too_long(name: str, number: int, what: str = "") -> DataError:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from beholder.data.row import RowError, columns_of, shorten
+from beholder.text import without_marks
 
 Row = Mapping[str, Any]
 
@@ -53,10 +54,16 @@ def _spoken(row: Row, dataset: str, text: str, image: str, who: str, *taken: str
     said = row[text]
     if said is None or (isinstance(said, str) and not said.strip()):
         raise RowError("the utterance was not transcribed", text)
+    spoken = " ".join(without_marks(said).split()) if isinstance(said, str) else said
+    if not spoken:
+        raise RowError(f"the utterance has no word: {said!r}", text)
     speaker = {"speaker": row[who]} if row.get(who) else {}
+    # All metrics, judges and lengths read the words alone; the transcript is kept as published.
+    kept = {} if spoken == said else {"transcript": said}
     return {
         **_rest(row, text, image, who, *taken),
-        "references": [said],
+        **kept,
+        "references": [spoken],
         "images": [row[image]],
         "group": {"dataset": dataset, **speaker},
     }

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
-from beholder.data.columns import check_mapped, field_of, references_by_id, renamed, with_references
+from beholder.data.columns import (
+    check_mapped,
+    field_of,
+    identified,
+    references_by_id,
+    renamed,
+    rows_without_text,
+    with_references,
+)
 from beholder.data.folders import folder_of
 from beholder.data.lines import Row
+from beholder.data.notes import RowNotes
 from beholder.data.published import from_published
-from beholder.data.row import ALIASES, RowError, checked_field, from_row, plain_text
+from beholder.data.row import (
+    ALIASES,
+    RowError,
+    checked_field,
+    from_row,
+    plain_text,
+    with_one_language,
+)
 from beholder.data.sources import read_rows, with_frames
-from beholder.errors import DataError
+from beholder.errors import ConfigError, DataError
 from beholder.grouping import by_key
 from beholder.options import DataOptions
 from beholder.records import Item
@@ -34,7 +51,12 @@ EVERY_ROW = DataOptions()
 
 
 def read_items(
-    source: str | Path, taken: DataOptions = EVERY_ROW, *, textless: bool = False
+    source: str | Path,
+    taken: DataOptions = EVERY_ROW,
+    *,
+    textless: bool = False,
+    line_numbers: dict[str, int] | None = None,
+    notes: RowNotes | None = None,
 ) -> Iterator[Item | DataError]:
     """Read a data set.
 
@@ -49,6 +71,8 @@ def read_items(
         taken: Which column holds a field, where references lie, where pictures may lie. The limit
             is the reader's matter.
         textless: A row may have no candidate, which is then empty.
+        line_numbers: Receives the row number of each item by its id.
+        notes: Receives how many texts there are for the references.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one, in file order.
@@ -60,11 +84,16 @@ def read_items(
     name = "stdin" if str(source) == "-" else str(source)
     check_mapped(taken.map)
     said = next((c for f, c in taken.map.items() if field_of(f) == "candidate"), None)
-    return items_of(read_rows(source, name, said), taken, name, textless)
+    return items_of(read_rows(source, name, said), taken, name, textless, line_numbers, notes)
 
 
 def items_of(
-    rows: Iterable[Row], taken: DataOptions, name: str, textless: bool = False
+    rows: Iterable[Row],
+    taken: DataOptions,
+    name: str,
+    textless: bool = False,
+    line_numbers: dict[str, int] | None = None,
+    notes: RowNotes | None = None,
 ) -> Iterator[Item | DataError]:
     """Items of rows, wherever they come from; as ``read_items``."""
     check_mapped(taken.map)
@@ -72,13 +101,33 @@ def items_of(
     if taken.references_from is not None:
         source = str(taken.references_from)
         known = references_by_id(renamed(read_rows(source, source), {}, source), source)
-        named = with_references(named, known, name, source)
-
+        named = _covered(named, known, taken, name, notes)
+    elif taken.require_all:
+        raise ConfigError(
+            "--require-all counts pictures of the references without a text: name their file with"
+            " --references-from"
+        )
+    named = identified(named)
     root = folder_of(name, taken.media_root)
 
+    first_rows: dict[str, tuple[int, int, str]] = {}
+
     def build(row: object, number: str) -> Item:
+        item = item_of_row(row, number)
+        row_hashes = hash(item.candidate), hash(item.references)
+        text, references, first = first_rows.setdefault(item.id, (*row_hashes, number))
+        is_part = row_hashes[0] == text and row_hashes[1] != references
+        if is_part and not taken.group_references:
+            raise RowError(
+                f"{item.id!r} is taken by row {first}, which has the same text and other"
+                " references: --group-references makes them one item",
+                "id",
+            )
+        return item if taken.frames is None else with_frames(item, taken.frames, root)
+
+    def item_of_row(row: object, number: str) -> Item:
         if isinstance(row, Item):
-            item = row
+            item = with_one_language(row)
             ours = {"id": [row.id], "candidate": [row.candidate], "references": row.references}
             for field, texts in ours.items():
                 for text in texts:
@@ -87,9 +136,73 @@ def items_of(
             given = from_published(row)
             given = _with_candidate(given) if textless else given
             item = from_row(given, default_id=number, media_root=taken.media_root)
-        return item if taken.frames is None else with_frames(item, taken.frames, root)
+        return item
 
-    return records(named, build, name=name)
+    if taken.group_references:
+        return grouped_references(named, build, name, line_numbers)
+    return records(named, build, name=name, taken=line_numbers)
+
+
+def _covered(
+    rows: Iterable[Row],
+    known: Mapping[str, Mapping[str, Any]],
+    taken: DataOptions,
+    name: str,
+    notes: RowNotes | None,
+) -> Iterator[Row]:
+    """Rows with their references; behind them, if asked for, a row for each without a text."""
+    found: set[str] = set()
+    number, source = 0, str(taken.references_from)
+    for number, row in with_references(rows, known, name, source, found):
+        yield number, row
+    missing = list(rows_without_text(known, found))
+    if taken.require_all:
+        yield from enumerate(missing, start=number + 1)
+    elif notes is not None:
+        notes.missing = [row["id"] for row in missing]
+        notes.n_references, notes.references = len(known), Path(source).name
+
+
+def grouped_references(
+    rows: Iterable[Row],
+    build: Callable[[Any, str], Item],
+    name: str,
+    line_numbers: dict[str, int] | None = None,
+) -> Iterator[Item | DataError]:
+    """Items of rows that each have one reference: rows of one id and text are one item.
+
+    Rows without an id belong to their picture or film. All rows are held at once.
+    """
+    joined: dict[tuple[str, ...], Item] = {}
+    numbers: dict[str, int] = {} if line_numbers is None else line_numbers
+    for number, row in rows:
+        if isinstance(row, DataError):
+            yield row
+            continue
+        try:
+            item = build(row, str(number))
+            if item.id_is_row_number:
+                system = tuple(f"{key}={value}" for key, value in sorted(item.group.items()))
+                pictures = item.images or ((item.video,) if item.video else ())
+                key = ("", *pictures, item.candidate, *system) if pictures else (item.id,)
+            else:
+                key = (item.id,)
+            earlier = joined.get(key)
+            if earlier is not None and earlier.candidate != item.candidate:
+                raise RowError(
+                    f"{item.id!r} is taken by row {numbers[earlier.id]}, which has another text;"
+                    " ids must differ",
+                    "id",
+                )
+        except RowError as error:
+            yield DataError(name, error.reason, line=number, field=error.field)
+            continue
+        if earlier is None:
+            numbers[item.id] = number
+            joined[key] = item
+        else:
+            joined[key] = replace(earlier, references=(*earlier.references, *item.references))
+    yield from joined.values()
 
 
 def _with_candidate(row: object) -> object:
@@ -171,12 +284,12 @@ def good_rows(
     else:
         whole = True
     if bad and not taken.skip_bad_rows:
-        raise _all_bad(bad, n_good + len(bad), whole)
+        raise error_of_rows(bad, n_good + len(bad), whole)
     if not n_good:
         raise DataError(name, "has no row that can be used")
 
 
-def _all_bad(errors: list[DataError], n_read: int, whole: bool) -> DataError:
+def error_of_rows(errors: list[DataError], n_read: int, whole: bool) -> DataError:
     """One error that lists all wrong rows, up to a number.
 
     Args:
@@ -199,7 +312,10 @@ def _all_bad(errors: list[DataError], n_read: int, whole: bool) -> DataError:
             lines.append(f"({len(alike):,} of {of} are like this: rows {places})")
     if len(kinds) > 1 and len(errors) > MAX_ROWS_SHOWN:
         lines.append("(and more)")
-    if not every:
+    # Rows that are one item are no wrong data: skipping them would lose references.
+    if any("--group-references" in one.reason for one in errors):
+        lines.append("fix the other rows" if len(kinds) > 1 else "")
+    elif not every:
         lines.append("fix these rows, or skip them with --skip-bad-rows")
-    reason = "\n".join([first.reason, *lines])
+    reason = "\n".join([first.reason, *filter(None, lines)])
     return DataError(first.path, reason, line=first.line, field=first.field)

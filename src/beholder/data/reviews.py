@@ -25,6 +25,7 @@ from beholder.data.row import (
     filled_text,
     given_field,
     identifier,
+    language_of_row,
     media_path,
     plain_text,
     reference_texts,
@@ -34,6 +35,7 @@ from beholder.data.sources import read_rows
 from beholder.errors import DataError
 from beholder.files import make_folder, write_bytes
 from beholder.records import Reviews
+from beholder.text.languages import canonical_language
 
 _SENTENCE = re.compile(r"sentence_([1-9][0-9]*)")
 _NUMBERED = re.compile(r"(?:text|sentence|review|caption|candidate)s?[ _-]?([0-9]+)", re.I)
@@ -103,6 +105,7 @@ def reviews_from_row(
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
     fields = {str(key): value for key, value in row.items() if value is not None}
+    stated = language_of_row(fields)
     if "texts" not in fields and "reviews" in fields:
         fields["texts"] = fields["reviews"]
     if "texts" not in fields:
@@ -117,7 +120,7 @@ def reviews_from_row(
         texts=texts,
         ranks=_ranks(fields.get("ranks", {}), len(texts)),
         image=given_field(fields, "image", lambda value: media_path(value, media_root)),
-        language=_word(fields, "language") or language,
+        language=stated or canonical_language(language),
         category=_word(fields, "category"),
         prompt_ranks=given_field(fields, "prompt_ranks", lambda v: _ranking(v, len(texts))),
         references=checked_field("references", reference_texts, fields.get("references", ())),
@@ -159,7 +162,7 @@ def _published(row: Mapping[str, Any]) -> dict[str, object]:
             f" {columns_of(row)}; without people's ranks, give the texts as a list in texts",
             "annotator_1",
         )
-    given = {"id", "language", "prompt_ranks", "references"}
+    given = {"id", "prompt_ranks", "references"}
     found = {name: row[name] for name in given if name in row}
     found["texts"] = [row[f"sentence_{n}"] for n in numbers]
     found["ranks"] = people

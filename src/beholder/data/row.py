@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -14,11 +14,13 @@ from typing import Any
 from beholder.errors import ConfigError
 from beholder.media import file_of
 from beholder.records import ROW_FIELDS, Item
+from beholder.text.languages import canonical_language
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "candidate": ("caption", "generation", "prediction", "hypothesis", "alt", "alt_text"),
     "references": ("reference", "ref", "refs", "ground_truth"),
     "images": ("image",),
+    "language": ("lang",),
 }
 """Other names of a field that are understood when reading; written out, it has the field's name."""
 
@@ -55,6 +57,9 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
     rest = resolve_aliases(row)
+    language = language_of_row(rest)
+    rest.pop("language", None)
+    written_number = rest.pop("id_is_row_number", None)  # in rows that ``to_row`` wrote
 
     def image_path(value: object) -> str:
         return media_path(value, media_root)
@@ -63,10 +68,15 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
         value = rest.pop(field, None)
         return default if value is None else checked_field(field, check, value)
 
-    item_id = take("id", identifier, default_id)
+    own_id = take("id", identifier)
+    item_id = own_id or default_id
     if item_id is None:
         raise RowError("is missing", "id")
     candidate = take("candidate", plain_text)
+    if candidate is None and any(name in row for name in ("candidate", *ALIASES["candidate"])):
+        candidate = ""  # null where others have a text: this system said nothing
+        for alias in ALIASES["candidate"]:
+            rest.pop(alias, None)
     if candidate is None:
         lone = any(row.get(field) for field in ROW_FIELDS)
         hint = ", or name the file of texts, and this one with --references-from" * lone
@@ -77,19 +87,84 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
             f" its column with --map candidate=COLUMN{hint}",
             "candidate",
         )
-    return Item(
+    item = Item(
         id=item_id,
         candidate=candidate,
         references=take("references", reference_texts, ()),
         images=take("images", lambda v: _texts(v, image_path), ()),
         video=take("video", image_path),
         group=take("group", labels, {}),
-        judgments=take("judgments", _mapping, {}),
+        judgments=take("judgments", lambda v: _mapping(_without_nan(v)), {}),
         meta={
             **take("meta", _mapping, {}),
             **{plain_text(key): checked_field(key, _clean, v) for key, v in rest.items()},
         },
+        id_is_row_number=own_id is None or written_number is True,
     )
+    return _in_language(item, language)
+
+
+def with_one_language(item: Item) -> Item:
+    """The item with its language in ``group`` alone, as ``canonical_language`` writes it.
+
+    Raises:
+        RowError: ``group`` and ``meta`` name two languages.
+    """
+    return _in_language(item, language_of_row({"group": item.group, "meta": item.meta}))
+
+
+def _in_language(item: Item, language: str) -> Item:
+    if not language and "language" not in item.group and "language" not in item.meta:
+        return item
+    group, meta = (
+        {name: value for name, value in named.items() if name != "language"}
+        for named in (item.group, item.meta)
+    )
+    return replace(item, group=group | ({"language": language} if language else {}), meta=meta)
+
+
+def stated_language(values: Mapping[str, object]) -> str:
+    """The one language that fields of a row name, as ``canonical_language`` writes it.
+
+    Args:
+        values: Value by field; None and blank values name no language.
+
+    Returns:
+        The language; empty if no field names one.
+
+    Raises:
+        RowError: A value is no text, or two fields name different languages.
+    """
+    stated: dict[str, str] = {}
+    for field, value in values.items():
+        if value is None or value != value:  # NaN: an empty cell of a table
+            continue
+        if not isinstance(value, str):
+            raise RowError(
+                f"expected the name or code of a language, got {shorten(value)}; a column that is"
+                " something else needs another name",
+                field,
+            )
+        if language := canonical_language(plain_text(value)):
+            stated[field] = language
+    if len({language.casefold() for language in stated.values()}) > 1:
+        named = " and ".join(f"{field} {values[field]!r}" for field in stated)
+        raise RowError(f"the row names two languages, {named}; keep the right one", "language")
+    return next(iter(stated.values()), "")
+
+
+def language_of_row(row: Mapping[str, Any]) -> str:
+    """The language that a row names in any of its fields; see ``stated_language``."""
+    group, meta = row.get("group"), row.get("meta")
+    names = ("language", *ALIASES["language"], "group.language")
+    values = {name: row.get(name) for name in names}
+    if isinstance(group, Mapping):
+        values["group.language"] = values["group.language"] or group.get("language")
+    if isinstance(meta, Mapping):
+        values["meta.language"] = meta.get("language")
+    if values["language"] is not None:  # the field's own name wins over an alias
+        values = {name: v for name, v in values.items() if name not in ALIASES["language"]}
+    return stated_language(values)
 
 
 def columns_of(row: Iterable[Any]) -> str:
@@ -233,6 +308,15 @@ def _mapping(value: object) -> dict[str, object]:
         )
     named = {plain_text(str(key)): element for key, element in value.items()}
     return {name: checked_field(f".{name}", _clean, element) for name, element in named.items()}
+
+
+def _without_nan(value: object) -> object:
+    """A value with None in place of NaN, which stands for a missing answer in tables of Python."""
+    if isinstance(value, Mapping):
+        return {name: _without_nan(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(part) for part in value]
+    return None if isinstance(value, float) and value != value else value
 
 
 def labels(value: object) -> dict[str, str]:

@@ -39,7 +39,7 @@ def read_csv(stream: IO[bytes], name: str, delimiter: str, said: str | None) -> 
     first = next(text, None)
     if first is None:
         return
-    reader = csv.reader(chain([first], text), delimiter=_delimiter(first, delimiter), strict=True)
+    reader = csv.reader(chain([first], text), delimiter=separator(first, delimiter), strict=True)
     try:
         header = next(reader)
         _check_header(header, name)
@@ -56,7 +56,7 @@ def read_csv(stream: IO[bytes], name: str, delimiter: str, said: str | None) -> 
         raise DataError(name, f"is not CSV: {error}", line=reader.line_num) from error
 
 
-def _delimiter(header: str, usual: str) -> str:
+def separator(header: str, usual: str) -> str:
     """What separates cells: spreadsheets of many countries write semicolons, and call them CSV."""
     bare = re.sub(r'"[^"]*"', "", header)
     return usual if usual in bare else next((one for one in ";\t" if one in bare), usual)

@@ -18,6 +18,7 @@ from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ConfigError
 from beholder.media import load_image
 from beholder.records import Frame
+from beholder.registry import versioned
 
 _BATCH = 32
 
@@ -138,8 +139,8 @@ class ImageTextService:
 
     @property
     def identity(self) -> str:
-        """The model's."""
-        return self._model.identity
+        """The model's, with a digest of its code."""
+        return versioned(self._model, self._model.identity)
 
     async def texts(self, texts: Sequence[str]) -> FloatArray:
         """Vectors (n, D) of texts; see ``EmbeddingService.embed``."""
@@ -178,7 +179,7 @@ class _Side(Embedder):
 
     @property
     def identity(self) -> str:
-        return f"{self._model.identity}/{self._name}"
+        return f"{versioned(self._model, self._model.identity)}/{self._name}"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         return await asyncio.to_thread(self._embed, texts)

@@ -19,6 +19,7 @@ from beholder.embed.images import unit_rows
 from beholder.embed.sentence_transformers import HubModel
 from beholder.embed.service import Recent
 from beholder.errors import ConfigError
+from beholder.registry import versioned
 
 _BATCH = 32
 _MEMORY = 256 * 2**20
@@ -67,8 +68,8 @@ class MiniLMTokens:
 
     @property
     def identity(self) -> str:
-        """See ``minilm.identity``."""
-        return minilm.identity()
+        """Its name and arithmetic; see ``registry.versioned``."""
+        return "minilm"
 
     def tokens(self, text: str) -> Tokens:
         """The tokens of a text, all of them."""
@@ -229,8 +230,8 @@ class TokenService:
 
     @property
     def identity(self) -> str:
-        """The encoder's."""
-        return self.encoder.identity
+        """The encoder's, with a digest of its code."""
+        return versioned(self.encoder, self.encoder.identity)
 
     async def encode(self, text: str, layer: int) -> TokenVectors:
         """A text's tokens with their vectors at a layer.

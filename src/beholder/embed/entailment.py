@@ -6,10 +6,9 @@ The built-in one is the encoder ``minilm``, trained further on sentence pairs th
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,13 +49,6 @@ def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
         _known.clear()
     _known.update({pair: rows[pair] for pair in new})
     return np.array([rows[pair] for pair in pairs], dtype=np.float32).reshape(-1, 3)
-
-
-@cache
-def identity() -> str:
-    """``entailment@REVISION``: a digest of the files of the model."""
-    config = json.loads((minilm.FOLDER / "entailment.json").read_text(encoding="utf-8"))
-    return f"entailment@{config['revision']}"
 
 
 @lru_cache(maxsize=1 << 12)

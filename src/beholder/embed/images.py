@@ -160,8 +160,8 @@ class Handcrafted(ImageEmbedder):
 
     @property
     def identity(self) -> str:
-        """Named as what it is, with its version."""
-        return "handcrafted@1"
+        """Its name; see ``registry.versioned``."""
+        return "handcrafted"
 
     def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:
         """See ``ImageEmbedder.embed``."""

@@ -6,7 +6,6 @@ writes it as a graph). So a text has the same vectors, to the bit, whatever it i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from itertools import islice, pairwise
@@ -80,13 +79,6 @@ def token_states(texts: Sequence[Sequence[int]], layer: int = N_LAYERS) -> list[
     return [_joined([*islice(remaining, len(_starts(len(ids) - 2)))], len(ids)) for ids in texts]
 
 
-@cache
-def identity() -> str:
-    """``minilm@REVISION``: a digest of the files of the encoder."""
-    config = json.loads((FOLDER / "minilm.json").read_text(encoding="utf-8"))
-    return f"minilm@{config['revision']}"
-
-
 class MiniLMEmbedder(Embedder):
     """Built-in sentence embedding in context (spec ``minilm``): no download, no torch.
 
@@ -102,8 +94,8 @@ class MiniLMEmbedder(Embedder):
 
     @property
     def identity(self) -> str:
-        """See ``identity``."""
-        return identity()
+        """Its name; see ``registry.versioned``."""
+        return "minilm"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """See ``Embedder.embed``."""

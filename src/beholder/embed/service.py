@@ -8,6 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -71,10 +72,10 @@ class EmbeddingService:
         self._known = Recent(memory)
         self._flights: WeakKeyDictionary[asyncio.AbstractEventLoop, _Flight] = WeakKeyDictionary()
 
-    @property
+    @cached_property
     def identity(self) -> str:
-        """The embedder's, with its distribution where that is not beholder."""
-        return versioned(self.embedder, self.embedder.identity)
+        """The embedder's, with a digest of its code and of this."""
+        return versioned(self.embedder, self.embedder.identity, type(self))
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """Vectors of texts.
@@ -148,7 +149,7 @@ class EmbeddingService:
         """Give each text of a batch its vector, or its failure."""
         found: dict[str, FloatArray] = {}
         if self._vectors is not None:
-            found = self._vectors.get_vectors(self.embedder.identity, batch)
+            found = self._vectors.get_vectors(self.identity, batch)
         self._deliver(flight, found)
         missing = [text for text in batch if text not in found]
         if not missing:
@@ -166,7 +167,7 @@ class EmbeddingService:
                 await self._settle(flight, missing[middle:])
             return
         if self._vectors is not None:
-            self._vectors.put_vectors(self.embedder.identity, made)
+            self._vectors.put_vectors(self.identity, made)
         self._deliver(flight, made)
 
     def _checked(self, texts: list[str], rows: FloatArray) -> dict[str, FloatArray]:

@@ -7,7 +7,6 @@ importing it and copying the tokenizer take longer than loading the model itself
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,8 +52,8 @@ class StaticEmbedder(Embedder):
 
     @property
     def identity(self) -> str:
-        """``static@REVISION``: a hash of the model's files."""
-        return f"static@{revision()}"
+        """Its name; see ``registry.versioned``."""
+        return "static"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """See ``Embedder.embed``."""
@@ -120,13 +119,6 @@ def width() -> int:
     return int(_load().vectors.shape[1])
 
 
-@cache
-def revision() -> str:
-    """A hash of the model's files."""
-    config = json.loads((FOLDER / "config.json").read_text(encoding="utf-8"))
-    return str(config["revision"])
-
-
 def _load() -> _StaticModel:
     with _LOADING:  # threads that start together load once
         return _read()
@@ -164,8 +156,8 @@ class OrderedEmbedder(StaticEmbedder):
 
     @property
     def identity(self) -> str:
-        """``ordered.v1@REVISION``: a hash of the files of ``static``."""
-        return f"ordered.v1@{revision()}"
+        """Its name; see ``registry.versioned``."""
+        return "ordered"
 
     _n_parts: ClassVar[int] = 2
 

@@ -47,7 +47,7 @@ def assert_score(
         raise ConfigError("assert_score needs a bound: at_least=..., at_most=... or both")
     chosen = metric(of) if isinstance(of, str) else of
     name = chosen.value_named(value).name
-    found = chosen.score_text(candidate, references, images, tools=tools)
+    found = chosen.score_text(candidate, references, images=images, tools=tools)
     if name not in found.values:
         raise ConfigError(
             f"{chosen.registered_name} gives no {name} for this text; it gives"

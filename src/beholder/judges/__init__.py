@@ -39,7 +39,7 @@ JUDGES: Registry[Judge] = Registry(
     kind="judge",
     base=Judge,  # type: ignore[type-abstract]
     builtin={
-        "builtin": "beholder.judges.builtin:BuiltinJudge",
+        "builtin": "beholder.judges.builtin.judge:BuiltinJudge",
         "nli": "beholder.judges.nli:NLIJudge",
     },
     group="beholder.judges",

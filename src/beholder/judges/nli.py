@@ -8,11 +8,15 @@ from typing import Any, ClassVar, TypeVar
 
 from beholder.embed.entailment import ENTAILMENT, HFEntailment
 from beholder.judges.base import FIRST, Draw
-from beholder.judges.builtin import BuiltinJudge
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.claims import close_to
 from beholder.judges.builtin.entailed import Chances, ask
-from beholder.judges.builtin.judge import check_language, check_statements, reference_of
+from beholder.judges.builtin.judge import (
+    BuiltinJudge,
+    check_language,
+    check_statements,
+    reference_of,
+)
 from beholder.judges.builtin.phrases import question_graph
 from beholder.judges.builtin.reading import analysed, analysed_claims
 from beholder.judges.grades import Grade, rule_grade

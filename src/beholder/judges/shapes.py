@@ -66,6 +66,9 @@ def one_of(choices: Sequence[str]) -> Shape[str]:
     return Shape({"type": "string", "enum": list(choices)}, string().read)
 
 
+NULL: Final[Schema] = {"type": "null"}
+
+
 def nullable(kind: str, read: Callable[[Any, str], T], absent: T = _REQUIRED) -> Shape[T]:
     """A value of a kind, or null.
 
@@ -218,6 +221,8 @@ def in_words(schema: Schema) -> str:
 
 def _form(schema: Schema) -> str:
     """A value of the schema, with ``|`` between what may be in one place."""
+    if "anyOf" in schema:
+        return "|".join(map(_form, schema["anyOf"]))
     kind = schema["type"]
     if kind == "object":
         fields = (f'"{name}": {_form(inner)}' for name, inner in schema["properties"].items())

@@ -24,7 +24,6 @@ from typing import Literal, TypeAlias
 
 from beholder.backends import Image, Message
 from beholder.errors import ConfigError
-from beholder.releases import Release, writing
 
 Untrusted: TypeAlias = str | Sequence[str] | Sequence[tuple[int, str]]
 """One text, or several that are numbered from 0, or pairs of number and text."""
@@ -268,7 +267,6 @@ class Templates:
             listed = ", ".join(map(repr, _PRESENCE))
             raise ConfigError(f"scale={scale!r}: expected one of {listed}")
         found = dict(_shipped())
-        own: dict[str, Template] = {}
         if folder is not None:
             own = _load(folder)
             if not own:
@@ -284,8 +282,6 @@ class Templates:
         presence = found[_PRESENCE[scale]]
         others = {n: one for n, one in found.items() if n not in _PRESENCE.values()}
         self._templates = ChainMap({**others, "presence": presence}, OF_CLASSES)
-        self._own = {"presence" if one is presence else name for name, one in own.items()}
-        self._files = {"presence": _PRESENCE[scale]}
 
     def __getitem__(self, name: str) -> Template:
         if name not in self._templates:
@@ -302,26 +298,11 @@ class Templates:
     def digest(self, operations: Collection[str]) -> str:
         """One hash over the prompts of some operations, for signatures.
 
-        Empty if none of them has a prompt. Under ``releases.written_by`` it is the hash over all
-        prompts, as that release stated it, if it put these operations as we do.
+        Empty if none of them has a prompt.
         """
         digests = {n: self._templates[n].digest for n in operations if n in self._templates}
-        release = writing()
-        if release is not None:
-            before = self._of_release(release)
-            if all(before.get(name) == digest for name, digest in digests.items()):
-                digests = before
         whole = ",".join(f"{name}:{digest}" for name, digest in sorted(digests.items()))
         return hashlib.sha256(whole.encode("ascii")).hexdigest()[:8] if whole else ""
-
-    def _of_release(self, release: Release) -> dict[str, str]:
-        """Hash of every prompt as an earlier release had it, prompts of the folder included."""
-        names = (set(release.prompts) - set(_PRESENCE.values())) | {"presence"}
-        shipped = {name: release.prompts.get(self._files.get(name, name), "") for name in names}
-        return {
-            name: self._templates[name].digest if name in self._own else digest
-            for name, digest in shipped.items()
-        }
 
 
 @cache

@@ -8,6 +8,8 @@ and "the other" pick members of a group.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from beholder.language.document import Document, Word
 from beholder.language.lexicon import BODY, COLLECTIVE, HYPERNYMS, WORN
 from beholder.language.links import (
@@ -20,6 +22,7 @@ from beholder.language.links import (
     named_coreference,
 )
 from beholder.language.phrases import Phrase, Phrases
+from beholder.registry import versioned
 from beholder.text.kinds import is_kind
 
 _REACH = 3
@@ -29,6 +32,30 @@ _MEMORY = 8
 _WINDOW = 60
 """How many earlier things are looked at for one mention; keeps long texts linear."""
 _ON_BODY = BODY | WORN
+
+
+class NamedCoreference:
+    """A coreference as a tool of metrics.
+
+    Args:
+        name: ``builtin``, ``none``, or a registered name.
+
+    Raises:
+        ConfigError: No coreference has this name.
+    """
+
+    per_process: ClassVar[bool] = True
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._model = None if name in ("builtin", "none") else named_coreference(name)
+
+    @property
+    def identity(self) -> str:
+        """Its name with a digest of its code, and what identifies a registered model."""
+        if self._model is None:
+            return versioned(self, self._name)
+        return versioned(self._model, f"{self._name}{self._model.version}", type(self))
 
 
 class _Thing:

@@ -17,7 +17,7 @@ def parse(text: str) -> dict[str, list[str]]:
     """The lines of each section of a text; ``#`` begins a comment line."""
     found: dict[str, list[str]] = {}
     name = ""
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if line.startswith("["):
             name = line[1 : line.index("]")]
             found[name] = []

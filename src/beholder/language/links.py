@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.metadata import version
 from typing import Literal, NamedTuple, TypeAlias
 
 from beholder.errors import ConfigError
@@ -23,7 +24,7 @@ from beholder.language.lexicon import (
 from beholder.language.phrases import Phrase, Phrases
 from beholder.optional import require
 from beholder.records import Span
-from beholder.registry import Registry, origin
+from beholder.registry import Registry
 
 Sex: TypeAlias = Literal["male", "female"]
 
@@ -159,6 +160,9 @@ Coref: TypeAlias = "str | Callable[[str], SpanClusters]"
 class Coreference(ABC):
     """A coreference model that is known by a name; it is made once, without arguments."""
 
+    version: str = ""
+    """``@`` and the version or revision of what it loads from elsewhere, for signatures."""
+
     @abstractmethod
     def clusters(self, text: str) -> SpanClusters:
         """For each thing, the ranges of characters that mean it."""
@@ -174,6 +178,7 @@ class FastCoref(Coreference):
     def __init__(self) -> None:
         module = require("fastcoref", extra="coref", purpose="coref='fastcoref'")
         self._model = module.FCoref(enable_progress_bar=False)
+        self.version = f"@fastcoref{version('fastcoref')}"
 
     def clusters(self, text: str) -> SpanClusters:
         """See ``Coreference.clusters``."""
@@ -189,19 +194,6 @@ COREFERENCES: Registry[Coreference] = Registry(
     group="beholder.coreferences",
 )
 """Coreference models by name; those of outside packages are called ``package/name``."""
-
-
-def coreference_identity(name: str) -> str:
-    """A name of a coreference as signatures state it: with the distribution of an outside one.
-
-    Raises:
-        ConfigError: There is none of that name.
-    """
-    if name in ("builtin", "none"):
-        return name
-    _check_name(name)
-    found = origin(COREFERENCES.get(name))
-    return name if found is None else f"{name}[{found.distribution}:{found.version}]"
 
 
 @lru_cache(maxsize=4)

@@ -6,8 +6,8 @@ attention to some hundred words around; then, from each word's vector, its tags,
 starts there, and scores of all words of the sentence as its head (Dozat and Manning 2017,
 arXiv:1611.01734). Of those scores the best tree is taken.
 
-Tags and heads are decisions, which must not depend on the processor: every product is exact, and all
-else is arithmetic that IEEE 754 fixes to the bit (``training/graphs.py``).
+Tags and heads are decisions, which must not depend on the processor: every product is exact, and
+all else is arithmetic that IEEE 754 fixes to the bit (``training/graphs.py``).
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from beholder.records import Span
+from beholder.text.layout import PARAGRAPH
 
 _SAME = {
     "\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201b": "'", "\u2032": "'", "\u02bc": "'",
@@ -44,8 +45,9 @@ class Paragraph:
 def paragraphs(text: str) -> list[Paragraph]:
     """The paragraphs of a text, evened; those without any visible character are left out.
 
-    A blank line ends a paragraph. A single line break does so only where the text before it ends a
-    sentence or the next line is a list entry: other breaks are those of a wrapped line.
+    A blank line ends a paragraph, and so does a paragraph separator (U+2029). Another single line
+    break does so only where the text before it ends a sentence or the next line is a list entry:
+    other breaks are those of a wrapped line.
     """
     evened = (_even(text, start, end) for start, end in _blocks(text))
     return [paragraph for paragraph in evened if paragraph.text]
@@ -57,7 +59,8 @@ def _blocks(text: str) -> list[Span]:
     for match in _BREAK.finditer(text):
         line = text[line_start : match.start()].rstrip()
         line_start = match.end()
-        if line[-1:] in _ENDS or _BULLET.match(text, line_start):
+        ends = line[-1:] in _ENDS or match.group() == PARAGRAPH
+        if ends or _BULLET.match(text, line_start):
             blocks.append((begin, match.start()))
             begin = line_start
     blocks.append((begin, len(text)))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from importlib.metadata import version
 from itertools import accumulate, islice, pairwise
-from typing import TYPE_CHECKING, TypeAlias, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, overload
 
 from beholder.errors import ConfigError, ItemError
 from beholder.language import dialects, model, normalise
@@ -60,7 +63,8 @@ def parse(text: str | Iterable[str], parser: Parser = "builtin") -> Document | l
 def parse_many(texts: Iterable[str], parser: Parser = "builtin") -> Iterator[Document]:
     """Like ``parse`` for many texts, one by one as they are ready, in bounded memory."""
     if isinstance(parser, str):
-        reader, name = _named(parser), parser
+        reader = _builtin() if parser == "builtin" else _spacy_parser(parser)
+        name = parser
     else:
         name = f"spacy:{parser.meta.get('name', 'unnamed')}"
         reader = SpacyParser(parser, name)
@@ -122,10 +126,13 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Read]], name: st
     return Document(text, words, sentences, name)
 
 
+@functools.lru_cache(maxsize=1)
+def _builtin() -> model.EnglishParser:
+    return model.EnglishParser()
+
+
 @functools.lru_cache(maxsize=4)
-def _named(name: str) -> model.EnglishParser | SpacyParser:
-    if name == "builtin":
-        return model.EnglishParser()
+def _spacy_parser(name: str) -> SpacyParser:
     kind, _, argument = name.partition(":")
     if kind != "spacy" or not argument:
         raise ConfigError(
@@ -137,6 +144,30 @@ def _named(name: str) -> model.EnglishParser | SpacyParser:
         return SpacyParser(spacy.load(argument), name)
     except OSError as error:
         raise ConfigError(f"spaCy cannot load {argument!r} for parser {name!r}: {error}") from error
+
+
+class NamedParser:
+    """A parser as a tool of metrics.
+
+    Args:
+        name: Name as ``parse`` takes it.
+
+    Raises:
+        ConfigError: No parser has this name.
+        MissingExtraError: It needs spaCy, which is not installed.
+    """
+
+    per_process: ClassVar[bool] = True
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        # The built-in one is loaded where it parses; it needs no loading to be identified.
+        self._version = "" if name == "builtin" else f"@{_spacy_parser(name).version}"
+
+    @property
+    def identity(self) -> str:
+        """Its name; of a spaCy model with the versions of model and package."""
+        return f"{self._name}{self._version}"
 
 
 class SpacyParser:
@@ -158,6 +189,18 @@ class SpacyParser:
                 "parser are needed"
             )
         self._nlp = nlp
+
+    @property
+    def version(self) -> str:
+        """Versions of the model and of spaCy; of a model in a folder a digest of its files."""
+        model = self._nlp.meta.get("version", "")
+        folder = self._nlp.path
+        if folder is not None and not Path(folder).parent.joinpath("__init__.py").is_file():
+            digest = hashlib.sha256()
+            for file in sorted(path for path in Path(folder).rglob("*") if path.is_file()):
+                digest.update(file.relative_to(folder).as_posix().encode() + file.read_bytes())
+            model = digest.hexdigest()[:12]
+        return f"{model}-spacy{version('spacy')}"
 
     def read(self, texts: Iterable[str]) -> Iterator[Read]:
         """See ``EnglishParser.read``.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from typing import Generic, TypeVar
@@ -17,6 +17,7 @@ from beholder.language.graph import SceneGraph
 from beholder.language.parsers import parse
 from beholder.language.scene import Rules, scene_graph
 from beholder.text.languages import not_english
+from beholder.text.layout import without_layout
 
 T = TypeVar("T")
 
@@ -43,12 +44,17 @@ class GraphReader:
     def __call__(self, texts: Sequence[str]) -> list[SceneGraph]:
         """Read texts together, which is faster than one by one.
 
+        Layout is not read, except under published rules. Places are those of the original text.
+
         Raises:
             ItemError: A text is not English.
         """
         for text in texts:
             check_english(text)
-        return [scene_graph(d, self.rules, self.coref) for d in parse(texts, self.parser)]
+        plain = [without_layout(text) if self.rules == "fixed" else text for text in texts]
+        documents = parse(plain, self.parser)
+        graphs = [scene_graph(document, self.rules, self.coref) for document in documents]
+        return [replace(graph, text=text) for graph, text in zip(graphs, texts, strict=True)]
 
 
 read_english = GraphReader()

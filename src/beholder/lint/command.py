@@ -75,7 +75,7 @@ def lint(
     Example: `beholder lint alts.csv site/ --profile museum`
 
     Args:
-        paths: Tables, HTML, MHTML, Markdown, DOCX, PPTX, EPUB, IIIF manifests, or folders of them.
+        paths: Tables, HTML, Markdown, DOCX, PPTX, EPUB, IIIF manifests, or folders of them.
     """
     from beholder.errors import ConfigError
     from beholder.files import write_text

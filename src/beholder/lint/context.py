@@ -208,7 +208,7 @@ def vocabulary(names: tuple[str, ...]) -> tuple[Term, ...]:
     rows = [] if "none" in names else table("vocabulary.v1.tsv")
     for name in (one for one in names if one != "none"):
         try:
-            source = Path(name).read_text(encoding="utf-8").splitlines()
+            source = Path(name).read_text(encoding="utf-8").split("\n")
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(name, f"cannot be read: {error}") from error
         more = list(csv.DictReader(source, delimiter="\t", quoting=csv.QUOTE_NONE, restval=""))

@@ -10,13 +10,12 @@ _MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"
 _DECLARED = re.compile(rb"<meta[^>]{0,200}charset=[\"']?\s*([\w-]{2,40})", re.I)
 
 
-def decoded(data: bytes, name: str, label: str = "") -> str:
+def decoded(data: bytes, name: str) -> str:
     """The text of a page or other file: by its mark, its declaration, as UTF-8, or as cp1252.
 
     Args:
         data: The bytes.
         name: What messages call it.
-        label: Encoding that its transport declares, before what it declares itself.
 
     Raises:
         DataError: It is binary, or UTF-16 without a mark.
@@ -27,7 +26,7 @@ def decoded(data: bytes, name: str, label: str = "") -> str:
     if b"\0" in data[:1024]:
         raise DataError(name, "is binary, or UTF-16 without a mark; save it as UTF-8")
     said = _DECLARED.search(data[:1024])
-    label = label.lower() or (said[1].decode("ascii").lower() if said else "")
+    label = said[1].decode("ascii").lower() if said else ""
     if label:
         if label in ("iso-8859-1", "latin1", "us-ascii", "ascii", "latin-1"):
             label = "cp1252"

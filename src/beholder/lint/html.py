@@ -10,16 +10,15 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import Any
-from urllib.parse import urljoin
 
 from lxml import etree
 from lxml import html as lxml_html
 
 from beholder.errors import DataError
-from beholder.lint.occurrence import Occurrence, Structural
+from beholder.lint.occurrence import Occurrence, Structural, join_address
 from beholder.lint.wording import alternatives, listed, norm
 
 MOST_TAGS = 2_000_000
@@ -94,10 +93,16 @@ class _Page:
             if used := one.get("usemap"):
                 self.maps.add(used.lstrip("#"))
             if one.tag == "base" and one.get("href"):
-                self.base = urljoin(name, one.get("href"))
+                # As in browsers, a base that is not valid has no effect.
+                self.base = join_address(name, one.get("href")) or self.base
         self.places = _places(source)
         self.exact = {tag for tag, at in self.places.items() if len(at) == counts[tag]}
         self.text = lru_cache(maxsize=256)(_visible)
+        # Each is computed once for all pictures of an element: a scan of the element for each of
+        # its pictures would take quadratic time.
+        self.pictures_of_link = cache(self._find_pictures_of_link)
+        self.caption_of_figure = cache(self._find_caption_of_figure)
+        self.named_targets = cache(_count_named_targets)
 
     def pictures(self) -> Iterator[Occurrence]:
         nth: Counter[str] = Counter()
@@ -188,11 +193,11 @@ class _Page:
             if not found.text or submit:
                 found.declared = not submit
                 what = f'is named only "{found.text}"' if submit else "has no name"
-                same = one.tag == "area" and any(
-                    other is not one and other.get("href") == one.get("href") and other.get("alt")
-                    for other in one.getparent().iter("area")
-                )
-                yield rule, what, "warning" if same else ""
+                n_named = 0
+                if one.tag == "area":
+                    n_named = self.named_targets(one.getparent())[one.get("href")]
+                    n_named -= bool(one.get("alt"))
+                yield rule, what, "warning" if n_named else ""
             return
         if found.text:
             return
@@ -255,9 +260,8 @@ class _Page:
         near = next(filter(_is_near, above), None)
         found.nearby = self.text(near) if near is not None else ""
         if figure is not None:
-            found.caption = next((self.text(one) for one in figure if one.tag == "figcaption"), "")
-            images = sum(1 for _ in islice(figure.iter("img"), 2))
-            found.group = f"{self.name}:{figure.sourceline}" if images > 1 and found.caption else ""
+            found.caption, is_group = self.caption_of_figure(figure)
+            found.group = f"{self.name}:{figure.sourceline}" if is_group else ""
         described = self._named_by(one, "aria-describedby") + self._named_by(one, "aria-details")
         found.long = " ".join(described) or one.get("longdesc") or ""
         about = " ".join((one.get("class") or "", found.picture))
@@ -278,10 +282,19 @@ class _Page:
     def _image_only(self, link: Any, one: Any) -> bool:
         if any(norm(link.get(key) or "") for key in ("aria-label", "aria-labelledby")):
             return False
-        others = (other for other in link.iter() if other is not one and _is_picture(other))
-        return not self.text(link) and not any(
-            norm(self._name(other)[0] or "") for other in islice(others, _MOST_IDS)
-        )
+        others = [named for other, named in self.pictures_of_link(link) if other is not one]
+        return not self.text(link) and not any(others[:_MOST_IDS])
+
+    def _find_pictures_of_link(self, link: Any) -> list[tuple[Any, bool]]:
+        """Return the first pictures in a link or button, and whether each has a name."""
+        pictures = islice(filter(_is_picture, link.iter()), _MOST_IDS + 1)
+        return [(picture, bool(norm(self._name(picture)[0] or ""))) for picture in pictures]
+
+    def _find_caption_of_figure(self, figure: Any) -> tuple[str, bool]:
+        """Return the caption of a figure, and whether it is about several pictures."""
+        caption = next((self.text(child) for child in figure if child.tag == "figcaption"), "")
+        n_images = sum(1 for _ in islice(figure.iter("img"), 2))
+        return caption, bool(caption) and n_images > 1
 
     def _neighbours(self, link: Any) -> Iterator[str]:
         before, after = link.getprevious(), link.getnext()
@@ -301,10 +314,7 @@ class _Page:
     def _address(self, source: str) -> str:
         if source[:5].lower() == "data:":
             return "data:" + hashlib.sha256(source.encode("utf-8", "replace")).hexdigest()[:16]
-        try:
-            return urljoin(self.base, source.strip())
-        except ValueError:  # such as http://[
-            return source.strip()
+        return join_address(self.base, source.strip()) or source.strip()
 
     def _without_effect(self, one: Any, place: tuple[int, int | None]) -> Occurrence:
         severity = "note" if "-" in one.tag else ""
@@ -316,6 +326,11 @@ class _Page:
         place_of: dict[str, Any] = {"file": self.name, "line": line, "column": column}
         ignore = self.disabled.get(line, frozenset())
         return Occurrence(element=one.tag, ignore=ignore, **place_of, **found)
+
+
+def _count_named_targets(area_map: Any) -> Counter[str | None]:
+    """Count the areas with a text by the address that they lead to."""
+    return Counter(area.get("href") for area in area_map.iter("area") if area.get("alt"))
 
 
 def _is_picture(one: Any) -> bool:

@@ -32,6 +32,8 @@ def pictures(value: Any, name: str) -> Iterator[Occurrence]:
     """
     language = next((tag for tag, _ in _texts(value.get("label")) if tag), "")
     pairs = [pair for pair in _list(value.get("metadata")) if isinstance(pair, dict)]
+    date_of_all = _fact(pairs, _DATES) or str(value.get("navDate") or "")
+    medium_of_all = _fact(pairs, _MEDIA)
     for at, canvas in _canvases(value, "", 0):
         own = [pair for pair in _list(canvas.get("metadata")) if isinstance(pair, dict)]
         caption = next((text for _, text in _texts(canvas.get("label"))), "")
@@ -41,8 +43,8 @@ def pictures(value: Any, name: str) -> Iterator[Occurrence]:
             "element": "canvas",
             "page": str(_first(canvas, "id", "@id") or ""),
             "caption": caption,
-            "date": _fact(own + pairs, _DATES) or str(value.get("navDate") or ""),
-            "medium": bool(_fact(own + pairs, _MEDIA)),
+            "date": _fact(own, _DATES) or date_of_all,
+            "medium": bool(_fact(own, _MEDIA) or medium_of_all),
         }
         bodies = list(_bodies(canvas))
         picture = str(_first(bodies[0], "id", "@id") or "") if bodies else ""

@@ -14,13 +14,14 @@ from typing import TypeVar
 import msgspec
 
 from beholder.errors import DataError, UnknownNameError
+from beholder.files import decode_json
 from beholder.grouping import by_key
 from beholder.lint import dates as dates  # its check registers itself
 from beholder.lint import texts
 from beholder.lint.context import GroupHit, compare_all, vocabulary
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import CHECKS, ORDER, Hit, LintFinding, LintRule, LintSetting, rules
-from beholder.lint.sources import read
+from beholder.lint.sources import as_unread, read
 from beholder.lint.wording import words
 from beholder.threads import one_blas_thread
 
@@ -130,7 +131,10 @@ def lint(
     by_place: dict[int, list[tuple[str, Hit]]] = defaultdict(list)
     with one_blas_thread():
         for at, one in enumerate(report.occurrences):
-            by_place[at] = list(_hits(one, setting, choice))
+            try:
+                by_place[at] = list(_hits(one, setting, choice))
+            except Exception as error:  # a rule fails on one picture of many
+                report.bad.append(as_unread(one.file, error))
     place = {id(one): at for at, one in enumerate(report.occurrences)}
     report.groups = [
         group
@@ -238,8 +242,8 @@ def read_baseline(path: Path) -> Counter[str]:
         DataError: The file is missing or damaged.
     """
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=BaselineFile)
-    except (OSError, msgspec.MsgspecError) as error:
+        found = decode_json(path.read_bytes(), BaselineFile)
+    except (OSError, ValueError) as error:
         raise DataError(
             str(path), f"is no baseline ({error}); write one with --write-baseline"
         ) from error

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _MARKDOWN = MarkdownIt()
+_MOST_MISSES = 20
+"""Texts of a block that are searched for in vain; further ones have the line of the last place."""
 _FRONT = re.compile(r"---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|$)", re.S)
 _FRONT_TEXT = re.compile(r"^(?:image_alt|alt)[ \t]*:[ \t]*(.*?)[ \t]*$", re.M)
 
@@ -39,6 +41,9 @@ def pictures(source: str, name: str) -> Iterator[Occurrence]:
     at = 0
     for block in _MARKDOWN.parse(source):
         at = max(at, starts[block.map[0]] if block.map else 0)
+        end = starts[block.map[1]] if block.map and block.map[1] < len(starts) else len(source)
+        n_misses = 0
+        is_alone = _is_alone(block)
         link: Token | None = None
         for token in (block, *(block.children or ())):
             if token.type == "link_open":
@@ -48,14 +53,33 @@ def pictures(source: str, name: str) -> Iterator[Occurrence]:
             elif token.type in ("html_block", "html_inline", "code_inline", "image"):
                 is_image = token.type == "image"
                 said = f"![{token.content}]" if is_image else token.content
-                place = re.compile(r"(?<!\\)" + re.escape(said)).search(source, at)
+                place = None
+                # A text that is not written as it reads is searched for to the end of its block.
+                if n_misses < _MOST_MISSES:
+                    place = _pattern(said).search(source, at, end)
+                    n_misses += place is None
                 line = bisect_right(starts, place.start() if place else at)
                 column = place.start() - starts[line - 1] + 1 if place else None
                 if is_image:
-                    yield _picture(token, block, link, name, (line, column))
+                    yield _picture(token, is_alone, link, name, (line, column))
                 elif token.type != "code_inline":
                     yield from _inside(said, name, (line, column))
                 at = place.end() if place else at
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """Return a pattern for a text of a block, whose lines may begin with marks of quotes."""
+    first, *rest = text.split("\n")
+    lines = (re.escape(first), *(re.escape(line.lstrip(" \t")) for line in rest))
+    return re.compile(r"(?<!\\)" + r"\n[ \t>]*+".join(lines))
+
+
+def _is_alone(block: Token) -> bool:
+    """Return whether a block has nothing but pictures and links around them."""
+    return all(
+        part.type in ("image", "link_open", "link_close") or not part.content.strip()
+        for part in block.children or ()
+    )
 
 
 def _inside(source: str, name: str, place: tuple[int, int | None]) -> Iterator[Occurrence]:
@@ -67,13 +91,9 @@ def _inside(source: str, name: str, place: tuple[int, int | None]) -> Iterator[O
 
 
 def _picture(
-    token: Token, block: Token, link: Token | None, name: str, place: tuple[int, int | None]
+    token: Token, alone: bool, link: Token | None, name: str, place: tuple[int, int | None]
 ) -> Occurrence:
     text = RendererHTML().renderInlineAsText(token.children or [], _MARKDOWN.options, {})
-    alone = all(
-        one.type in ("image", "link_open", "link_close") or not one.content.strip()
-        for one in block.children or ()
-    )
     return Occurrence(
         file=name,
         line=place[0],

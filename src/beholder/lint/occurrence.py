@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TypeAlias
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urljoin, urlsplit
 
 from msgspec import Struct
 
@@ -22,13 +22,29 @@ IIIF_IMAGE = expression("iiif_image")
 _RESIZED = re.compile(r"(?:-\d{2,5}x\d{2,5}|@[234]x)(?=\.\w+$)")
 
 
+def join_address(base: str, address: str) -> str | None:
+    """Return an address relative to a base; None if either is not valid, such as ``http://[``."""
+    try:
+        return urljoin(base, address)
+    except ValueError:
+        return None
+
+
+def split_address(address: str) -> SplitResult | None:
+    """Return the parts of an address; None if it is not valid, such as ``//[``."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return None
+
+
 def identity(source: str) -> str:
     """What is equal for all sizes of a picture; empty for an empty address.
 
     Args:
         source: Path or address of a picture. Fragment, size and version are ignored.
     """
-    parts = urlsplit(source.strip()) if "//" in source or "?" in source else None
+    parts = split_address(source.strip()) if "//" in source or "?" in source else None
     if parts is None:
         return _RESIZED.sub("", source.strip().partition("#")[0])
     query = urlencode([one for one in parse_qsl(parts.query) if one[0].lower() not in _SIZES])

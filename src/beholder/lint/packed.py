@@ -1,4 +1,4 @@
-"""Pictures of documents (DOCX, PPTX, EPUB), saved pages and crawls; nothing is unpacked to disk.
+"""Pictures of documents (DOCX, PPTX, EPUB); nothing is unpacked to disk.
 
 A document is a ZIP archive of XML parts. Parts with a document type are refused, so no entity is
 declared or resolved; an archive that would unpack to far more than it holds is refused unread.
@@ -10,9 +10,10 @@ import posixpath
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from email import message_from_bytes
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote
@@ -24,13 +25,14 @@ from beholder.lint import html
 from beholder.lint.decoding import decoded
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.wording import expression, mapping, norm
-from beholder.optional import require
 
 MOST_PARTS = 10_000
 MOST_UNPACKED = 2**30
 """Bytes of all parts."""
 MOST_PART = 64 * 2**20
 """Bytes of a part that is read."""
+MOST_TAGS = 4_000_000
+"""Tags, or attributes, of a part that is read: a tree takes some 80 bytes of memory for each."""
 
 _BOMB = 200
 """How many times its packed size a part of over 16 MiB may have."""
@@ -42,8 +44,6 @@ _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 _DRAWN = "contains(@uri, '/picture') or contains(@uri, '/chart') or contains(@uri, '/diagram')"
 _WORD = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml")
 _SLIDE = expression("slide")
-_HTML = ("text/html", "application/xhtml+xml")
-_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 _SLIDES = "slides/slide"
 _PAGE = re.compile(r".+\.x?html?", re.IGNORECASE)
 
@@ -67,6 +67,10 @@ class Archive:
         self.file, self.name, self.layouts = file, name, layouts
         self.parts = file.namelist()
         self.captions = {"Caption"}
+        # Computed once for all pictures of a paragraph or group: a scan of its children for each
+        # of its pictures would take quadratic time.
+        self.caption_of = cache(self._find_caption)
+        self.has_group_text = cache(_has_text)
         parts = file.infolist()
         self.digests = {one.filename: f"{one.CRC:08x}-{one.file_size}" for one in parts}
         if len(parts) > MOST_PARTS:
@@ -74,7 +78,7 @@ class Archive:
         if (size := sum(one.file_size for one in parts)) > MOST_UNPACKED:
             raise DataError(name, f"unpacks to {size:,} bytes; at most {MOST_UNPACKED:,} are read")
         if len(set(self.parts)) < len(parts):
-            double = next(one for one in self.parts if self.parts.count(one) > 1)
+            double, _ = Counter(self.parts).most_common(1)[0]
             raise DataError(name, f"has two parts named {double!r}; save it again")
         for one in parts:
             steps = one.filename.replace("\\", "/").split("/")
@@ -99,16 +103,29 @@ class Archive:
 
     def tree(self, part: str) -> Any:
         """The root of a part; None if there is no such part."""
-        if part not in self.parts:
+        if part not in self.digests:
             return None
+        data = self.read(part)
+        if max(data.count(b"<"), data.count(b"=")) > MOST_TAGS:
+            raise DataError(self.name, f"{part!r} has over {MOST_TAGS:,} tags; divide it")
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
         try:
-            root = etree.fromstring(self.read(part), parser)
+            root = etree.fromstring(data, parser)
         except etree.XMLSyntaxError as error:
             raise DataError(self.name, f"{part!r} cannot be read: {error}") from error
         if root.getroottree().docinfo.doctype:
             raise DataError(self.name, f"{part!r} has a document type, which is refused")
         return root
+
+    def _find_caption(self, paragraph: Any) -> str:
+        """Return the text of the next paragraph if it has a style of captions."""
+        after = paragraph.getnext()
+        while after is not None and not isinstance(after.tag, str):
+            after = after.getnext()
+        styles = [] if after is None else after.xpath("w:pPr/w:pStyle/@w:val", namespaces=_NS)
+        if not self.captions & set(styles):
+            return ""
+        return "".join(after.xpath(".//w:t/text()", namespaces=_NS))
 
     def targets(self, part: str) -> dict[str, str]:
         """What the relationships of a part lead to, by id: parts, or addresses outside."""
@@ -177,8 +194,8 @@ def _slides(archive: Archive) -> Iterator[Occurrence]:
         for one in root.iter(f"{{{_NS['p']}}}cNvPr"):
             frame = _above(_above(one))
             kind = etree.QName(frame).localname
-            above = frame.xpath("ancestor::p:grpSp/p:nvGrpSpPr/p:cNvPr/@descr", namespaces=_NS)
-            if _is_fallback(one) or any(text.strip() for text in above):
+            groups = frame.iterancestors(f"{{{_NS['p']}}}grpSp")
+            if _is_fallback(one) or any(map(archive.has_group_text, groups)):
                 continue
             drawn = f".//a:graphicData[{_DRAWN}] | self::p:pic | self::p:sp/p:spPr/a:blipFill"
             is_text = kind == "sp" and not frame.xpath("p:spPr/a:blipFill", namespaces=_NS)
@@ -194,13 +211,8 @@ def _drawing(
     fills = frame.xpath(".//a:blip/@r:embed | .//v:imagedata/@r:id", namespaces=_NS)
     links = said.xpath("a:hlinkClick/@r:id", namespaces=_NS)
     marked = said.xpath(".//d:decorative/@val", namespaces=_NS)
-    after = frame.xpath("ancestor::w:p[1]/following-sibling::*[1]", namespaces=_NS)
-    caption = "".join(
-        text
-        for one in after
-        if archive.captions & set(one.xpath("w:pPr/w:pStyle/@w:val", namespaces=_NS))
-        for text in one.xpath(".//w:t/text()", namespaces=_NS)
-    )
+    paragraph = next(frame.iterancestors(f"{{{_NS['w']}}}p"), None)
+    caption = "" if paragraph is None else archive.caption_of(paragraph)
     picture = targets.get(fills[0], "") if fills else ""
     return Occurrence(
         file=archive.name,
@@ -221,6 +233,11 @@ def _drawing(
         caption=caption,
         language=language,
     )
+
+
+def _has_text(group: Any) -> bool:
+    texts = group.xpath("p:nvGrpSpPr/p:cNvPr/@descr", namespaces=_NS)
+    return any(text.strip() for text in texts)
 
 
 def _above(element: Any) -> Any:
@@ -254,70 +271,6 @@ def _on_page(source: str, page: str, name: str) -> Iterator[Occurrence]:
         one.file, one.page = name, page
         one.locator, one.line, one.column = f"{page}:{one.line or ''}", None, None
         yield one
-
-
-def saved_pages(file: Path, name: str) -> Iterator[Occurrence]:
-    """Pictures of the pages in an MHTML file, in order.
-
-    Raises:
-        DataError: It has no page, or is nested too deeply.
-    """
-    try:
-        parts = list(message_from_bytes(file.read_bytes()).walk())
-    except RecursionError as error:
-        raise DataError(name, "is nested too deeply to be read") from error
-    pages = [one for one in parts if one.get_content_type() in _HTML]
-    if not pages:
-        raise DataError(name, "has no page of HTML; save the page again as MHTML")
-    for number, part in enumerate(pages, 1):
-        data = part.get_payload(decode=True)
-        assert isinstance(data, bytes)
-        said = part.get_content_charset("")
-        source = decoded(data, name, said)
-        yield from _on_page(source, str(part["Content-Location"] or f"page {number}"), name)
-
-
-def crawled_pages(file: Path, name: str) -> Iterator[Occurrence]:
-    """Pictures of the pages in a WARC file: of each address, the last answer of status 200.
-
-    Raises:
-        DataError: It is no WARC file or damaged, has no page, or has a page that is too large.
-        MissingExtraError: The extra ``crawl`` is not installed.
-    """
-    last = {address: at for at, address, _ in _pages(file, name)}
-    if not last:
-        raise DataError(name, "has no page of HTML with status 200")
-    for at, address, record in _pages(file, name):
-        if last[address] == at:
-            packing = record.http_headers.get_header("Content-Encoding") or "identity"
-            if packing.lower() not in ("identity", "gzip", "deflate"):
-                raise DataError(name, f"{address}: pages packed by {packing!r} cannot be read")
-            data = record.content_stream().read(MOST_PART + 1)
-            if len(data) > MOST_PART:
-                raise DataError(name, f"{address}: has over {MOST_PART:,} bytes unpacked")
-            while record.raw_stream.read(_BIG):
-                pass  # what follows the page
-            if record.raw_stream.limit:
-                raise DataError(name, f"ends in the middle of {address}; crawl it again")
-            said = _CHARSET.search(record.http_headers.get_header("Content-Type"))
-            yield from _on_page(decoded(data, name, said[1] if said else ""), address, name)
-
-
-def _pages(file: Path, name: str) -> Iterator[tuple[int, str, Any]]:
-    """Place, address and record of each page of a WARC file."""
-    iterator = require("warcio.archiveiterator", extra="crawl", purpose="reading WARC files")
-    failed = require("warcio.exceptions", extra="crawl", purpose="reading WARC files")
-    try:
-        with file.open("rb") as stream:
-            for at, record in enumerate(iterator.ArchiveIterator(stream)):
-                headers = record.http_headers
-                if record.rec_type != "response" or headers is None:
-                    continue
-                kind = (headers.get_header("Content-Type") or "").partition(";")[0].strip().lower()
-                if headers.get_statuscode() == "200" and kind in _HTML:
-                    yield at, record.rec_headers.get_header("WARC-Target-URI") or "", record
-    except (failed.ArchiveLoadFailed, *_UNREADABLE, ValueError) as error:
-        raise DataError(name, f"cannot be read as WARC: {error}") from error
 
 
 FORMS: dict[str, Callable[[Archive], Iterator[Occurrence]]] = {

@@ -128,7 +128,7 @@ def rules() -> dict[str, LintRule]:
 def table(name: str) -> list[dict[str, str]]:
     """Rows of a table of this package."""
     source = files("beholder.lint").joinpath(name).read_text(encoding="utf-8")
-    return list(csv.DictReader(source.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+    return list(csv.DictReader(source.split("\n"), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 class Term(NamedTuple):

@@ -43,8 +43,6 @@ READERS: dict[str, Callable[[str, str], Iterator[Occurrence]]] = {
 }
 """Readers of pages and Markdown, by ending."""
 
-_SAVED = (".mhtml", ".mht")
-_CRAWLED = (".warc", ".warc.gz")
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
 
@@ -75,11 +73,11 @@ def read(
 
 
 def _form(file: Path) -> str:
-    return "".join(file.suffixes[-1 - (file.suffix.lower() == ".gz") :]).lower()
+    return file.suffix.lower()
 
 
 def _files(path: Path) -> list[Path]:
-    known = (*READERS, *_TABLES, *packed.FORMS, *_SAVED, *_CRAWLED)
+    known = (*READERS, *_TABLES, *packed.FORMS)
     if path.is_file():
         if _form(path) in known:
             return [path]
@@ -105,16 +103,12 @@ def _read(
     found: list[Occurrence | DataError] = []
     form = _form(file)
     try:
-        if form not in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", *packed.FORMS, *_CRAWLED):
+        if form not in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", *packed.FORMS):
             size = file.stat().st_size
             if size > MOST_BYTES:
                 raise DataError(name, f"has {size:,} bytes; at most {MOST_BYTES:,} are read")
         if form in packed.FORMS:
             found += packed.pictures(file, name, layouts=layouts)
-        elif form in _SAVED:
-            found += packed.saved_pages(file, name)
-        elif form in _CRAWLED:
-            found += packed.crawled_pages(file, name)
         elif form in READERS:
             found += READERS[form](decoded(file.read_bytes(), name), name)
         else:
@@ -127,8 +121,30 @@ def _read(
         if strict:
             raise
         notes.append(f"{name}: skipped, it has no alternative texts in rows")
-    except (DataError, OSError) as error:
+    except Exception as error:  # a file of strangers never ends the reading of a folder
+        unread = as_unread(name, error)
+        if strict and not found and unread is error:
+            raise
         if strict and not found:
-            raise error if isinstance(error, DataError) else DataError(name, str(error)) from error
-        found.append(error if isinstance(error, DataError) else DataError(name, str(error)))
+            raise unread from error
+        found.append(unread)
     return found, notes
+
+
+def as_unread(name: str, error: Exception) -> DataError:
+    """Return the error of a file that cannot be read, whatever a reader or rule raised.
+
+    Args:
+        name: The file as findings name it.
+        error: A DataError is returned as it is; an error that no reader expects is named with its
+            kind, as it is a fault of this package.
+    """
+    if isinstance(error, DataError):
+        return error
+    if isinstance(error, OSError):
+        return DataError(name, str(error))
+    if isinstance(error, MemoryError):
+        return DataError(name, "needs more memory than there is; divide it")
+    return DataError(
+        name, f"cannot be read ({type(error).__name__}: {error}); please report this file as a bug"
+    )

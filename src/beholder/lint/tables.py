@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from beholder.data.lines import MAX_ROW_BYTES, lines, opened, strict_json
+from beholder.data.row import RowError, language_of_row
 from beholder.data.tables import check_columns, read_parquet
 from beholder.errors import DataError
 from beholder.lint.occurrence import Occurrence
@@ -20,7 +21,6 @@ _COLUMNS = {field: names.split() for field, names in mapping("columns").items()}
 _SAME = {
     "page": "page",
     "page_text": "nearby",
-    "language": "language",
     "date": "date",
     "title": "work_title",
     "long_description": "long",
@@ -208,6 +208,11 @@ def _occurrence(
     if text is not None and any("\ud800" <= letter <= "\udfff" for letter in text):
         return DataError(name, "has half of a surrogate pair", line=number, field=chosen["text"])
     said = {key: _plain(row.get(column)) for key, column in chosen.items() if key != "text"}
+    try:
+        # The column that was named or recognised, and the other places that hold a language.
+        language = language_of_row({**row, "language": said.get("language")})
+    except RowError as error:
+        return DataError(name, error.reason, line=number, field=error.field)
     role, link = said.get("role", "").lower(), said.get("link") or None
     caption = said.get("caption", "")
     same: dict[str, Any] = {own: said.get(key, "") for key, own in _SAME.items()}
@@ -223,6 +228,7 @@ def _occurrence(
         declared=role == "decorative",
         role=role or ("functional" if link else "figure" if caption else "informative"),
         link=link,
+        language=language,
         caption=caption,
         is_long=chosen["text"] in ("long_description", "long"),
         medium=bool(said.get("medium")),

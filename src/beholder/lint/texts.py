@@ -6,9 +6,8 @@ import html
 import re
 from collections import Counter
 from pathlib import PurePosixPath
-from urllib.parse import urlsplit
 
-from beholder.lint.occurrence import Occurrence
+from beholder.lint.occurrence import Occurrence, split_address
 from beholder.lint.rules import Hit, LintSetting, check
 from beholder.lint.wording import (
     emoji,
@@ -89,7 +88,9 @@ def generic_only(one: Occurrence, setting: LintSetting) -> Hit | None:
     disagreed = any(rule == "ALT004" for rule, _, _ in one.structural)  # alt="" beside a name
     if disagreed or not content or content - listed("generic", one.language):
         return None
-    at_root = "logo" in content and one.functional and urlsplit(one.link or "x").path in ("", "/")
+    target = split_address(one.link or "x")
+    at_root = target is not None and target.path in ("", "/")
+    at_root = at_root and "logo" in content and one.functional
     what = f'"{one.text}" names only the kind of picture'
     return Hit(what, severity="warning" if at_root else "")
 
@@ -203,7 +204,9 @@ def address(one: Occurrence, setting: LintSetting) -> Hit | None:
     """Web addresses, except the host of a link's target beside other words."""
     if found := _ADDRESS.search(one.judged):
         host = re.sub(r"^https?://|/$", "", found[0].rstrip(".,;"), flags=re.I).lower()
-        if one.functional and len(one.text) > len(found[0]) and host == urlsplit(one.link).netloc:
+        target = split_address(one.link or "")
+        is_host = target is not None and host == target.netloc
+        if one.functional and len(one.text) > len(found[0]) and is_host:
             return None
         return Hit(f'contains the address "{_short(found[0])}"', found.span())
     return None

@@ -18,7 +18,7 @@ from beholder import errors
 from beholder.embed.base import FloatArray
 from beholder.judges.asking import noted_questions, question_rows
 from beholder.judges.operations import Operation
-from beholder.metrics.params import full_name, params, signature_of, to_spec, validate_params
+from beholder.metrics.params import TEXTS, full_name, params, signature_of, to_spec, validate_params
 from beholder.metrics.tools import Tools
 from beholder.records import ItemFailure, ItemScore
 
@@ -189,10 +189,11 @@ class Asker(ABC, Generic[S]):
             for operation in self.needs if kind == "judge" else ():
                 tools.judge(spec).check_can(operation, images=self.looks)
         asked = self.operations_asked
-        return {
+        identities = {
             p.name: tools.identity(p.metadata["tool"], getattr(self, p.name), asked)
             for p in self._tool_params()
         }
+        return identities | ({TEXTS: tools.texts} if tools.texts else {})
 
     def other_forms(self, tools: Tools) -> tuple[Asker[S], ...]:
         """Configurations that ask the same at another price, which a dry run puts beside it."""

@@ -14,15 +14,17 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Never, TypeVar
 
 import numpy as np
 
 from beholder.aio import bounded, run_sync
+from beholder.data.prepare import composed
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.asker import Asker, ValueInfo, attempt
 from beholder.metrics.tools import Tools
+from beholder.options import check_list
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.text import words
 from beholder.threads import one_blas_thread
@@ -171,27 +173,43 @@ class Metric(Asker[Item], Generic[E]):
                 )
         check_words_in(item, "references" in self.required_fields)
 
+    def check_row(self, item: Item) -> None:
+        """Refuse a row whose own fields are malformed, which a run does before all work.
+
+        Raises:
+            BadRowError: Names the field, and the part of it that is wrong.
+        """
+
     def score_text(
         self,
         candidate: str,
         references: str | Sequence[str],
+        *more: Never,
         images: Sequence[str] | None = None,
-        *,
         tools: Tools | None = None,
     ) -> ItemScore:
         """Score one text; works in scripts and notebooks.
 
         Args:
             candidate: The text under evaluation.
-            references: One trusted text, or several.
+            references: One trusted text, or a list of them.
+            more: Nothing: a second reference belongs into the list of references.
             images: Image files, for metrics that look.
             tools: Tools to share between calls; new ones are made if None.
 
         Raises:
+            ConfigError: References are written one after another, or ``images`` is one text.
             ItemError: The text cannot be scored; the message says why.
         """
+        if more:
+            raise ConfigError(
+                f"score_text takes a text and its references, got {len(more)} values more: write"
+                " several references as a list, ['...', '...'], and pictures as images=['...']"
+            )
+        check_list("images", images)
         texts = (references,) if isinstance(references, str) else tuple(references)
         item = Item(id="text", candidate=candidate, references=texts, images=tuple(images or ()))
+        item = composed(item)
         with one_blas_thread():
             found = run_sync(self.prepare([item]).evaluate(item, tools or Tools()))
         return replace(found, item=item)
@@ -204,6 +222,7 @@ class Metric(Asker[Item], Generic[E]):
         ``beholder.score`` does the same with a store, workers and a report.
         """
         shared = tools or Tools()
+        items = list(map(composed, items))
         prepared = self.prepare(items)
 
         async def each() -> list[ItemScore | ItemFailure]:
@@ -278,7 +297,8 @@ class Metric(Asker[Item], Generic[E]):
         return list(await asyncio.gather(*(one(n, item) for n, item in enumerate(items, start=1))))
 
     async def evaluate(self, subject: Item, tools: Tools) -> ItemScore:
-        """Check, gather, score and sign one item."""
+        """Check, gather, score and sign one item, its texts composed (``data.prepare``)."""
+        subject = composed(subject)
         self.check(subject)
         self.check_tools(subject, tools)
         identities = self.identities(tools)

@@ -12,10 +12,11 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from beholder._version import __version__
 from beholder.errors import ConfigError
+from beholder.fingerprint import digest_of
 from beholder.judges.base import Judge
 from beholder.registry import origin
-from beholder.releases import version_of
 from beholder.spec import Spec, tool
 
 BUILTIN_JUDGE = "builtin"
@@ -144,10 +145,14 @@ def installed(package: str) -> str:
     return version(package)
 
 
+TEXTS = "texts"
+"""Names, among identities, how texts were changed before they were scored."""
+
+
 def signature_of(
-    name: str, built: object, config: Mapping[str, object], identities: Mapping[str, str] | None
+    name: str, built: Any, config: Mapping[str, object], identities: Mapping[str, str] | None
 ) -> str:
-    """Signature: every param that affects the score, tools by their identity, and the versions.
+    """Signature: every param that affects the score, tools by identity, code and versions.
 
     Args:
         name: Registered name; what an outside distribution offers is called by its full one.
@@ -161,12 +166,14 @@ def signature_of(
         for p in params(built)
         if p.metadata["affects_score"]
     ]
+    if TEXTS in known:
+        parts.append(f"{TEXTS}:{known[TEXTS]}")
     found = origin(type(built))  # type: ignore[arg-type]  # a type is hashable
     versions = [] if found is None else [f"{found.distribution}:{found.version}"]
-    by_model = any(
-        p.metadata["tool"] == "judge" and config[p.name] != BUILTIN_JUDGE for p in params(built)
-    )
-    versions.append(f"v:{version_of(name, by_model=by_model)}")
+    # What a judge is asked, and how its answer is read, may be in another package.
+    operations = getattr(type(built), "needs", ())
+    code = digest_of(type(built), *operations)  # type: ignore[arg-type]  # types are hashable
+    versions += [f"code:{code}", f"v:{__version__}"]
     return "|".join([full_name(name, type(built)), *parts, *versions])
 
 

@@ -20,6 +20,7 @@ from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import AnswerStore, Budget, Judge, Tally
 from beholder.optional import load
+from beholder.options import check_list
 from beholder.records import Item
 from beholder.registry import versioned
 from beholder.text.languages import ENGLISH, language_named, not_english
@@ -71,6 +72,11 @@ class Tool(Protocol):
 
 _IMAGE_TEXT = "beholder.embed.clip:ImageTextService"
 _ENCODER = "beholder.embed.contextual:TokenService"
+_PARSER = "beholder.language.parsers:NamedParser"
+_COREFERENCE = "beholder.language.coreference:NamedCoreference"
+
+_SIGNED = frozenset({"coreference", "embedder", "encoder", "image_text"})
+"""Kinds whose tools state the identity of what they pass questions on to, digest included."""
 
 _READERS: Mapping[str, str] = {
     "judge": "a judge that reads it, such as judge='openai:MODEL'",
@@ -92,6 +98,8 @@ class Tools:
         budget: What judges may spend; None for no limit.
         tally: Counts what judges would be asked, and sends no requests.
         folder: What the items' pictures are relative to; None takes the current directory.
+        texts: How texts were changed before they are scored, for signatures; empty if they were
+            not.
 
     Attributes:
         pictures: The pictures that items name.
@@ -105,7 +113,9 @@ class Tools:
         budget: Budget | None = None,
         tally: Tally | None = None,
         folder: Path | None = None,
+        texts: str = "",
     ) -> None:
+        self.texts = texts
         given: Mapping[str, Mapping[str, Any]] = options or {}
         asking: dict[str, Any] = {"answers": answers, "budget": budget, "tally": tally}
         asking |= given.get("judge", {})
@@ -115,6 +125,8 @@ class Tools:
             "judge": lambda spec: judges.judge(spec, **asking),
             "embedder": lambda spec: EmbeddingService(embed.embedder(spec, **embedding), vectors),
             "splitter": text.splitter,
+            "parser": lambda name: load(_PARSER)(name),
+            "coreference": lambda name: load(_COREFERENCE)(name),
             "image_embedder": image_embedder,
             "image_text": lambda spec: load(_IMAGE_TEXT)(spec, vectors),
             "encoder": lambda spec: load(_ENCODER)(spec),
@@ -125,8 +137,8 @@ class Tools:
         """The tool of a kind that a spec names; made once, shared from then on.
 
         Args:
-            kind: ``judge``, ``embedder``, ``splitter``, ``image_embedder``, ``image_text`` or
-                ``encoder``, as an asker's ``param(tool=...)`` says.
+            kind: ``judge``, ``embedder``, ``splitter``, ``image_embedder``, ``image_text``,
+                ``encoder``, ``parser`` or ``coreference``, as an asker's ``param(tool=...)`` says.
             spec: Such as ``openai:MODEL``, ``static`` or ``rules``.
         """
         if (kind, spec) not in self._made:
@@ -154,7 +166,12 @@ class Tools:
         return cast("TokenService", self.get("encoder", spec))
 
     async def embed(self, spec: str, texts: Sequence[str]) -> FloatArray:
-        """Vectors of texts, in order; equal texts are embedded once and shared between items."""
+        """Vectors of texts, in order; equal texts are embedded once and shared between items.
+
+        Raises:
+            ConfigError: ``texts`` is one text.
+        """
+        check_list("texts", texts)
         return await cast(EmbeddingService, self.get("embedder", spec)).embed(texts)
 
     def check_language(self, specs: Iterable[tuple[str, str]], item: Item) -> None:
@@ -181,7 +198,7 @@ class Tools:
         made = self.get(kind, spec)
         if isinstance(made, Judge) and operations is not None:
             return versioned(made, made.identity_for(operations))
-        return versioned(made, made.identity)
+        return made.identity if kind in _SIGNED else versioned(made, made.identity)
 
     def are_per_process(self, specs: Iterable[tuple[str, str]]) -> bool:
         """Whether all of these tools, (kind, spec), may be created in every worker process."""

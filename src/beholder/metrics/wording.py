@@ -16,6 +16,7 @@ from beholder.embed.exact import products
 from beholder.embed.images import unit_rows
 from beholder.errors import ConfigError
 from beholder.text import frequency, words
+from beholder.text.tokenize import lower_words
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +50,7 @@ def read(text: str, tokens: TokenVectors) -> Reading:
     first, last = tokens.spans[:, 0], tokens.spans[:, 1]
     inside = (first < ends[:, None]) & (last > starts[:, None]) & ~tokens.special
     vectors = unit_rows(inside.astype(np.float64) @ tokens.vectors)
-    found = tuple(text[start:end].lower() for start, end in places)
+    found = tuple(lower_words(text))
     weights = np.array(frequency.weights(found))
     return Reading(found, weights, vectors, unit_rows(tokens.vectors.mean(axis=0)[None])[0])
 

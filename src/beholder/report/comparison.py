@@ -10,9 +10,10 @@ from beholder.report.pages import render_page
 from beholder.report.payload import picture_uri
 from beholder.report.study_tables import html
 from beholder.run import manifest
-from beholder.run.compare import Comparison, Difference, SubjectCounts
+from beholder.run.compare import Comparison, Difference, SubjectCounts, paired_values
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
+from beholder.stats.ranks import subtract
 from beholder.tables import METRIC, VALUE, Column, N, Table, interval_cells
 from beholder.visible import visible
 
@@ -57,6 +58,8 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
             f"{counts}; difference is the second minus the first.",
             "p: sign flips per source; Holm: corrected over all values that are compared.",
             *_fewer(comparison),
+            *(f"caution: {one.note}." for one in comparison.counts if one.note),
+            *(f"caution: {one}." for one in comparison.cautions),
         ),
         by="metric",
     )
@@ -135,9 +138,11 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
         info = next(one for one in askers[metric].values if one.name == value)
         sign = {True: 1.0, False: -1.0, None: 0.0}[info.higher_is_better]
         fallen = sorted(
-            (sign * (second - first), name, first, second)
-            for name, ((_, first), (_, second)) in _paired(a, b, headline).items()
-            if sign * (second - first) < 0
+            (sign * float(subtract(second, first)), name, first, second)
+            for name, ((_, first), (_, second)) in paired_values(
+                a, b, headline.value, headline.metric, headline.other
+            ).items()
+            if sign * float(subtract(second, first)) < 0
         )
         rows = tuple(
             {"id": name, "a": first, "b": second, "difference": second - first}
@@ -168,7 +173,7 @@ def _moved(
     a: Store, b: Store, headline: Difference, root: Path | None
 ) -> Iterator[Mapping[str, str | float]]:
     """The items that differ most: their scores, texts, and the address of the picture."""
-    paired = _paired(a, b, headline)
+    paired = paired_values(a, b, headline.value, headline.metric, headline.other)
     common = sorted(paired, key=lambda name: (-abs(paired[name][1][1] - paired[name][0][1]), name))
     room = _ROOM
     for name in common[:_N_MOVED]:
@@ -185,21 +190,3 @@ def _moved(
             "text_b": second.candidate,
             "picture": picture,
         }
-
-
-def _paired(
-    a: Store, b: Store, headline: Difference
-) -> dict[str, tuple[tuple[int, float], tuple[int, float]]]:
-    """By id, place and score in both runs of the items that have the value in both."""
-    first = _scores(a, headline.metric, headline.value)
-    second = _scores(b, headline.other, headline.value)
-    return {name: (first[name], second[name]) for name in first if name in second}
-
-
-def _scores(store: Store, metric: str, value: str) -> dict[str, tuple[int, float]]:
-    ids = {place: item.id for place, item in store.items()}
-    return {
-        ids[place]: (place, values[value])
-        for place, values in store.values(metric)
-        if value in values
-    }

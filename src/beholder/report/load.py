@@ -14,6 +14,7 @@ from beholder.records import MetricResult
 from beholder.run import manifest
 from beholder.run.export import SubjectLabels
 from beholder.run.manifest import AskerLog, RunLog, ValueLog
+from beholder.run.reading import describe_incomplete
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.run.summary import read_columns
@@ -75,12 +76,14 @@ class RunData:
         n_items: Items of the run.
         metrics: Outcomes per metric, in the order of the run.
         groups: Per group column, the value of each item, or None.
+        caution: That the run is not complete, with n of m; empty if it is.
     """
 
     log: RunLog
     n_items: int
     metrics: tuple[MetricColumns, ...]
     groups: Mapping[str, list[str | None]]
+    caution: str = ""
 
 
 def load(store: Store) -> RunData:
@@ -98,6 +101,7 @@ def load(store: Store) -> RunData:
         n_items=n_items,
         metrics=tuple(_metric(store, one, n_items, results.get(one.name)) for one in log.metrics),
         groups={name: column.to_pylist() for name, column in labels.groups.items()},
+        caution=describe_incomplete(store),
     )
 
 

@@ -12,11 +12,16 @@ from beholder.rounding import fixed
 MINUS = "\N{MINUS SIGN}"
 
 
-def show_number(value: float | None) -> str:
-    """A score with three decimals, large values with fewer; a dash for None."""
+def show_number(value: float | None, size: float | None = None) -> str:
+    """A score with three decimals, large values with fewer; a dash for None.
+
+    Args:
+        value: A number.
+        size: The largest absolute number of its cell, whose decimals all of the cell have.
+    """
     if value is None:
         return "–"
-    size = abs(value)
+    size = abs(value) if size is None else size
     digits = 3 if size < 10 else 1 if size < 1000 else 0
     return show_fixed(value, digits, commas=False)
 
@@ -30,12 +35,13 @@ def show_interval(interval: Interval | None) -> str:
     """An interval as text, or a dash."""
     if interval is None:
         return "\N{EN DASH}"
-    return f"{show_number(interval.low)} to {show_number(interval.high)}"
+    size = max(abs(interval.low), abs(interval.high))
+    return f"{show_number(interval.low, size)} to {show_number(interval.high, size)}"
 
 
-def show_signed(value: float) -> str:
-    """A difference with its sign."""
-    text = show_number(value)
+def show_signed(value: float, size: float | None = None) -> str:
+    """A difference with its sign; ``size`` as for ``show_number``."""
+    text = show_number(value, size)
     return f"+{text}" if value > 0 else text
 
 

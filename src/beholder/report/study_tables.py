@@ -201,11 +201,12 @@ def latex(table: Table) -> str:
     """
     columns = table.shown_columns()
     wide = len(columns) > _WIDE
+    caption = " ".join((f"{table.title}.", *table.notes))  # stars of ``best`` are set in bold
     marks = "".join("l" if column.kind in _WORDS else "r" for column in columns)
     lines = [
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{_escaped(' '.join((f'{table.title}.', *table.notes)))}}}",
+        rf"\caption{{{_escaped(caption.replace('★', 'Bold'))}}}",
         rf"\label{{tab:{table.name}}}",
         *((r"\resizebox{\textwidth}{!}{%",) if wide else ()),
         rf"\begin{{tabular}}{{{marks}}}",
@@ -265,7 +266,7 @@ def show_cell(row: Mapping[str, Any], column: Column) -> str:
         return str(value).upper()
     star = " ★" if column.best and row.get(f"{column.key}_best") else ""
     dagger = " †" if column.best and row.get(f"{column.key}_below") else ""
-    return f"{_number(value, column)}{star}{dagger}"
+    return f"{_number(value, column, _size(row, column))}{star}{dagger}"
 
 
 def show_range(row: Mapping[str, Any], column: Column) -> str:
@@ -273,7 +274,15 @@ def show_range(row: Mapping[str, Any], column: Column) -> str:
     low, high = row.get(f"{column.key}_low"), row.get(f"{column.key}_high")
     if not column.interval or low is None or high is None:
         return ""
-    return " to ".join(_number(end, column).removesuffix(" %") for end in (low, high))
+    size = _size(row, column)
+    return " to ".join(_number(end, column, size).removesuffix(" %") for end in (low, high))
+
+
+def _size(row: Mapping[str, Any], column: Column) -> float | None:
+    """The largest absolute number of a cell; None without an interval."""
+    numbers = [row.get(f"{column.key}{end}") for end in ("", "_low", "_high")]
+    known = [abs(number) for number in numbers if isinstance(number, int | float)]
+    return max(known) if column.interval and known else None
 
 
 _NAMES = {"f1": "F1", "dcscore": "DCScore"}
@@ -289,7 +298,7 @@ def _mark(value: Any, key: str) -> str:
     return "yes" if value else "no"
 
 
-def _number(value: float, column: Column) -> str:
+def _number(value: float, column: Column, size: float | None = None) -> str:
     if column.kind in _DIGITS:
         return show_fixed(value, _DIGITS[column.kind])
     if column.kind == "percent":
@@ -297,5 +306,5 @@ def _number(value: float, column: Column) -> str:
     if column.kind == "p":
         return show_p(value)
     if column.kind == "signed":
-        return show_signed(value)
-    return show_number(value)
+        return show_signed(value, size)
+    return show_number(value, size)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from beholder.files import safe_name
+from beholder.grouping import by_key
 from beholder.run import manifest
 from beholder.tables import (
     FAILED,
@@ -16,6 +17,7 @@ from beholder.tables import (
     NOTE,
     VALUE,
     Column,
+    N,
     Table,
     estimate_cells,
     interval_cells,
@@ -47,16 +49,18 @@ def summary_table(log: manifest.RunLog) -> Table:
         found = [
             {"metric": name, "value": value.name}
             | estimate_cells("mean", result.values[value.name])
+            | {"n": result.values[value.name].n}
             for value in entry.values + entry.corpus_values
             if value.name in result.values
         ]
         rows += found or [{"metric": name, "value": "", "mean": None}]
         notes += [f"{name}: {n:,} failed: {reason}" for reason, n in result.failures.items()]
         notes += [f"{name}: caution: {caution}" for caution in result.cautions]
+    notes += [f"caution: {caution}" for caution in log.cautions]
     notes += [result.signature for result in results.values()]
     if log.judging:
         notes.append(f"judges: {log.judging}")
-    columns = (METRIC, VALUE, Column("mean", "mean", interval=True))
+    columns = (METRIC, VALUE, Column("mean", "mean", interval=True), N)
     return Table("summary", "", columns, tuple(rows), tuple(notes), by="metric", heads=heads)
 
 
@@ -67,12 +71,16 @@ def cell(text: str, style: str = "") -> Text:
 
 def leaderboard_tables(boards: Sequence[Board]) -> list[Table]:
     """A table of systems per metric; of several metrics first one of systems by metrics."""
-    return [*([systems_by_metric(boards)] if len(boards) > 1 else []), *map(_board, boards)]
+    first = {board.metric: board for board in reversed(boards)}
+    return [
+        *([systems_by_metric(boards)] if len(boards) > 1 else []),
+        *(_board(board, "" if first[board.metric] is board else board.value) for board in boards),
+    ]
 
 
 _P = 0.05
 """Corrected p from which a system is marked as below the best one."""
-_MARKS = "★ (bold in LaTeX): best mean; †: below it, p < 0.05 (paired permutation test, Holm)."
+_MARKS = "★: best mean; †: below it, p < 0.05 (paired permutation test, Holm)."
 
 
 def _marks(key: str, standing: Standing) -> dict[str, Any]:
@@ -97,21 +105,31 @@ def systems_by_metric(boards: Sequence[Board]) -> Table:
         columns.append(Column(name, heading, interval=True, best=True))
         for standing in board.standings:
             rows[standing.system] |= _marks(name, standing)
-    sources = {f"{board.n_sources:,}" for board in boards}
+    sources = by_key((f"{board.n_sources:,}", f"{board.metric}.{board.value}") for board in boards)
+    counted = "; ".join(
+        f"{n} ({', '.join(names)})" if len(sources) > 1 else n for n, names in sources.items()
+    )
+    starred = any(row.get(f"{c.key}_best") for row in rows.values() for c in columns)
     return Table(
         name="leaderboard",
         title="Systems by metric",
         columns=(Column("system", "system", "text"), *columns),
         rows=tuple(rows.values()),
         notes=(
-            _MARKS,
-            f"Means over {' or '.join(sorted(sources))} sources that all systems scored.",
+            *((_MARKS,) if starred else ()),
+            f"Means over {counted} sources that all systems scored.",
+            *(
+                f"{board.metric}.{board.value}: all texts together, no mean over sources."
+                for board in boards
+                if board.of_whole_set
+            ),
+            *(f"caution: {caution}." for caution in boards[0].cautions),
             *(f"{board.metric}: {board.signature}" for board in boards),
         ),
     )
 
 
-def _board(board: Board) -> Table:
+def _board(board: Board, suffix: str) -> Table:
     better = {True: "higher is better", False: "lower is better", None: "neither end is better"}
     notes = [_MARKS, "best, worst: ranks within 95 % of resamples of the sources."]
     if board.higher_is_better is None:
@@ -119,11 +137,13 @@ def _board(board: Board) -> Table:
     sources = f"{board.n_sources:,}"
     if board.n_sources < board.n_all_sources:
         sources += f" of {board.n_all_sources:,}"
-    notes.append(f"means over the {sources} sources (pictures, videos) that all systems scored.")
+    what = "the value of all texts together, about" if board.of_whole_set else "means over"
+    notes.append(f"{what} the {sources} sources (pictures, videos) that all systems scored.")
     if any(standing.mean is None for standing in board.standings):
         notes.append("systems without any score stand last and restrict no other.")
+    notes += [f"caution: {caution}." for caution in board.cautions]
     return Table(
-        name=f"leaderboard-{safe_name(board.metric)}",
+        name="-".join(filter(None, ("leaderboard", safe_name(board.metric), suffix))),
         title=f"{board.metric}.{board.value}, {better[board.higher_is_better]}",
         columns=(
             Column("system", "system", "text"),

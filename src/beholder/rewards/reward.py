@@ -64,7 +64,18 @@ def reward(
     """
     defaults = asked_tools(embedder, judge)
     chosen = metric(of, **defaults) if isinstance(of, str) else of
-    unfit = sorted({"limit", "skip_bad_rows", "map", "references_from", "batch"} & options.keys())
+    unfit = sorted(
+        {
+            "limit",
+            "skip_bad_rows",
+            "map",
+            "references_from",
+            "require_all",
+            "group_references",
+            "batch",
+        }
+        & options.keys()
+    )
     if unfit:
         raise ConfigError(f"{unfit[0]} means nothing for a reward: leave it out")
     rows, judging, work = grouped(options)

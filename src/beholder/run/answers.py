@@ -105,6 +105,14 @@ def costs(folder: Path) -> list[CostRow]:
     ]
 
 
+def spent(folder: Path) -> float:
+    """Return the US dollars that a run paid for answers, and for calls that gave none."""
+    if not (folder / FILE_NAME).is_file():
+        return 0.0
+    with closing(AnswerFile(folder / FILE_NAME)) as file:
+        return file.cost()
+
+
 def _has_answers(db: sqlite3.Connection) -> bool:
     found = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'answers'")
     return found.fetchone() is not None

@@ -8,13 +8,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from beholder import stats
+import numpy as np
+
+from beholder import metrics, stats
 from beholder.errors import ConfigError
 from beholder.run import manifest
+from beholder.run.pairs import SubjectPairing, pair_subjects
+from beholder.run.reading import describe_incomplete
 from beholder.run.store import Store
-from beholder.run.subjects import SubjectKind
+from beholder.run.subjects import ITEM, SubjectKind
 from beholder.run.summary import SEED
+from beholder.run.whole_set import read_counts, whole_difference, whole_value
 from beholder.stats import PairedDifference
+from beholder.stats.checks import cluster_codes, cluster_rows
 from beholder.stats.significance import holm
 
 
@@ -47,15 +53,19 @@ class SubjectCounts:
 
     Attributes:
         subjects: What they are called: items, pictures, storylines.
-        n_common: Those that both runs have, by id.
+        n_common: Those that both runs have.
         n_only_a: Those of the first run alone.
         n_only_b: Those of the second run alone.
+        paired_by: ``id``, or ``source`` where an id is of different pictures in the two runs.
+        note: What a reader must know of how they were paired; empty if nothing.
     """
 
     subjects: str
     n_common: int
     n_only_a: int
     n_only_b: int
+    paired_by: str = "id"
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,10 +75,12 @@ class Comparison:
     Attributes:
         differences: Per metric and value, in the order of the first run.
         counts: Per kind of subject that is compared.
+        cautions: Runs that are not complete, a sentence each.
     """
 
     differences: tuple[Difference, ...]
     counts: tuple[SubjectCounts, ...]
+    cautions: tuple[str, ...] = ()
 
 
 def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
@@ -77,7 +89,8 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
     Args:
         a: The first run.
         b: The second run.
-        allow_different: Compare values although they were made in different ways.
+        allow_different: Compare values although they were made in different ways, and subjects of
+            one id although they are of different pictures.
 
     Raises:
         RunError: The runs are of different kinds.
@@ -98,7 +111,10 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
             f"the runs share a metric in other settings only: {settings}; compare anyway with"
             " --allow-different"
         )
-    subjects = {kind.name: _Pairing.of(a, b, kind) for kind in map(a.kind_of, alike)}
+    kinds = {kind.name: kind for kind in map(a.kind_of, alike)}
+    subjects = {
+        name: _shared(a, b, kind, allow_different=allow_different) for name, kind in kinds.items()
+    }
     differences: list[Difference] = []
     for name, other in alike.items():
         made_a, made_b = a.signatures(name), b.signatures(other)
@@ -107,12 +123,15 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
                 f"{name} was made in different ways: {' ; '.join(made_a)} in {a.folder},"
                 f" {' ; '.join(made_b)} in {b.folder}; compare anyway with --allow-different"
             )
-        differences += _differences(name, other, a, b, subjects[a.kind_of(name).name])
+        shared_subjects = subjects[a.kind_of(name).name]
+        differences += _differences(name, other, a, b, shared_subjects)
+        differences += _whole_differences(name, other, a, b, shared_subjects)
     corrected = holm([one.paired.p_value for one in differences])  # many are tested at once
     pairs = zip(differences, corrected, strict=True)
     return Comparison(
         differences=tuple(replace(one, p_holm=p) for one, p in pairs if p is not None),
-        counts=tuple(pairing.counts for pairing in subjects.values()),
+        counts=tuple(one.counts for one in subjects.values()),
+        cautions=tuple(filter(None, map(describe_incomplete, (a, b)))),
     )
 
 
@@ -135,7 +154,7 @@ def _other_settings(names: Sequence[str], others: Sequence[str]) -> dict[str, st
 
 
 @dataclass(frozen=True)
-class _Pairing:
+class _Shared:
     """The subjects of one kind that two runs share.
 
     Attributes:
@@ -148,35 +167,87 @@ class _Pairing:
     common: list[tuple[int, int]]
     sources: list[bytes]
 
-    @classmethod
-    def of(cls, a: Store, b: Store, kind: SubjectKind[Any]) -> _Pairing:
-        """Pair subjects by id."""
-        ids_a, ids_b = (
-            {kind.id(subject): place for place, subject in store.subjects(kind)} for store in (a, b)
-        )
-        common = [(place, ids_b[name]) for name, place in ids_a.items() if name in ids_b]
-        if not common:
-            raise ConfigError(
-                f"{a.folder} and {b.folder} share no {kind.name} id; compare pairs them by id, so"
-                " that a picture needs the same id under both systems"
-            )
-        n = len(common)
-        counts = SubjectCounts(kind.plural, n, len(ids_a) - n, len(ids_b) - n)
-        return cls(counts, common, a.sources(len(ids_a), kind))
+
+def pair_runs(
+    a: Store, b: Store, kind: SubjectKind[Any], *, allow_different: bool = False
+) -> SubjectPairing:
+    """Pair the subjects of two runs; see ``pairs.pair_subjects``."""
+    names = (a.folder, b.folder)
+    subjects = (a.subjects(kind), b.subjects(kind))
+    return pair_subjects(*subjects, kind, names, allow_different=allow_different)
+
+
+def paired_values(
+    a: Store, b: Store, value: str, metric: str, other: str = ""
+) -> dict[str, tuple[tuple[int, float], tuple[int, float]]]:
+    """By id in the first run, place and score in both runs of items with the value in both.
+
+    Args:
+        a: The first run.
+        b: The second run.
+        value: Name of the value.
+        metric: Name of the metric in the first run.
+        other: Its name in the second run; empty if it is the same.
+    """
+    first, second = (
+        {place: values[value] for place, values in store.values(name) if value in values}
+        for store, name in ((a, metric), (b, other or metric))
+    )
+    ids = {place: item.id for place, item in a.items()}
+    return {
+        ids[at_a]: ((at_a, first[at_a]), (at_b, second[at_b]))
+        for at_a, at_b in pair_runs(a, b, ITEM, allow_different=True).common
+        if at_a in first and at_b in second
+    }
+
+
+def _shared(a: Store, b: Store, kind: SubjectKind[Any], *, allow_different: bool) -> _Shared:
+    pairing = pair_runs(a, b, kind, allow_different=allow_different)
+    n = len(pairing.common)
+    counts = SubjectCounts(
+        kind.plural, n, pairing.n_a - n, pairing.n_b - n, pairing.paired_by, pairing.note
+    )
+    return _Shared(counts, pairing.common, a.sources(pairing.n_a, kind))
 
 
 def _differences(
-    name: str, other: str, a: Store, b: Store, pairing: _Pairing
+    name: str, other: str, a: Store, b: Store, shared: _Shared
 ) -> Iterator[Difference]:
     values_a, values_b = dict(a.values(name)), dict(b.values(other))
-    pairs = [(i, j) for i, j in pairing.common if i in values_a and j in values_b]
+    pairs = [(i, j) for i, j in shared.common if i in values_a and j in values_b]
     for value in dict.fromkeys(value for place, _ in pairs for value in values_a[place]):
         both = [(i, j) for i, j in pairs if value in values_a[i] and value in values_b[j]]
         if not both:
             continue
-        clusters = [pairing.sources[place] for place, _ in both]
+        clusters = [shared.sources[place] for place, _ in both]
         first = [values_a[place][value] for place, _ in both]
         second = [values_b[place][value] for _, place in both]
         paired = stats.paired_difference(second, first, clusters=clusters, seed=SEED)
         mean_a, mean_b = (math.fsum(numbers) / len(numbers) for numbers in (first, second))
         yield Difference(name, value, mean_a, mean_b, paired, other=other)
+
+
+def _whole_differences(
+    name: str, other: str, a: Store, b: Store, shared: _Shared
+) -> Iterator[Difference]:
+    """The difference of the first value of the whole set, over subjects that both runs scored."""
+    logs = (manifest.read(a.folder).askers.get(name), manifest.read(b.folder).askers.get(other))
+    values = [] if logs[0] is None or logs[1] is None else list(logs[0].corpus_values[:1])
+    if not values:
+        return
+    counts_a, counts_b = read_counts(a, name), read_counts(b, other)
+    pairs = [(i, j) for i, j in shared.common if i in counts_a and j in counts_b]
+    if not pairs or len(counts_a[pairs[0][0]]) != len(counts_b[pairs[0][1]]):
+        return  # the data of the runs have other subsets
+    codes = cluster_codes([shared.sources[i] for i, _ in pairs], len(pairs))
+    first, second = (
+        cluster_rows(codes, np.array(rows))
+        for rows in ([counts_a[i] for i, _ in pairs], [counts_b[j] for _, j in pairs])
+    )
+    metric = metrics.metric(name)
+    for info in values:
+        value = whole_value(metric, info.name)
+        mean_a, mean_b = value(first.sum(axis=0)), value(second.sum(axis=0))
+        if math.isfinite(mean_a) and math.isfinite(mean_b):
+            paired = whole_difference(value, second, first, len(pairs))
+            yield Difference(name, info.name, mean_a, mean_b, paired, other=other)

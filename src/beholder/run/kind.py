@@ -92,7 +92,8 @@ class RunKind(Generic[C, G, R]):
         beside: ``(run_a, run_b) -> Beside``: what ``compare`` shows besides differences.
         has_systems: Whether its runs score texts of systems, which ``leaderboard`` ranks.
         commands: Its commands.
-        functions: Its Python functions, as names of ``beholder``.
+        functions: Its Python functions, as names of ``beholder``. Those of the kinds in this
+            package are in ``beholder/__init__.pyi``, for type checkers, too.
         templates: A package with a folder ``templates`` of templates and style sheets.
         styles: Style sheets that its subjects need in the viewer.
     """

@@ -9,8 +9,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
 
+from beholder.data.labels import LabelColumn, has_decimal_commas, read_labels, wrong_answers
 from beholder.data.marks import SIDES
-from beholder.data.read import good_rows, read_items
+from beholder.data.read import error_of_rows, good_rows, read_items
 from beholder.errors import ConfigError
 from beholder.metrics import ValueInfo
 from beholder.options import DataOptions
@@ -45,9 +46,20 @@ class Labels:
         return self.numbers.get((item.id, item.candidate), self.numbers.get((item.id, "")))
 
 
-def with_labels(items: Sequence[Item], paths: Sequence[Path]) -> list[Item]:
-    """Items with the judgments of other files beside their own, found by id and words."""
-    given = {(one.id, one.candidate): one.judgments for one in _rows(paths)}
+def with_labels(
+    items: Sequence[Item], paths: Sequence[Path], chosen: Sequence[str] = ()
+) -> list[Item]:
+    """Items with the judgments of other files beside their own, found by id and words.
+
+    Args:
+        items: The items.
+        paths: Data files with ``judgments``.
+        chosen: Labels that are used; all with numbers or verdicts if empty.
+
+    Raises:
+        DataError: A row or an answer is wrong.
+    """
+    given = {(one.id, one.candidate): one.judgments for one in _rows(paths, chosen)}
     return [
         replace(item, judgments={**item.judgments, **more})
         if (more := given.get((item.id, item.candidate), given.get((item.id, ""))))
@@ -56,10 +68,32 @@ def with_labels(items: Sequence[Item], paths: Sequence[Path]) -> list[Item]:
     ]
 
 
-def _rows(paths: Sequence[Path]) -> Iterator[Item]:
+def _rows(
+    paths: Sequence[Path], chosen: Sequence[str], notes: list[str] | None = None
+) -> Iterator[Item]:
     for path in paths:
-        found = read_items(path, textless=True)
-        yield from good_rows(found, DataOptions(), [], name=str(path))
+        line_numbers: dict[str, int] = {}
+        rows = read_items(path, textless=True, line_numbers=line_numbers)
+        items, columns = read_labels(
+            list(good_rows(rows, DataOptions(), [], name=str(path))),
+            str(path),
+            line_numbers=line_numbers,
+            decimal_commas=has_decimal_commas(path),
+        )
+        check_answers(columns, chosen, len(items))
+        if notes is not None:
+            notes += [str(one) for one in columns.values() if one.name in (chosen or columns)]
+        yield from items
+
+
+def check_answers(columns: Mapping[str, LabelColumn], chosen: Sequence[str], n_rows: int) -> None:
+    """Refuse answers of another kind than most answers of their label.
+
+    Raises:
+        DataError: Lists them with their places.
+    """
+    if wrong := wrong_answers(columns, chosen):
+        raise error_of_rows(wrong, n_rows, whole=True)
 
 
 @dataclass(frozen=True)
@@ -76,6 +110,7 @@ def targets(
     chosen: Sequence[str],
     scored: Mapping[str, Sequence[Value]],
     problems: list[str] | None = None,
+    notes: list[str] | None = None,
 ) -> list[Target]:
     """The values that labels correct, before anything is scored.
 
@@ -88,6 +123,7 @@ def targets(
         scored: Values of each metric by its canonical name; the first is corrected if none is
             named.
         problems: Receives why a value of another scale is left out; None raises it.
+        notes: Receives range and counts of each label.
 
     Raises:
         ConfigError: There is no such label, metric or value, there are hardly any labels, or they
@@ -96,7 +132,7 @@ def targets(
     """
     if not paths:
         return []
-    items = list(_rows(paths))
+    items = list(_rows(paths, [_label_name(text) for text in chosen], notes))
     where = f"--labels {', '.join(map(str, paths))}"
     names = sorted({name for item in items for name in item.judgments})
     if not chosen and len(names) == 1:
@@ -133,6 +169,11 @@ def targets(
                 raise ConfigError(reason)
             problems.append(reason)
     return made
+
+
+def _label_name(text: str) -> str:
+    """The label of ``METRIC.VALUE=NAME@1..10``."""
+    return text.rpartition("=")[2].partition("@")[0]
 
 
 def check_fit(items: Iterable[Item], wanted: Sequence[Target]) -> None:

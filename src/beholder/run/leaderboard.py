@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from beholder import metrics
 from beholder.errors import ConfigError, RunError
+from beholder.metrics.asker import Asker
 from beholder.records import Interval
 from beholder.run import manifest
 from beholder.run.kind import kind_of
+from beholder.run.reading import describe_incomplete
 from beholder.run.store import Store
 from beholder.run.summary import N_RESAMPLES, SEED
-from beholder.stats.bootstrap import paired_difference, percentile_interval
+from beholder.run.whole_set import read_counts, resample_whole, whole_difference, whole_value
+from beholder.stats.bootstrap import paired_difference, percentile_interval, sum_replicates
 from beholder.stats.checks import Floats
+from beholder.stats.ranks import round_values
 from beholder.stats.significance import holm
 
 
@@ -62,6 +69,9 @@ class Board:
         n_sources: Sources (pictures, videos) that all systems with a score have a score for.
         n_all_sources: Sources that any system describes.
         signature: How the values were made.
+        cautions: Runs that are not complete, a sentence each.
+        of_whole_set: Whether the value is one of all texts together, such as corpus BLEU, and not
+            a mean over sources.
     """
 
     metric: str
@@ -71,17 +81,19 @@ class Board:
     n_sources: int
     n_all_sources: int
     signature: str = ""
+    cautions: tuple[str, ...] = ()
+    of_whole_set: bool = False
 
 
 @dataclass
 class _Tally:
-    """Scores of one system under one metric, by source."""
+    """Scores of one system under one metric, or counts of the whole set, by source."""
 
-    scores: dict[bytes, list[float]] = field(default_factory=lambda: defaultdict(list))
+    scores: dict[bytes, list[Any]] = field(default_factory=lambda: defaultdict(list))
     n_failed: int = 0
 
 
-def leaderboard(stores: Sequence[Store]) -> list[Board]:
+def leaderboard(stores: Sequence[Store], values: Sequence[str] = ()) -> list[Board]:
     """Rank systems by every metric that all runs share.
 
     A system is the ``system`` of an item's group; items without one belong to the system named as
@@ -91,10 +103,12 @@ def leaderboard(stores: Sequence[Store]) -> list[Board]:
 
     Args:
         stores: The runs, all of one kind whose subjects are items.
+        values: Which values, as ``bleu.corpus_bleu`` or ``corpus_bleu``; by default the first value
+            of each metric and its first value of the whole set.
 
     Raises:
-        ConfigError: The runs share no metric, or made one in different ways; a run is given twice;
-            the systems have no source in common.
+        ConfigError: The runs share no metric, or have no such value, or made one in different
+            ways; a run is given twice; the systems have no source in common.
         RunError: A folder holds no run, or one of another kind.
     """
     kind = kind_of(stores[0].folder)
@@ -109,8 +123,11 @@ def leaderboard(stores: Sequence[Store]) -> list[Board]:
     shared = [name for name in logs[0].askers if all(name in log.askers for log in logs)]
     if not shared:
         raise ConfigError("the runs share no metric")
+    chosen = _choose({name: logs[0].askers[name] for name in shared}, values)
+    shared = [name for name in shared if chosen[name]]
     systems = systems_of(stores)
     sources = [store.sources(store.n_subjects()) for store in stores]
+    cautions = tuple(filter(None, map(describe_incomplete, stores)))
     boards = []
     for name in shared:
         made = {signature for store in stores for signature in store.signatures(name)}
@@ -119,17 +136,26 @@ def leaderboard(stores: Sequence[Store]) -> list[Board]:
                 f"{name} was made in different ways: {' ; '.join(sorted(made))}; score the runs"
                 " alike, or together as one data set with group.system"
             )
-        value = logs[0].askers[name].values[0]
-        tallies: dict[str, _Tally] = {system: _Tally() for of in systems for system in of}
-        for store, of, described_by in zip(stores, systems, sources, strict=True):
-            _count(store, name, value.name, of, described_by, tallies)
-        common = _common(name, tallies)
-        better = value.higher_is_better
-        standings = _standings(tallies, common, better)
         n_all = len({source for of in sources for source in of})
         signature = next(iter(made), "")
-        boards.append(Board(name, value.name, better, standings, len(common), n_all, signature))
-    return boards
+        for value in chosen[name]:
+            whole = value in logs[0].askers[name].corpus_values
+            tallies: dict[str, _Tally] = {system: _Tally() for of in systems for system in of}
+            for store, of, described_by in zip(stores, systems, sources, strict=True):
+                _count(store, name, "" if whole else value.name, of, described_by, tallies)
+            if whole and len(_widths(tallies)) > 1:
+                cautions += (f"{name}.{value.name} is left out: the runs have other subsets",)
+                continue
+            common = _common(name, tallies)
+            better = value.higher_is_better
+            find = _whole_means(metrics.metric(name), value.name) if whole else _means
+            standings = _standings(tallies, common, better, find)
+            if whole and not all(one.mean is None or math.isfinite(one.mean) for one in standings):
+                cautions += (f"{name}.{value.name} is not defined for a system and left out",)
+                continue
+            board = Board(name, value.name, better, standings, len(common), n_all, signature)
+            boards.append(replace(board, of_whole_set=whole))
+    return [replace(board, cautions=cautions) for board in boards]
 
 
 def systems_of(stores: Sequence[Store]) -> list[list[str]]:
@@ -164,7 +190,10 @@ def _count(
     sources: Sequence[bytes],
     tallies: Mapping[str, _Tally],
 ) -> None:
-    for place, values in store.values(metric):
+    rows = store.values(metric)
+    if not value:
+        rows = ((place, {"": counts}) for place, counts in read_counts(store, metric).items())
+    for place, values in rows:
         tally = tallies[systems[place]]
         if value in values:
             tally.scores[sources[place]].append(values[value])
@@ -172,6 +201,12 @@ def _count(
             tally.n_failed += 1
     for place, _ in store.failures(metric):
         tallies[systems[place]].n_failed += 1
+
+
+def _widths(tallies: Mapping[str, _Tally]) -> set[int]:
+    """How many counts of the whole set the texts have; other subsets of the data have others."""
+    by_source = (counts for tally in tallies.values() for counts in tally.scores.values())
+    return {len(counts) for of_source in by_source for counts in of_source}
 
 
 def _common(metric: str, tallies: Mapping[str, _Tally]) -> list[bytes]:
@@ -190,20 +225,93 @@ def _common(metric: str, tallies: Mapping[str, _Tally]) -> list[bytes]:
     return sorted(common)
 
 
+@dataclass(frozen=True)
+class _Means:
+    """What systems reached: (systems,) means, (resamples, systems), and p of two rows."""
+
+    means: Floats
+    resampled: Floats
+    p_value: Callable[[int, int], float]
+
+
+_ByKey: TypeAlias = Sequence[Mapping[bytes, list[Any]]]
+
+
+def _means(scored: _ByKey, common: Sequence[bytes]) -> _Means:
+    """Means over sources of the mean of the texts about each."""
+    table = np.array([[np.mean(scores[source]) for source in common] for scores in scored]).reshape(
+        len(scored), len(common)
+    )
+    means = np.array([math.fsum(row) / len(row) for row in table.tolist()])
+
+    def p_value(a: int, b: int) -> float:
+        return paired_difference(table[a], table[b], seed=SEED).p_value
+
+    return _Means(means, _resampled(table), p_value)
+
+
+def _whole_means(metric: Asker[Any], name: str) -> Callable[[_ByKey, Sequence[bytes]], _Means]:
+    """The same of a value of the whole set, from the counts of each source."""
+    value = whole_value(metric, name)
+
+    def find(scored: _ByKey, common: Sequence[bytes]) -> _Means:
+        sums = [np.array([np.sum(counts[s], axis=0) for s in common]) for counts in scored]
+        means = np.array([value(own.sum(axis=0)) for own in sums])
+        n_drawn = N_RESAMPLES if len(common) > 1 else 0
+        resampled = np.array([resample_whole(value, own)[:n_drawn] for own in sums]).T
+        return _Means(
+            means,
+            resampled.reshape(n_drawn, len(sums)),
+            lambda a, b: whole_difference(value, sums[a], sums[b], len(common)).p_value,
+        )
+
+    return find
+
+
+def _choose(
+    askers: Mapping[str, manifest.AskerLog], wanted: Sequence[str]
+) -> dict[str, list[manifest.ValueLog]]:
+    """The values of each metric that are ranked."""
+    if not wanted:
+        return {name: [*log.values[:1], *log.corpus_values[:1]] for name, log in askers.items()}
+    chosen: dict[str, list[manifest.ValueLog]] = {name: [] for name in askers}
+    for text in wanted:
+        fitting = [
+            (name, value)
+            for name, log in askers.items()
+            for value in (*log.values, *log.corpus_values)
+            if text in (value.name, f"{name}.{value.name}")
+        ]
+        if not fitting:
+            there = ", ".join(
+                f"{name}.{value.name}"
+                for name, log in askers.items()
+                for value in (*log.values, *log.corpus_values)
+            )
+            raise ConfigError(f"--value {text}: the runs have no such value; they have: {there}")
+        for name, value in fitting:
+            if value not in chosen[name]:
+                chosen[name].append(value)
+    return chosen
+
+
 def _standings(
-    tallies: Mapping[str, _Tally], common: Sequence[bytes], higher_is_better: bool | None
+    tallies: Mapping[str, _Tally],
+    common: Sequence[bytes],
+    higher_is_better: bool | None,
+    find: Callable[[_ByKey, Sequence[bytes]], _Means],
 ) -> tuple[Standing, ...]:
     scored = {system: tally for system, tally in tallies.items() if tally.scores}
-    table = np.array(
-        [[np.mean(tally.scores[source]) for source in common] for tally in scored.values()]
-    ).reshape(len(scored), len(common))
-    resampled = _resampled(table)
-    means = table.mean(axis=1) if scored else np.zeros(0)
+    if not scored:
+        found = _Means(np.zeros(0), np.zeros((0, 0)), lambda a, b: 1.0)
+    else:
+        found = find([tally.scores for tally in scored.values()], common)
+    means, resampled = found.means, found.resampled
     ranks = _ranks(means[None, :], higher_is_better is not False)[0]
     all_ranks = _ranks(resampled, higher_is_better is not False)
     below = {}
     if scored and higher_is_better is not None:
-        below = _chances(table, int(np.argmin(ranks)))
+        below = _chances(found.p_value, len(means), int(np.argmin(ranks)), len(common))
     standings = []
     for row, (system, tally) in enumerate(scored.items()):
         best = worst = None
@@ -213,7 +321,7 @@ def _standings(
             Standing(
                 system=system,
                 mean=float(means[row]),
-                interval=percentile_interval(resampled[:, row], 0.95) if len(resampled) else None,
+                interval=_interval(resampled[:, row]),
                 rank=None if higher_is_better is None else int(ranks[row]),
                 best_rank=None if best is None else int(best),
                 worst_rank=None if worst is None else int(worst),
@@ -231,10 +339,19 @@ def _standings(
     return (*standings, *failed)
 
 
-def _chances(table: Floats, best: int) -> dict[int, float | None]:
+def _interval(replicates: Floats) -> Interval | None:
+    """The percentile interval; None without replicates, or if one is not defined."""
+    if not len(replicates) or not np.isfinite(replicates).all():
+        return None
+    return percentile_interval(replicates, 0.95)
+
+
+def _chances(
+    p_value: Callable[[int, int], float], n_rows: int, best: int, n_sources: int
+) -> dict[int, float | None]:
     """By row, the corrected p of its difference from the best row."""
-    others = [row for row in range(len(table)) if row != best and table.shape[1] > 1]
-    found = [paired_difference(table[row], table[best], seed=SEED).p_value for row in others]
+    others = [row for row in range(n_rows) if row != best and n_sources > 1]
+    found = [p_value(row, best) for row in others]
     return dict(zip(others, holm(found), strict=True))
 
 
@@ -243,12 +360,11 @@ def _resampled(table: Floats) -> Floats:
     n = table.shape[1]
     if n < 2:
         return np.zeros((0, len(table)))
-    rng = np.random.default_rng(SEED)
-    drawn = np.array([rng.multinomial(n, np.full(n, 1 / n)) for _ in range(N_RESAMPLES)])
-    return np.asarray(drawn @ table.T / n)
+    sums = sum_replicates(np.ascontiguousarray(table.T), n_resamples=N_RESAMPLES, seed=SEED)
+    return np.asarray(sums / n)
 
 
 def _ranks(means: Floats, higher_is_better: bool) -> np.ndarray:
     """Rank of each system per row, 1 the best; ties share the better rank."""
-    signed = means if higher_is_better else -means
+    signed = round_values(means if higher_is_better else -means)
     return np.asarray(1 + (signed[:, :, None] < signed[:, None, :]).sum(axis=2))

@@ -39,12 +39,14 @@ class DataLog(Struct, frozen=True):
         sha256: Hash over all subjects.
         n_items: Subjects of the run.
         n_bad_rows: Rows left out.
+        notes: What else a reader of the means must know about the rows, a sentence each.
     """
 
     source: str = ""
     sha256: str = ""
     n_items: int = 0
     n_bad_rows: int = 0
+    notes: tuple[str, ...] = ()
 
 
 class ValueLog(Struct, frozen=True):
@@ -121,6 +123,7 @@ class RunLog(Struct, frozen=True, kw_only=True):
         settings: What else determines the results; JSON values.
         metrics: The askers, in order.
         judging: A sentence on the judges' answers; empty if no judge was asked.
+        cautions: What is wrong with the texts for any metric, a sentence each.
         summary: Means of a complete run.
     """
 
@@ -132,6 +135,7 @@ class RunLog(Struct, frozen=True, kw_only=True):
     settings: Mapping[str, Any] = {}
     metrics: tuple[AskerLog, ...] = ()
     judging: str = ""
+    cautions: tuple[str, ...] = ()
     summary: tuple[ResultLog, ...] = ()
 
     @property
@@ -145,9 +149,11 @@ class Log(DataLog, frozen=True):
 
     Attributes:
         settings: What else determines the results, by name; JSON values.
+        cautions: What is wrong with the texts, a sentence each.
     """
 
     settings: Mapping[str, Any] = {}
+    cautions: tuple[str, ...] = ()
 
 
 def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
@@ -156,8 +162,9 @@ def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
         kind=kind,
         status="running",
         versions=versions(),
-        data=DataLog(log.source, log.sha256, log.n_items, log.n_bad_rows),
+        data=DataLog(log.source, log.sha256, log.n_items, log.n_bad_rows, log.notes),
         settings=log.settings,
+        cautions=log.cautions,
         metrics=tuple(
             AskerLog(
                 name=one.name,

@@ -26,6 +26,9 @@ from beholder.stats.reliability import (
     within_item_spread,
 )
 
+_ALPHA = "Krippendorff alpha (interval)"
+_FEWEST_RATINGS = 2
+"""An item with one rating says nothing about agreement."""
 _KINDS: tuple[ICCKind, ...] = ("1,1", "2,1", "3,1", "2,k")
 
 
@@ -130,27 +133,49 @@ def of_panels(folder: Path) -> list[Reliability]:
 
 
 def of_ratings(items: Sequence[Item], label: str) -> Reliability:
-    """Agreement between the people whose ratings stand as a list in the judgments.
+    """Agreement between the people whose ratings are a list in the judgments.
+
+    If a rating is missing (None), only Krippendorff's alpha has a value: it needs no full table.
 
     Args:
-        items: Judged items.
+        items: Judged items, as ``data.labels.read_labels`` gives them.
         label: Name of the list; its first number is taken as the first rater's, and so on.
 
     Raises:
-        ConfigError: Fewer than two items have such a list of one common length of two or more.
+        ConfigError: Fewer than two items have such a list of one common length of two or more, or
+            the ratings are no numbers.
     """
     lists = [item.judgments[label] for item in items if isinstance(item.judgments.get(label), list)]
     n_raters = max(map(len, lists), default=0)
-    complete = [ratings for ratings in lists if len(ratings) == n_raters]
-    if n_raters < 2 or len(complete) < 2:
+    whole = [ratings for ratings in lists if len(ratings) == n_raters]
+    if n_raters < 2 or len(whole) < 2:
         raise ConfigError(
             f"fewer than two items have a list of two or more ratings under {label!r};"
             " name another label with --label, or give a run directory"
         )
-    table = np.array(complete, dtype=np.float64)
+    word = next((one for ratings in whole for one in ratings if isinstance(one, str)), None)
+    if word is not None:
+        raise ConfigError(f"the ratings under {label!r} are words such as {word!r}, not numbers")
+    rated = [
+        ratings for ratings in whole if sum(one is not None for one in ratings) >= _FEWEST_RATINGS
+    ]
+    table = np.array(rated, dtype=np.float64).reshape(len(rated), n_raters)
+    n_incomplete = int(np.isnan(table).any(axis=1).sum())
     raters = tuple(f"rater {place}" for place in range(1, n_raters + 1))
-    return Reliability(
-        label, raters, len(complete), len(lists) - len(complete), coefficients(table)
+    found = _without_full_table(table, n_incomplete) if n_incomplete else coefficients(table)
+    return Reliability(label, raters, len(rated), len(lists) - len(rated), found)
+
+
+def _without_full_table(table: Floats, n_incomplete: int) -> tuple[Coefficient, ...]:
+    """Krippendorff's alpha of a table with missing ratings; of the other names the reason."""
+    reason = (
+        f"{n_incomplete} of {len(table)} items lack a rating, and this coefficient needs them all:"
+        f" take {_ALPHA}"
+    )
+    names = (one.name for one in coefficients(np.arange(4.0).reshape(2, 2)))
+    alpha = Coefficient.of(_ALPHA, krippendorff_alpha(table, "interval"))
+    return tuple(
+        alpha if name == _ALPHA else Coefficient(name, None, reason=reason) for name in names
     )
 
 
@@ -168,7 +193,7 @@ def coefficients(table: Floats) -> tuple[Coefficient, ...]:
     spread = within_item_spread(table)
     return (
         *(Coefficient.of(f"ICC({kind})", icc(table, kind)) for kind in _KINDS),
-        Coefficient.of("Krippendorff alpha (interval)", krippendorff_alpha(table, "interval")),
+        Coefficient.of(_ALPHA, krippendorff_alpha(table, "interval")),
         Coefficient.of("Cronbach alpha", cronbach_alpha(table)),
         Coefficient.of("Kendall W", kendall_w(table)),
         Coefficient.of("mean pairwise Spearman", mean_pairwise_correlation(table, "spearman")),

@@ -15,8 +15,10 @@ import numpy as np
 
 from beholder.data import read_items
 from beholder.data.folders import folder_of
+from beholder.data.notes import RowNotes
+from beholder.data.prepare import RESIDUE_RULES, Cleaning, Preparation
 from beholder.data.read import good_rows
-from beholder.errors import ConfigError, DataError
+from beholder.errors import BadRowError, ConfigError, DataError
 from beholder.grouping import by_key
 from beholder.metrics import Metric, fitting
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
@@ -44,6 +46,7 @@ class ScoreConfig:
         judging: How judges are asked.
         work: How much at once, what is kept, what may be spent.
         until: When to stop early; None scores everything.
+        clean: What is removed from texts before they are scored.
     """
 
     data: str
@@ -53,6 +56,7 @@ class ScoreConfig:
     judging: JudgeOptions = field(default_factory=JudgeOptions)
     work: WorkOptions = field(default_factory=WorkOptions)
     until: Until | None = None
+    clean: Cleaning = "none"
 
     @property
     def folder(self) -> Path:
@@ -69,12 +73,14 @@ class ScoreConfig:
     def input(self) -> Input | None:
         """The data file; None where the data are none."""
         path = Path(self.data)
-        return Input(path, self.rows) if path.is_file() else None
+        how = () if self.clean == "none" else (self.clean,)
+        return Input(path, self.rows, how) if path.is_file() else None
 
     @property
     def means(self) -> RunContext:
         """With what the run works."""
-        return RunContext(self.judging, self.work, self.folder)
+        texts = "" if self.clean == "none" else RESIDUE_RULES
+        return RunContext(self.judging, self.work, self.folder, texts)
 
 
 def run_scores(
@@ -105,19 +111,34 @@ def run_scores(
         config.out, SCORES, means=config.means, askers=metrics, progress=progress, engine=engine
     ) as session:
         bad: list[DataError] = []
-        n, digest = session.ingest_file(
-            ITEM, config.input if given is None else None, read(config, bad, given), bad
-        )
+        notes, texts = RowNotes(), Preparation(config.clean)
+        rows = read(config, bad, given, notes, texts)
+        n, digest = session.ingest_file(ITEM, config.input if given is None else None, rows, bad)
+        noted = session.keep_notes(digest, tuple(notes.lines()) if notes.n_rows else None)
+        _keep_counts(session.store, texts, digest)
         for metric in metrics:
             session.add(metric, ITEM, n)
         settings = {"limit": config.rows.limit, "skip_bad_rows": config.rows.skip_bad_rows}
-        if session.begin(manifest.Log(config.data, digest, n, len(bad), settings)):
+        log = manifest.Log(config.data, digest, n, len(bad), noted, settings, texts.cautions())
+        if session.begin(log):
             if config.until is None:
                 session.map(*session.asked)
             else:
                 score_until(session, config.until)
             session.close()
     return bad
+
+
+_COUNTS = "texts"
+
+
+def _keep_counts(store: Store, texts: Preparation, digest: str) -> None:
+    """Store what was counted, or take what was stored when these items were read."""
+    counts = store.state(_COUNTS, digest, dict)
+    if texts.is_empty:
+        texts.restore(counts or {})
+    elif counts is None:
+        store.add_state(_COUNTS, digest, {side: dict(c) for side, c in texts.counts.items()})
 
 
 def fitting_metric(data: str, rows: DataOptions, *, judge: bool) -> tuple[str, str]:
@@ -162,25 +183,57 @@ def _checked(metrics: tuple[Metric[Any], ...]) -> tuple[Metric[Any], ...]:
 
 
 def read(
-    config: ScoreConfig, bad: list[DataError], rows: Iterable[Item | DataError] | None = None
+    config: ScoreConfig,
+    bad: list[DataError],
+    rows: Iterable[Item | DataError] | None = None,
+    notes: RowNotes | None = None,
+    texts: Preparation | None = None,
 ) -> Iterator[Item]:
-    """The items of a run; the rows that are left out are added to ``bad``.
+    """The items of a run, prepared.
+
+    Args:
+        config: The run.
+        bad: Receives the rows that are left out.
+        rows: Items from Python instead of ``config.data``.
+        notes: Counts what is odd about rows.
+        texts: Prepares the texts, and counts what is wrong with them.
 
     Raises:
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    with _source(config.data, config.rows) if rows is None else nullcontext(rows) as source:
-        yield from good_rows(source, config.rows, bad, name=config.data)
+    opened = _source(config.data, config.rows, notes) if rows is None else nullcontext(rows)
+    with opened as source:
+        checked = _check_rows(source, config.metrics, config.data)
+        for item in good_rows(checked, config.rows, bad, name=config.data):
+            if notes is not None:
+                notes.add(item)
+            yield from (texts or Preparation(config.clean)).prepare([item])
+
+
+def _check_rows(
+    rows: Iterable[Item | DataError], metrics: Sequence[Metric[Any]], name: str
+) -> Iterator[Item | DataError]:
+    """The rows; one with fields that a metric cannot read becomes an error that names them."""
+    for number, row in enumerate(rows, start=1):
+        try:
+            if isinstance(row, Item):
+                for metric in metrics:
+                    metric.check_row(row)
+            yield row
+        except BadRowError as error:
+            yield DataError(name, str(error), line=number)
 
 
 @contextmanager
-def _source(data: str, rows: DataOptions) -> Iterator[Iterable[Item | DataError]]:
+def _source(
+    data: str, rows: DataOptions, notes: RowNotes | None = None
+) -> Iterator[Iterable[Item | DataError]]:
     if manifest.is_run(Path(data)):
         manifest.check_kind(Path(data), SCORES)
         with Store.read(Path(data)) as other:
             yield (item for _, item in other.items())
     else:
-        yield read_items(data, rows)
+        yield read_items(data, rows, notes=notes)
 
 
 FIRST, GROWTH = 40, 1.25

@@ -30,7 +30,6 @@ from beholder.metrics.asker import Asker, Outcome
 from beholder.metrics.tools import check_taken
 from beholder.options import JudgeOptions, WorkOptions
 from beholder.records import MetricResult
-from beholder.releases import EARLIER, written_by
 from beholder.run import manifest
 from beholder.run.answers import run_answers, run_judging
 from beholder.run.codec import Encoded
@@ -44,6 +43,8 @@ from beholder.threads import one_blas_thread
 
 S = TypeVar("S")
 
+_NOTES = "notes"
+"""Key in the store of what was noted about data."""
 CONCURRENCY = 64
 """Default number of subjects that wait for remote tools at once."""
 
@@ -102,11 +103,13 @@ class RunContext:
         judging: How judges are asked.
         work: How much at once, what is kept, what may be spent.
         folder: What the subjects' pictures are relative to.
+        texts: How texts were changed before they are scored; empty if they were not.
     """
 
     judging: JudgeOptions = field(default_factory=JudgeOptions)
     work: WorkOptions = field(default_factory=WorkOptions)
     folder: Path = field(default_factory=Path)
+    texts: str = ""
 
     def check(self, askers: Collection[Asker[Any]]) -> None:
         """Refuse options that no tool of the askers takes, and repeats of what cannot be merged.
@@ -123,12 +126,21 @@ class RunContext:
 
     def tools(self, answers: AnswerStore | None = None, budget: Budget | None = None) -> Tools:
         """Tools without a store, as worker processes make them."""
-        return Tools(None, self.judging.for_tools(), answers, budget, folder=self.folder)
+        return self._tools(answers=answers, budget=budget)
 
     def counting(self, tally: Tally, answers: AnswerStore | None = None) -> Tools:
         """Tools whose judges are not asked but counted; answers that are stored are taken."""
-        options = self.judging.for_tools()
-        return Tools(options=options, answers=answers, tally=tally, folder=self.folder)
+        return self._tools(answers=answers, tally=tally)
+
+    def storing(
+        self, store: Store, answers: AnswerStore | None = None, budget: Budget | None = None
+    ) -> Tools:
+        """Tools that keep vectors in a store."""
+        return self._tools(vectors=store, answers=answers, budget=budget)
+
+    def _tools(self, **options: Any) -> Tools:
+        judging = self.judging.for_tools()
+        return Tools(options=judging, folder=self.folder, texts=self.texts, **options)
 
 
 Done: TypeAlias = Callable[[int, int], None]
@@ -242,7 +254,7 @@ class Session:
                         recalled=progress.recalled,
                     )
                 )
-            tools = Tools(store, means.judging.for_tools(), answers, budget, folder=means.folder)
+            tools = means.storing(store, answers, budget)
             session = cls(kind, store, tools, means, progress)
             session._engine, session.answers = working, answers
             for asker in asking:
@@ -292,6 +304,19 @@ class Session:
             self.store.tables.add_input(key, *taken)
         return taken
 
+    def keep_notes(self, data: str, notes: Sequence[str] | None) -> tuple[str, ...]:
+        """Store what was noted about data while they were read, or return what was stored.
+
+        Args:
+            data: Hash of the data.
+            notes: A sentence each; None if the data were not read again.
+        """
+        if notes is None:
+            stored = self.store.state(_NOTES, data, lambda state: tuple(state["notes"]))
+            return stored or ()
+        self.store.add_state(_NOTES, data, {"notes": list(notes)})
+        return tuple(notes)
+
     def add(
         self,
         asker: Asker[S],
@@ -316,22 +341,11 @@ class Session:
         """
         prepared = self._prepared(asker, kind, n)
         signature = prepared.signature(prepared.identities(self.tools))
-        made = self.store.signature(prepared.name)
-        if made not in (None, signature) and made in self._earlier(prepared):
-            self.store.tables.renew_signature(prepared.name, signature)
         self.store.add_asker(prepared.name, kind, prepared.config(), signature, renew=renew)
         self.asked.append(
             ScheduledAsker(prepared, kind, n, signature, n if jobs is None else jobs, renew)
         )
         return self.asked[-1]
-
-    def _earlier(self, asker: Asker[Any]) -> set[str]:
-        """The asker's signature as earlier releases wrote it, if it means the same."""
-        found = set()
-        for release in EARLIER:
-            with written_by(release):
-                found.add(asker.signature(asker.identities(self.tools)))
-        return found
 
     def _prepared(self, asker: Asker[S], kind: SubjectKind[S], n: int) -> Asker[S]:
         """The asker, knowing what it must of the data: as it was found before, or found now."""

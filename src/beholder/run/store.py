@@ -203,10 +203,6 @@ class Store:
         elif made[name] != signature:
             raise RunError(_made_otherwise(self.folder, name, made[name], signature))
 
-    def signature(self, name: str) -> str | None:
-        """How the outcomes of an asker were made; None where the run has none of that name."""
-        return next((one.signature for one in self.tables.askers() if one.name == name), None)
-
     def askers(self) -> list[StoredAsker]:
         """The askers of the run, in the order they were added."""
         return self.tables.askers()
@@ -329,7 +325,7 @@ class Store:
     def failures(self, asker: str, at: int | None = None) -> Iterator[tuple[int, ItemFailure]]:
         """Failures of an asker, in order; of all subjects, or of one."""
         for position, error, message, transient, detail in self.tables.failures(asker, MOST, at):
-            found = codec.decode_detail(detail) if detail else {}  # format 1 kept none
+            found = codec.decode_detail(detail)
             yield position, ItemFailure(error, message, bool(transient), found)
 
     def signatures(self, asker: str) -> list[str]:
@@ -391,6 +387,8 @@ def _made_otherwise(folder: Path, name: str, made: str, now: str) -> str:
             f" numbers may differ ({'; '.join(changes)})"
         )
         finish = f" To finish this run, install beholder {was.get(VERSION)}."
+    elif was.get("code") != will.get("code"):
+        finish = " Part code is a digest of the code and data that compute it; they changed since."
     return (
         f"{folder} holds scores of {name} made {how}; scores made in two ways are not mixed. To"
         " score again, choose another run directory with -o: answers that are in the cache are not"

@@ -59,6 +59,15 @@ class _Cursor(sqlite3.Cursor):
             raise
 
 
+def _is_of(error: Exception, connection: sqlite3.Connection) -> bool:
+    """Return whether an error within a block is one of this store.
+
+    Work that is done while the store is open reads other files, which may not be UTF-8 either.
+    """
+    unmarked = connection if isinstance(error, sqlite3.Error) else None
+    return getattr(error, "connection", unmarked) is connection
+
+
 class _StoreConnection(PatientConnection):
     cursors = _Cursor
 
@@ -73,18 +82,14 @@ def to_write(folder: Path) -> Iterator[sqlite3.Connection]:
     with locked(folder):
         connection = _connect(folder, "mode=rwc")
         try:
-            if _version(connection, folder) == 1:
-                raise RunError(
-                    f"{folder} holds a run of format 1, which is read (report, compare) but not"
-                    " resumed; choose another run directory with -o"
-                )
+            _version(connection, folder)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.executescript(_sql("store.sql"))
             connection.execute(f"PRAGMA user_version = {FORMAT}")
             yield connection
         except _DAMAGE as error:
-            if getattr(error, "connection", connection) is not connection:
+            if not _is_of(error, connection):
                 raise
             raise _unusable(folder, error) from error
         finally:
@@ -108,12 +113,10 @@ def to_read(folder: Path) -> Iterator[sqlite3.Connection]:
                 f"{folder} holds answers of judges but no outcomes; run the same command again"
                 " to finish it"
             )
-        if version == 1:
-            connection.executescript(_sql("format_1.sql"))  # it held items and metrics only
         connection.execute("PRAGMA query_only = ON")
         yield connection
     except _DAMAGE as error:
-        if getattr(error, "connection", connection) is not connection:
+        if not _is_of(error, connection):
             raise
         raise _unusable(folder, error) from error
     finally:
@@ -223,10 +226,10 @@ def _version(connection: sqlite3.Connection, folder: Path) -> int:
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     except sqlite3.DatabaseError as error:
         raise _unusable(folder, error) from error
-    if not 0 <= version <= FORMAT:
+    if version not in (0, FORMAT):  # 0: nothing was written yet
         raise RunError(
-            f"{folder / FILE_NAME} has store format {version}, this beholder reads up to {FORMAT};"
-            " use the version that made it"
+            f"{folder / FILE_NAME} has store format {version}, expected {FORMAT}; use the version"
+            " of beholder that made it"
         )
     return version
 

@@ -22,7 +22,7 @@ from beholder.records import Estimate, MetricResult
 from beholder.run.store import Store
 from beholder.run.subjects import ScheduledAsker
 from beholder.stats.bootstrap import percentile_interval, sum_replicates
-from beholder.stats.checks import Floats, Ints, cluster_codes, cluster_sums
+from beholder.stats.checks import Ints, cluster_codes, cluster_rows
 
 
 @dataclass(frozen=True)
@@ -152,31 +152,14 @@ def corpus_estimates(
         clusters: What each item describes; whole clusters are resampled.
     """
     codes = cluster_codes(clusters, len(statistics))
-    sums = np.stack([cluster_sums(codes, column) for column in statistics.T], axis=1)
+    sums = cluster_rows(codes, statistics)
     values = metric.corpus(sums.sum(axis=0))
     if len(sums) < 2:
         return {name: Estimate(value, None, len(statistics)) for name, value in values.items()}
-    replicates = sum_replicates(
-        sums,
-        lambda: _influence(metric, sums),
-        n_resamples=N_RESAMPLES,
-        rng=np.random.default_rng(SEED),
-    )
+    replicates = sum_replicates(sums, n_resamples=N_RESAMPLES, seed=SEED)
     resampled = [metric.corpus(replicate) for replicate in replicates]
     estimates = {}
     for name, value in values.items():
         drawn = np.array([found[name] for found in resampled if name in found])
         estimates[name] = Estimate(value, percentile_interval(drawn, 0.95), len(statistics))
     return estimates
-
-
-def _influence(metric: Asker[Any], sums: Floats) -> Floats:
-    """What each cluster moves the first value of the whole set by, to first order."""
-    total = sums.sum(axis=0)
-    name = metric.corpus_values[0].name
-    value = metric.corpus(total).get(name, 0.0)
-    steps = np.maximum(1.0, 1e-4 * np.abs(total))  # statistics may be whole numbers
-    moved = [metric.corpus(total + step).get(name, value) for step in np.diag(steps)]
-    slopes: Floats = (np.array(moved) - value) / steps
-    moves: Floats = sums @ slopes
-    return moves

@@ -17,7 +17,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -209,14 +209,6 @@ class ParquetTables:
         """See ``SqliteTables``."""
         said = _read_parts(self._run)
         said.askers.append(asker)
-        _write_parts(self._run, said)
-
-    def renew_signature(self, asker: str, signature: str) -> None:
-        """See ``SqliteTables``; written parts keep their signatures."""
-        said = _read_parts(self._run)
-        said.askers = [
-            replace(one, signature=signature) if one.name == asker else one for one in said.askers
-        ]
         _write_parts(self._run, said)
 
     def forget(self, asker: str) -> None:

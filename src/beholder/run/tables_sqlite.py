@@ -113,15 +113,6 @@ class SqliteTables:
         row = (asker.name, asker.kind, config, asker.signature)
         self._db.execute("INSERT INTO askers VALUES (?, ?, ?, ?)", row)
 
-    def renew_signature(self, asker: str, signature: str) -> None:
-        """State the signature of an asker and of its scores in another way."""
-        with self.transaction():
-            for table, column in (("scores", "asker"), ("askers", "name")):
-                self._db.execute(
-                    f"UPDATE {table} SET signature = ? WHERE {column} = ?",  # noqa: S608  # the names are ours
-                    (signature, asker),
-                )
-
     def forget(self, asker: str) -> None:
         """Remove an asker with its outcomes."""
         with self.transaction():

@@ -65,6 +65,6 @@ def bootstrapped(
     value = statistic(items) if n_items else None
     if value is None:
         return Agreement(method, None, None, n_items, n_raters, None, undefined)
-    interval = cluster_bootstrap(statistic, codes, centre=value, **options)
+    interval = cluster_bootstrap(statistic, codes, **options)
     reason = None if interval else "too few items vary for a bootstrap interval"
     return Agreement(method, value, interval, n_items, n_raters, p_value, reason)

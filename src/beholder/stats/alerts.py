@@ -21,6 +21,7 @@ from beholder.stats.checks import (
     n_clusters,
     resampling,
 )
+from beholder.stats.ranks import round_values
 
 Macro: TypeAlias = Literal["classes", "documents"]
 _FEW = "too few documents have marks for a bootstrap interval"
@@ -220,7 +221,7 @@ def documents(
     at_least(len(scores), 1, "the number of documents")
     if len(scores) != len(labels):
         raise ConfigError(f"expected as many documents, got {len(scores)} and {len(labels)}")
-    s = [np.asarray(x, dtype=np.float64) for x in scores]
+    s = [round_values(x) for x in scores]
     g = [np.asarray(x) for x in labels]
     for i, (x, y) in enumerate(zip(s, g, strict=True)):
         if x.ndim != 1 or x.shape != y.shape:

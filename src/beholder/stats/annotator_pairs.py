@@ -12,9 +12,9 @@ from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
-import scipy
 
 from beholder.stats.correlation import coefficient
+from beholder.stats.ranks import mean_ranks
 
 Ranking: TypeAlias = Sequence[float]
 
@@ -43,7 +43,7 @@ class AnnotatorPair:
 def ranks_of(scores: Sequence[float], *, higher_is_better: bool) -> tuple[float, ...]:
     """Ranks of scores, 1 = best; equal scores share the average of their ranks."""
     signed = np.asarray(scores, dtype=np.float64) * (-1.0 if higher_is_better else 1.0)
-    return tuple(float(rank) for rank in scipy.stats.rankdata(signed))
+    return tuple(mean_ranks(signed).tolist())
 
 
 def rank_correlation(a: Ranking, b: Ranking) -> float | None:

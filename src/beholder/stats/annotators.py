@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
 from beholder.stats.checks import Floats, cluster_codes, cluster_sums, matrix
+from beholder.stats.ranks import round_values
 
 EPSILONS = {"experts": 0.2, "trained": 0.15, "crowd": 0.1}
 """By how much a judge may be worse than a person, as labels of such people cost."""
@@ -69,8 +70,8 @@ def alternative_annotator(
 
     Source: Calderon et al. 2025 (arXiv 2501.10970).
     """
-    given = matrix(people, "people", missing=True).T
-    answers = matrix(np.reshape(judge, (-1, 1)), "judge", missing=True)[:, 0]
+    given = round_values(matrix(people, "people", missing=True)).T
+    answers = round_values(matrix(np.reshape(judge, (-1, 1)), "judge", missing=True)[:, 0])
     if given.shape[1] != len(answers):
         raise ConfigError(f"people label {given.shape[1]} items, the judge {len(answers)}")
     codes = cluster_codes(clusters, len(answers))

@@ -1,14 +1,15 @@
 """Seeded percentile bootstrap, and the sign-flip test of paired samples.
 
-Many values are resampled in *blocks*: sorted, cut into about a thousand runs, and how often each
-run is drawn is one multinomial. Within a run the values are nearly equal; what they still differ
-by enters as one normal draw with the exact variance. The outermost values stay runs of their own:
-a single far value does not behave normally. Cost and memory then no longer grow with n times the
-number of resamples, and a million values take a fraction of a second.
+One scheme serves every interval. What is drawn is a unit: a source (a picture, a video) with all of
+its values, or a value that has no source. Up to 4,096 units all are drawn anew; of more, each
+resample draws 4,096 (the m-out-of-n bootstrap) and its deviation from the whole is scaled by
+``sqrt(4096 / n)``, so that cost does not grow with n. Units are put in the order of their labels
+first: rows in another order give the same interval.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,10 +29,10 @@ from beholder.stats.checks import (
     same_length,
     vector,
 )
+from beholder.stats.ranks import subtract
 
-PLAIN_UP_TO = 4096
-_EDGE = 256
-_INNER = 512
+MOST_DRAWN = 4096
+"""Units of a resample at most."""
 _EXACT_UP_TO = 13  # 2**13 sign patterns are fewer than the usual number of random ones
 _TIE = 1.0 - 1e-12  # a flip equal to the observed sum may differ in the last digits
 _CHUNK_CELLS = 1 << 20  # cells of working memory: 8 MB per float64 array
@@ -47,10 +48,7 @@ def mean_interval(
 ) -> Estimate:
     """Mean with a percentile bootstrap interval.
 
-    Up to 4096 units (values, or clusters of them) are resampled one by one. More are resampled in
-    blocks of sorted values (see the module): the bootstrap mean and variance stay exact given the
-    blocks, and the interval differs from the plain one by less than its Monte Carlo error. The
-    result depends on the arguments alone, not on threads.
+    The result depends on the arguments alone, not on threads nor on the order of rows.
 
     Args:
         values: (n,) finite numbers in any unit.
@@ -70,17 +68,20 @@ def mean_interval(
     x = vector(values, "values")
     resampling(n_resamples, level)
     at_least(len(x), 1, "the number of values to take a mean of")
-    constant = x.min() == x.max()
-    mean = float(x[0] if constant else x.mean())  # a rounded sum of equal values can be off
     codes = cluster_codes(clusters, len(x))
+    order = np.argsort(x) if clusters is None else np.lexsort((x, codes))
+    x, codes = x[order], codes if clusters is None else codes[order]
+    constant = x.min() == x.max()
+    # A rounded sum of equal values can be off, and so can one of values in another order.
+    mean = float(x[0]) if constant else math.fsum(x.tolist()) / len(x)
     sizes = np.bincount(codes).astype(np.float64)
     if len(sizes) < 2:
         return Estimate(mean, None, len(x))
     if constant:
         return Estimate(mean, Interval(mean, mean, level), len(x))
-    sums = cluster_sums(codes, x)
-    replicates = _ratio_replicates(sums, sizes, n_resamples, np.random.default_rng(seed))
-    return Estimate(mean, percentile_interval(replicates, level), len(x))
+    sums = np.stack([cluster_sums(codes, x), sizes], axis=1)
+    replicates = sum_replicates(sums, n_resamples=n_resamples, seed=seed)
+    return Estimate(mean, percentile_interval(replicates[:, 0] / replicates[:, 1], level), len(x))
 
 
 def percentile_interval(replicates: Floats, level: float) -> Interval:
@@ -90,83 +91,45 @@ def percentile_interval(replicates: Floats, level: float) -> Interval:
     return Interval(float(low), float(high), level)
 
 
-def _blocks(key: Floats) -> tuple[Ints, Ints, Ints]:
-    """Order that sorts more than ``PLAIN_UP_TO`` keys; each block's start in it, and its size."""
-    order = np.argsort(key, kind="stable")
-    edges = np.arange(_EDGE)
-    inner = np.linspace(_EDGE, len(key) - _EDGE, _INNER, endpoint=False).astype(np.int64)
-    starts = np.concatenate([edges, inner, len(key) - _EDGE + edges])
-    return order, starts, np.diff(np.append(starts, len(key)))
+def draw_units(
+    n: int, size: int, *, n_resamples: int, seed: int | Sequence[int], width: int = 1
+) -> Iterator[Ints]:
+    """The units of all resamples: arrays (resamples, size) of indices below n, one after another.
 
-
-def _ratio_replicates(
-    sums: Floats, sizes: Floats, n_resamples: int, rng: np.random.Generator
-) -> Floats:
-    """Bootstrap replicates of sum(sums) / sum(sizes) over units, shape (n_resamples,)."""
-    n = len(sums)
-    if n <= PLAIN_UP_TO:
-        draws = (rng.integers(0, n, size=(rows, n)) for rows in _chunks(n_resamples, n))
-        return np.concatenate([sums[d].sum(axis=1) / sizes[d].sum(axis=1) for d in draws])
-    # A unit moves the ratio by sums - ratio * sizes, to first order: sort by that.
-    influence = sums - sums.sum() / sizes.sum() * sizes
-    order, starts, counts = _blocks(influence)
-    mean_sum, mean_size, mean_influence = (
-        np.add.reduceat(v[order], starts) / counts for v in (sums, sizes, influence)
-    )
-    spread = np.add.reduceat((influence[order] - np.repeat(mean_influence, counts)) ** 2, starts)
-    variance = spread / counts
-    parts = []
-    for size in _chunks(n_resamples, len(starts)):
-        drawn = rng.multinomial(n, counts / n, size=size).astype(np.float64)
-        noise = rng.standard_normal(size) * np.sqrt((drawn * variance).sum(axis=1))
-        parts.append(((drawn * mean_sum).sum(axis=1) + noise) / (drawn * mean_size).sum(axis=1))
-    return np.concatenate(parts)
+    Args:
+        n: Units that there are.
+        size: Units of a resample.
+        n_resamples: Bootstrap resamples.
+        seed: Seed of the draws.
+        width: Numbers of each unit that a caller gathers, by which an array has fewer rows.
+    """
+    rng = np.random.default_rng(seed)
+    step = max(1, _CHUNK_CELLS // (size * width))
+    for start in range(0, n_resamples, step):
+        yield rng.integers(0, n, size=(min(step, n_resamples - start), size))
 
 
 def sum_replicates(
-    sums: Floats,
-    influence: Callable[[], Floats],
-    *,
-    n_resamples: int,
-    rng: np.random.Generator,
+    sums: Floats, *, n_resamples: int = 1000, seed: int | Sequence[int] = 12345
 ) -> Floats:
-    """Bootstrap replicates of the sum of rows over units: for what is made of summed counts.
-
-    Up to ``PLAIN_UP_TO`` units are resampled one by one, more in blocks (see the module): mean and
-    covariance of the sums stay exact given the blocks.
+    """Bootstrap replicates of the sum of rows over units: for what is computed from summed counts.
 
     Args:
-        sums: (n, k), a row per unit.
-        influence: Gives, (n,), what units with nearly equal values are put together by: how far
-            each moves what is made of the sums.
+        sums: (n, k), a row per unit, in an order that the order of rows does not change.
         n_resamples: Bootstrap resamples.
-        rng: Draws them.
+        seed: Seed of the resampling.
 
     Returns:
         (n_resamples, k) sums, each within what n units can add up to.
     """
     n, k = sums.shape
-    if n <= PLAIN_UP_TO:
-        chances = np.full(n, 1 / n)
-        return np.stack([rng.multinomial(n, chances) @ sums for _ in range(n_resamples)])
-    order, starts, counts = _blocks(influence())
-    means = np.add.reduceat(sums[order], starts) / counts[:, None]
-    covariances = np.zeros((len(starts), k, k))
-    for block in np.flatnonzero(counts > 1):
-        rows = sums[order[starts[block] : starts[block] + counts[block]]] - means[block]
-        covariances[block] = rows.T @ rows / counts[block]
-    drawn = rng.multinomial(n, counts / n, size=n_resamples).astype(np.float64)
-    spread = (drawn @ covariances.reshape(len(starts), -1)).reshape(n_resamples, k, k)
-    variances, axes = np.linalg.eigh(spread)
-    noise = rng.standard_normal((n_resamples, k)) * np.sqrt(np.maximum(variances, 0.0))
-    found = drawn @ means + (axes @ noise[:, :, None])[:, :, 0]
-    return np.asarray(np.clip(found, n * sums.min(axis=0), n * sums.max(axis=0)))
-
-
-def _chunks(n_resamples: int, width: int) -> Iterator[int]:
-    step = max(1, _CHUNK_CELLS // width)
-    for start in range(0, n_resamples, step):
-        yield min(step, n_resamples - start)
+    size = min(n, MOST_DRAWN)
+    chunks = draw_units(n, size, n_resamples=n_resamples, seed=seed, width=k)
+    drawn = np.concatenate([sums[units].sum(axis=1) for units in chunks])
+    if size == n:
+        return drawn
+    total = sums.sum(axis=0)
+    return np.asarray(total + np.sqrt(size / n) * (n / size * drawn - total))
 
 
 def cluster_bootstrap(
@@ -176,7 +139,6 @@ def cluster_bootstrap(
     n_resamples: int = 1000,
     level: float = 0.95,
     seed: int = 12345,
-    centre: float | None = None,
 ) -> Interval | None:
     """Percentile interval of any statistic of resampled rows.
 
@@ -186,20 +148,19 @@ def cluster_bootstrap(
         n_resamples: Bootstrap resamples.
         level: Confidence level.
         seed: Seed of the resampling.
-        centre: The statistic on all rows, for an m-out-of-n bootstrap of many clusters: each
-            resample draws ``PLAIN_UP_TO`` of them and its deviation from the centre is scaled by
-            ``sqrt(PLAIN_UP_TO / n_clusters)``. None resamples all clusters whatever their number.
 
     Returns:
         The interval over the resamples with a value, or None with fewer than two clusters or when
         fewer than nine in ten resamples have a value: an interval over the rest would be biased.
     """
-    size = n_clusters(codes)
-    if centre is not None:
-        size = min(size, PLAIN_UP_TO)
+    n = n_clusters(codes)
+    size = min(n, MOST_DRAWN)
     drawn = cluster_replicates(statistic, codes, size, n_resamples=n_resamples, seed=seed)
-    if centre is not None and size < n_clusters(codes):
-        scale = np.sqrt(size / n_clusters(codes))
+    if size < n:
+        centre = statistic(np.arange(len(codes)))
+        if centre is None:
+            return None
+        scale = np.sqrt(size / n)
         drawn = [None if one is None else centre + scale * (one - centre) for one in drawn]
     return replicate_interval(drawn, level)
 
@@ -224,14 +185,14 @@ def cluster_replicates(
     n = n_clusters(codes)
     if n < 2:
         return []
-    rng = np.random.default_rng(seed)
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes)
     ends = np.cumsum(sizes)
-    draws = (rng.integers(0, n, size=size or n) for _ in range(n_resamples))
+    chunks = draw_units(n, size or n, n_resamples=n_resamples, seed=seed)
+    units = (row for chunk in chunks for row in chunk)
     if n == len(codes):
-        return [statistic(order[draw]) for draw in draws]
-    return [statistic(order[_runs(ends[draw], sizes[draw])]) for draw in draws]
+        return [statistic(order[drawn]) for drawn in units]
+    return [statistic(order[_runs(ends[drawn], sizes[drawn])]) for drawn in units]
 
 
 def replicate_interval(replicates: Sequence[float | None], level: float = 0.95) -> Interval | None:
@@ -283,8 +244,8 @@ def paired_difference(
     The null hypothesis is that each unit's difference is as likely to be negative as positive. Up
     to 13 units all sign patterns are enumerated (smallest p: ``2 / 2**n``); beyond, ``n_resamples``
     random patterns are drawn and the observed one counted among them (smallest p:
-    ``1 / (n_resamples + 1)``). Beyond 4096 units, flips are drawn per block of similar
-    differences, as in :mod:`beholder.stats.bootstrap`.
+    ``1 / (n_resamples + 1)``). Beyond 4096 units, the 4096 largest differences are flipped, and the
+    sum of the flipped rest is drawn from the normal distribution that it has.
 
     Args:
         a: (n,) scores of the first system or metric.
@@ -303,7 +264,7 @@ def paired_difference(
     first, second = vector(a, "a"), vector(b, "b")
     n = same_length(a=first, b=second)
     at_least(n, 1, "the number of pairs")
-    difference = first - second
+    difference = subtract(first, second)
     estimate = mean_interval(
         difference, clusters=clusters, n_resamples=n_resamples, level=level, seed=seed
     )
@@ -324,18 +285,15 @@ def _exact_p(sums: Floats) -> float:
 
 def _random_p(sums: Floats, n_resamples: int, seed: int) -> float:
     rng = np.random.default_rng([seed, 1])  # independent of the bootstrap's draws
-    size = np.abs(sums)
-    if len(size) <= PLAIN_UP_TO:
-        counts, centre, spread = np.ones(len(size), np.int64), size, np.zeros(len(size))
-    else:
-        order, starts, counts = _blocks(size)
-        centre = np.add.reduceat(size[order], starts) / counts
-        spread = np.add.reduceat((size[order] - np.repeat(centre, counts)) ** 2, starts)
-    residual = float(np.sqrt(spread.sum()))
+    sizes = np.sort(np.abs(sums))[::-1]
+    flipped_one_by_one, rest = sizes[:MOST_DRAWN], sizes[MOST_DRAWN:]
+    residual = float(np.sqrt((rest**2).sum()))
     observed = abs(float(sums.sum())) * _TIE
     as_extreme = 1
-    for rows in _chunks(n_resamples, len(counts)):
-        signs = 2.0 * rng.binomial(counts, 0.5, size=(rows, len(counts))) - counts
-        flipped = (signs * centre).sum(axis=1) + residual * rng.standard_normal(rows)
+    step = max(1, _CHUNK_CELLS // len(flipped_one_by_one))
+    for start in range(0, n_resamples, step):
+        rows = min(step, n_resamples - start)
+        signs = 2.0 * rng.integers(0, 2, size=(rows, len(flipped_one_by_one))) - 1.0
+        flipped = signs @ flipped_one_by_one + residual * rng.standard_normal(rows)
         as_extreme += int(np.count_nonzero(np.abs(flipped) >= observed))
     return as_extreme / (n_resamples + 1)

@@ -83,7 +83,9 @@ def at_least(n: int, least: int, name: str) -> None:
 
 
 def cluster_codes(clusters: Sequence[Any] | NDArray[Any] | None, n: int) -> Ints:
-    """Cluster index 0..C-1 per value, in order of first appearance; each its own when None.
+    """Cluster index 0..C-1 per value, in the order of the labels; each its own when None.
+
+    The order of rows does not matter: what is resampled by index is resampled by label.
 
     Raises:
         ConfigError: Not one label per value.
@@ -93,8 +95,13 @@ def cluster_codes(clusters: Sequence[Any] | NDArray[Any] | None, n: int) -> Ints
     labels = clusters.tolist() if isinstance(clusters, np.ndarray) else list(clusters)
     if len(labels) != n:
         raise ConfigError(f"clusters: expected one label per value ({n}), got {len(labels)}")
-    seen: dict[Any, int] = {}
-    return np.fromiter((seen.setdefault(label, len(seen)) for label in labels), np.int64, n)
+    distinct = list(dict.fromkeys(labels))
+    try:
+        distinct.sort(key=lambda label: (type(label).__name__, label))
+    except TypeError:  # such as pairs of a text and None
+        distinct.sort(key=repr)
+    codes = {label: code for code, label in enumerate(distinct)}
+    return np.fromiter((codes[label] for label in labels), np.int64, n)
 
 
 def n_clusters(codes: Ints) -> int:
@@ -105,6 +112,11 @@ def n_clusters(codes: Ints) -> int:
 def cluster_sums(codes: Ints, values: Floats) -> Floats:
     """Sum of ``values`` per cluster, shape (C,)."""
     return np.asarray(np.bincount(codes, weights=values), dtype=np.float64)
+
+
+def cluster_rows(codes: Ints, rows: Floats) -> Floats:
+    """Sums of rows, (n, k), per cluster: (C, k)."""
+    return np.stack([cluster_sums(codes, column) for column in rows.T], axis=1)
 
 
 def resampling(n_resamples: int = 1000, level: float = 0.95, seed: int = 0) -> None:

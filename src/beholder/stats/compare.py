@@ -28,6 +28,7 @@ from beholder.stats.correlation import (
     coefficient,
     on_resamples,
 )
+from beholder.stats.ranks import mean_ranks
 
 DifferenceTest: TypeAlias = Literal["permutation", "williams", "steiger"]
 
@@ -125,9 +126,7 @@ def compare_correlations(
         first, second = of_x(x[rows], z[rows]), of_y(y[rows], z[rows])
         return None if first is None or second is None else first - second
 
-    interval = cluster_bootstrap(
-        statistic, codes, n_resamples=n_resamples, level=level, seed=seed, centre=difference
-    )
+    interval = cluster_bootstrap(statistic, codes, n_resamples=n_resamples, level=level, seed=seed)
     value: float | None = None
     p: float | None
     if test == "permutation":
@@ -196,9 +195,7 @@ def _permutation_p(
     n_resamples: int,
     seed: int,
 ) -> float:
-    x, y = (
-        scipy.stats.zscore(v if kind == "pearson" else scipy.stats.rankdata(v)) for v in data[:2]
-    )
+    x, y = (scipy.stats.zscore(v if kind == "pearson" else mean_ranks(v)) for v in data[:2])
     z = data[2]
     rng = np.random.default_rng([seed, 1])  # independent of the bootstrap's draws
     as_extreme = 1

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from beholder.errors import ConfigError
 from beholder.stats.agreement import Agreement, bootstrapped
 from beholder.stats.checks import Floats, Resampling, cluster_codes, matrix
+from beholder.stats.ranks import round_values
 
 Measurement: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 _CHUNK_CELLS = 1 << 20
@@ -50,7 +51,7 @@ def krippendorff_alpha(
         known = ", ".join(_DISAGREEMENTS)
         raise ConfigError(f"measurement: expected one of {known}, got {measurement!r}")
     labels = _codes(ratings) if measurement == "nominal" else ratings
-    table = matrix(labels, "ratings", missing=True)
+    table = round_values(matrix(labels, "ratings", missing=True))
     if measurement == "ratio" and bool((table < 0).any()):
         raise ConfigError(
             f"ratings: the ratio scale has no negative values, got {np.nanmin(table)}"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import ConfigError
+from beholder.options import check_list
 from beholder.records import Interval
-from beholder.stats.checks import Floats, Ints, at_least, resampling, vector
+from beholder.stats.checks import Floats, Ints, at_least, cluster_codes, resampling, vector
 
 _DRAW_CELLS = 1 << 25  # 128 MB of 32-bit indices at most, and once more transposed
 _STEPS = 64  # gathered at once; small, to stay in the cache
@@ -107,6 +108,67 @@ def elo(
     )
 
 
+def elo_replicates(
+    first: Sequence[str],
+    second: Sequence[str],
+    outcome: ArrayLike,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    n_resamples: int = 200,
+    n_passes: int = 20,
+    seed: int = 42,
+) -> Floats:
+    """Elo ratings of resampled data, for the interval of what is computed from ratings.
+
+    In each resample whole clusters (pictures) are drawn with replacement; a rating is the median
+    over passes, in each of which n battles of these clusters are drawn and played. The same
+    clusters, numbers and seed give the same draws, whatever the outcomes.
+
+    Args:
+        first: (n,) name of the first system of each battle.
+        second: (n,) name of the second.
+        outcome: (n,) 1 where the first won, 0 where it lost, 0.5 for a tie.
+        clusters: What each battle belongs to; by default each is its own cluster.
+        n_resamples: Resamples of clusters.
+        n_passes: Passes in each; :func:`elo` takes 1000, and fewer widen the interval.
+        seed: Seed of all draws.
+
+    Returns:
+        (n_resamples, n_systems) ratings in order of first appearance; NaN for a system without a
+        battle in a resample.
+
+    Raises:
+        ConfigError: As of :func:`elo`.
+    """
+    systems, a, b, score = encode_battles(first, second, outcome)
+    n = len(score)
+    rows_by_cluster = _group_rows(cluster_codes(clusters, n))
+    rng = np.random.default_rng(seed)
+    ratings = np.empty((n_resamples, len(systems)))
+    at_once = max(1, _DRAW_CELLS // (n * n_passes))
+    for begin in range(0, n_resamples, at_once):
+        part = ratings[begin : begin + at_once]
+        draws = np.empty((len(part) * n_passes, n), dtype=np.int32)
+        for resample in range(len(part)):
+            chosen = rng.integers(len(rows_by_cluster), size=len(rows_by_cluster))
+            rows = np.concatenate([rows_by_cluster[cluster] for cluster in chosen])
+            places = slice(resample * n_passes, (resample + 1) * n_passes)
+            draws[places] = rng.choice(rows, size=(n_passes, n))
+        with np.errstate(over="ignore"):  # an expected score of 1 / (1 + infinity) is 0
+            played = _play(draws, a, b, score, (4.0, 400.0, 10.0, 1000.0))
+        passes = played.reshape(len(part), n_passes, len(systems))
+        absent = np.isnan(passes).all(axis=1, keepdims=True)
+        medians = np.nanmedian(np.where(absent, 0.0, passes), axis=1, keepdims=True)
+        part[:] = np.where(absent, np.nan, medians)[:, 0]
+    return ratings
+
+
+def _group_rows(codes: Ints) -> list[Ints]:
+    """The rows of each cluster."""
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+
+
 def encode_battles(
     first: Sequence[str], second: Sequence[str], outcome: ArrayLike
 ) -> tuple[list[str], Ints, Ints, Floats]:
@@ -116,6 +178,8 @@ def encode_battles(
         ConfigError: No battles, lists of different lengths, an outcome outside 0..1, or a system
             that meets itself.
     """
+    check_list("first", first)
+    check_list("second", second)
     score = vector(outcome, "outcome")
     n = len(score)
     at_least(n, 1, "the number of battles")

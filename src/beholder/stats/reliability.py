@@ -18,6 +18,7 @@ from beholder.stats.bootstrap import mean_interval
 from beholder.stats.checks import Floats, Ints, Resampling, matrix, resampling, vector
 from beholder.stats.correlation import CorrelationKind, coefficient
 from beholder.stats.intraclass import mean_squares
+from beholder.stats.ranks import round_values
 
 
 def cronbach_alpha(ratings: ArrayLike, *, level: float = 0.95) -> Agreement:
@@ -91,7 +92,7 @@ def _concordance(table: Floats) -> float | None:
     n, k = table.shape
     if n < 2:
         return None
-    ranks = scipy.stats.rankdata(table, axis=0)
+    ranks = scipy.stats.rankdata(round_values(table), axis=0)
     sums = ranks.sum(axis=1)
     # The sum of squared deviations of each rater's ranks is (n^3 - n - ties) / 12.
     within = float(((ranks - ranks.mean(axis=0)) ** 2).sum())

@@ -14,6 +14,7 @@ from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats.bootstrap import cluster_bootstrap
 from beholder.stats.checks import Floats, Resampling, resampling, same_length, vector
+from beholder.stats.ranks import mean_ranks, round_differences, round_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +243,7 @@ def mann_whitney(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> TestResu
     resampling(1, level)
     x, y = vector(a, "a"), vector(b, "b")
     n, m = len(x), len(y)
+    x, y = round_values(x), round_values(y)
     label = "probability of superiority"
     if min(n, m) == 0:
         reason = f"needs values in each group, got {n} and {m}"
@@ -290,7 +292,7 @@ def wilcoxon(a: ArrayLike, b: ArrayLike, **options: Unpack[Resampling]) -> TestR
     resampling(**options)
     x, y = vector(a, "a"), vector(b, "b")
     n = same_length(a=x, b=y)
-    difference = x - y
+    difference = round_differences(x, y)
     label = "rank-biserial correlation"
     estimate = _rank_biserial(difference)
     if estimate is None:
@@ -298,7 +300,7 @@ def wilcoxon(a: ArrayLike, b: ArrayLike, **options: Unpack[Resampling]) -> TestR
         return TestResult("wilcoxon", None, None, none, None, label, None, n, n, empty)
     w, p = map(float, scipy.stats.wilcoxon(difference))
     interval = cluster_bootstrap(
-        lambda rows: _rank_biserial(difference[rows]), np.arange(n), centre=estimate, **options
+        lambda rows: _rank_biserial(difference[rows]), np.arange(n), **options
     )
     reason = None if interval else "too few pairs differ for a bootstrap interval"
     return TestResult("wilcoxon", w, None, p, estimate, label, interval, n, n, reason)
@@ -308,7 +310,7 @@ def _rank_biserial(difference: Floats) -> float | None:
     kept = difference[difference != 0]
     if len(kept) == 0:
         return None
-    ranks = scipy.stats.rankdata(np.abs(kept))
+    ranks = mean_ranks(np.abs(kept))
     return float((np.sign(kept) * ranks).sum() / ranks.sum())
 
 
@@ -365,7 +367,11 @@ def significance_clusters(
     if not 0.0 < alpha < 1.0:
         raise ConfigError(f"alpha: expected a share between 0 and 1, got {alpha}")
     found: list[int | None] = [None] * len(values)
-    known = [(value, place) for place, value in enumerate(values) if value is not None]
+    known = [
+        (float(round_values(value)), place)
+        for place, value in enumerate(values)
+        if value is not None
+    ]
     rest = [place for _, place in sorted(known, key=lambda one: (-one[0], one[1]))]
     number = 0
     while rest:

@@ -28,6 +28,7 @@ from beholder.stats.checks import (
     vector,
 )
 from beholder.stats.correlation import Clusters
+from beholder.stats.ranks import round_to_scale, round_values, subtract
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def three_way_accuracy(
         ConfigError: No pairs, different lengths, a value that is not finite, or a negative
             threshold.
     """
-    labels, d = vector(gold, "gold"), vector(difference, "difference")
+    labels, d = (_rounded(v, name) for v, name in ((gold, "gold"), (difference, "difference")))
     n = same_length(gold=labels, difference=d)
     at_least(n, 1, "the number of pairs")
     if threshold is not None and not threshold >= 0:
@@ -95,9 +96,15 @@ def three_way_accuracy(
     return ThreeWay(accuracy.mean, accuracy.interval, limit, tuple(predicted.tolist()), n, ties)
 
 
+def _rounded(values: ArrayLike, name: str) -> Floats:
+    """Differences, equal where they differ only by the rounding of the numbers they are of."""
+    differences = vector(values, name)
+    return round_to_scale(differences, float(np.abs(differences).max(initial=0.0)))
+
+
 def tie_threshold(difference: Floats, n_ties: int) -> float | None:
     """The (n_ties + 1)-th smallest absolute difference; None when there are no more pairs."""
-    ordered = np.sort(np.abs(difference))
+    ordered = np.sort(np.abs(_rounded(difference, "difference")))
     return float(ordered[n_ties]) if n_ties < len(ordered) else None
 
 
@@ -105,6 +112,7 @@ def decide(difference: Floats, threshold: float | None) -> Ints:
     """1, 0 or -1 per difference; first is tested before second, None makes all ties."""
     if threshold is None:
         return np.zeros(len(difference), dtype=np.int64)
+    difference, threshold = _rounded(difference, "difference"), float(round_values(threshold))
     second = np.where(-difference >= threshold, -1, 0)
     return np.where(difference >= threshold, 1, second).astype(np.int64)
 
@@ -160,7 +168,7 @@ def tie_calibrated_accuracy(
         ConfigError: No pairs, different lengths, or a value that is not finite.
     """
     resampling(**options)
-    gold, metric = vector(gold_difference, "gold"), vector(metric_difference, "metric")
+    gold, metric = _rounded(gold_difference, "gold"), _rounded(metric_difference, "metric")
     n = same_length(gold=gold, metric=metric)
     at_least(n, 1, "the number of pairs")
     codes = cluster_codes(groups, n)
@@ -173,7 +181,7 @@ def tie_calibrated_accuracy(
         return _best(size[rows], tied[rows], ordered[rows], float(weight[rows].sum()))
 
     accuracy, threshold, plain = best(np.arange(n))
-    interval = cluster_bootstrap(lambda rows: best(rows)[0], codes, centre=accuracy, **options)
+    interval = cluster_bootstrap(lambda rows: best(rows)[0], codes, **options)
     ties = int((gold == 0).sum())
     return TieCalibrated(accuracy, interval, threshold, plain, n, ties, n_clusters(codes))
 
@@ -219,6 +227,6 @@ def pairs_within(
     order = np.argsort(codes, kind="stable")
     for rows in np.split(order, np.cumsum(np.bincount(codes))[:-1]) if len(order) else []:
         first, second = np.triu_indices(len(rows), 1)
-        differences.append(values[rows[first]] - values[rows[second]])
+        differences.append(subtract(values[rows[first]], values[rows[second]]))
         names.extend([labels[rows[0]]] * len(first))
     return np.concatenate(differences), names

@@ -114,6 +114,8 @@ class DataGroup(ItemDataGroup):
 
     map: Annotated[tuple[str, ...], Parameter(parse=False)] = ()
     references_from: Annotated[Path | None, Parameter(parse=False)] = None
+    require_all: Annotated[bool, Parameter(parse=False)] = False
+    group_references: Annotated[bool, Parameter(parse=False)] = False
     frames: Annotated[Frames | None, Parameter(parse=False)] = None
 
 

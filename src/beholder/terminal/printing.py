@@ -97,6 +97,12 @@ def tell_summary(
         say(f"summary: {markdown}")
 
 
+def say_each(lines: Iterable[object]) -> None:
+    """Print lines on stderr."""
+    for line in lines:
+        say(line)
+
+
 def say_left_out(what: Iterable[object]) -> None:
     """Report what was left out, such as wrong rows."""
     for one in what:

@@ -6,11 +6,15 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-IDENTITY = "word-frequencies.v1"
-"""Names table and formula in signatures; a change of either gets a new number."""
+from beholder.fingerprint import digest_of_modules
 
 _TABLE = Path(__file__).with_name("word_frequencies.txt")
 _A = 0.01
+
+
+def identity() -> str:
+    """Name of the table and formula in signatures, with a digest of both."""
+    return f"word-frequencies@{digest_of_modules(__name__)}"
 
 
 def weight(word: str) -> float:

@@ -35,7 +35,39 @@ _NAMES = {
     "grt": "Garo", "hne": "Chhattisgarhi", "kfy": "Kumaoni", "lus": "Mizo", "mag": "Magahi",
     "mwr": "Marwari", "nag": "Nagamese", "raj": "Rajasthani", "tcy": "Tulu", "trp": "Kokborok",
 }  # fmt: skip
-_BY_NAME = {name.lower(): name for name in _NAMES.values()}
+_CODES_BY_NAME = {name.lower(): code for code, name in reversed(_NAMES.items())} | {
+    "norwegian": "no", "bokmål": "nb", "norwegian bokmål": "nb", "nynorsk": "nn",
+    "norwegian nynorsk": "nn",
+    "bangla": "bn", "castilian": "es", "farsi": "fa", "filipino": "tl", "flemish": "nl",
+    "mandarin": "zh", "oriya": "or", "valencian": "ca",
+    "deutsch": "de", "español": "es", "français": "fr", "italiano": "it", "nederlands": "nl",
+    "polski": "pl", "português": "pt", "svenska": "sv", "русский": "ru", "हिन्दी": "hi",
+    "हिंदी": "hi", "中文": "zh", "日本語": "ja", "한국어": "ko", "العربية": "ar",
+}  # fmt: skip
+"""Codes by name in lower case: English names, other English names, and names in the language."""
+
+_SHORT_CODES = {
+    "amh": "am", "ara": "ar", "asm": "as", "aze": "az", "bel": "be", "bul": "bg", "ben": "bn",
+    "cat": "ca", "ces": "cs", "cze": "cs", "cym": "cy", "wel": "cy", "dan": "da", "deu": "de",
+    "ger": "de", "ell": "el", "gre": "el", "eng": "en", "spa": "es", "est": "et", "eus": "eu",
+    "baq": "eu", "fas": "fa", "per": "fa", "pes": "fa", "fin": "fi", "fil": "tl", "fra": "fr",
+    "fre": "fr", "gle": "ga", "glg": "gl", "guj": "gu", "hau": "ha", "heb": "he", "iw": "he",
+    "hin": "hi", "hrv": "hr", "hun": "hu", "hye": "hy", "arm": "hy", "ind": "id", "in": "id",
+    "isl": "is", "ice": "is", "ita": "it", "jpn": "ja", "kat": "ka", "geo": "ka", "kaz": "kk",
+    "khm": "km", "kan": "kn", "kor": "ko", "lao": "lo", "lit": "lt", "lav": "lv", "mal": "ml",
+    "mon": "mn", "mar": "mr", "msa": "ms", "may": "ms", "mya": "my", "bur": "my", "nob": "nb",
+    "nep": "ne", "nld": "nl", "dut": "nl", "nno": "nn", "nor": "no", "ori": "or", "ory": "or",
+    "pan": "pa", "pol": "pl", "por": "pt", "ron": "ro", "rum": "ro", "rus": "ru", "san": "sa",
+    "snd": "sd", "sin": "si", "slk": "sk", "slo": "sk", "slv": "sl", "som": "so", "sqi": "sq",
+    "alb": "sq", "srp": "sr", "swe": "sv", "swa": "sw", "tam": "ta", "tel": "te", "tha": "th",
+    "tgl": "tl", "tur": "tr", "ukr": "uk", "urd": "ur", "uzb": "uz", "vie": "vi", "yor": "yo",
+    "zho": "zh", "chi": "zh", "cmn": "zh", "zul": "zu",
+}  # fmt: skip
+"""Codes of two letters by those of three (ISO 639-2 and 639-3), and by two withdrawn ones."""
+
+_TAG = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{1,8})*")
+"""A language tag: the language, then script, region and variants."""
+_IN_BRACKETS = re.compile(r"\s*\([^()]*\)\Z")
 _WITHOUT_BLANKS = frozenset({"Burmese", "Chinese", "Japanese", "Khmer", "Lao", "Thai"})
 
 _SIGNS = {
@@ -74,14 +106,41 @@ _KEPT_LENGTH = 20_000
 """Characters of the longest text that is remembered; 4,096 of them are 80 MB."""
 
 
-def language_named(said: str) -> str | None:
+def language_code(written: str) -> str | None:
+    """Return the code of a language that is written as a name or code; None for other words.
+
+    Names may have a variety in brackets, codes may have two or three letters and be followed by
+    script, region and variants: ``German``, ``de``, ``deu``, ``de-DE`` and ``de_Latn_AT`` are all
+    ``de``.
+    """
+    name = _IN_BRACKETS.sub("", written.strip().casefold())
+    if name in _CODES_BY_NAME:
+        return _CODES_BY_NAME[name]
+    tag = _TAG.fullmatch(name)
+    code = _SHORT_CODES.get(tag[1], tag[1]) if tag else ""
+    return code if code in _NAMES else None
+
+
+@lru_cache(maxsize=1024)
+def canonical_language(written: str) -> str:
+    """Return how a language is stored: by its code, or as it is written if it is not known.
+
+    Of an unknown language tag the language alone is stored, so that regions are one language.
+    Empty for the code ``und``, which means that the language is not determined.
+    """
+    name = written.strip()
+    tag = _TAG.fullmatch(name.lower())
+    code = language_code(name) or (tag[1] if tag else name)
+    return "" if code == "und" else code
+
+
+def language_named(written: str) -> str | None:
     """The English name of a language that is named or coded: ``hi``, ``en-GB``, ``hindi``.
 
     None for any other word, so that no word of the data passes as the name of a language.
     """
-    bare = said.strip().lower()
-    code = re.split(r"[-_]", bare, maxsplit=1)[0]
-    return _BY_NAME.get(bare) or _NAMES.get(code)
+    code = language_code(written)
+    return None if code is None else _NAMES[code]
 
 
 def has_blanks(language: str) -> bool:

@@ -46,7 +46,7 @@ class Splitter(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """What fixes the segments, for signatures: name with version."""
+        """Name, with the version or revision of what its class loads from elsewhere."""
 
     @abstractmethod
     def split(self, text: str) -> list[Segment]:
@@ -165,6 +165,7 @@ STARTERS = _cased(
 """Words that, capitalised, usually begin a sentence."""
 
 
+_PARAGRAPH = "\u2029"
 _NEWLINE = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
 # Escapes stand for the full-width and half-width forms, which look like the ASCII ones.
 _CLOSERS = r"\"'”’»›)\]}*_`〉》」』】〕〗〙〛\uff09\uff3d\uff5d\uff63"
@@ -198,15 +199,15 @@ class RuleSplitter(Splitter):
     Full stops, question and exclamation marks end a sentence before white space, unless they belong
     to an abbreviation, an initial, a number, a list marker or a quotation that continues in lower
     case; CJK stops, dandas and the stops of other scripts end it anywhere. Closing quotes and
-    brackets stay with the sentence they close. A blank line, a heading and a list entry end a
-    sentence without a stop; any other line break is white space. A piece without letter or digit
-    joins its neighbour.
+    brackets stay with the sentence they close. A blank line, a paragraph separator, a heading and
+    a list entry end a sentence without a stop; any other line break is white space. A piece
+    without letter or digit joins its neighbour.
     """
 
     @property
     def identity(self) -> str:
-        """``rules.v1``; a change of the rules that moves a span gets a new number."""
-        return "rules.v1"
+        """Its name; see ``registry.versioned``."""
+        return "rules"
 
     def split(self, text: str) -> list[Segment]:
         """See ``Splitter.split``."""
@@ -221,7 +222,7 @@ def _blocks(text: str) -> list[tuple[int, int]]:
     lines = list(zip(starts, [*(start for start, _ in breaks), len(text)], strict=True))
     blocks = lines[:1]
     for (start, end), (after, stop) in pairwise(lines):
-        if _ends_block(text[start:end], text[after:stop]):
+        if text[end] == _PARAGRAPH or _ends_block(text[start:end], text[after:stop]):
             blocks.append((after, stop))
         else:
             blocks[-1] = (blocks[-1][0], stop)

@@ -9,9 +9,8 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from pathlib import Path
 
+from beholder.fingerprint import digest_of_modules
 from beholder.text.kinds import table_lines
-
-IDENTITY = "wordnet3.0.v1"
 
 _TABLE = Path(__file__).parent / "wordnet" / "synonyms.txt.xz"
 
@@ -24,6 +23,11 @@ _ENDINGS = {
     "a": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
     "r": (),
 }  # fmt: skip
+
+
+def identity() -> str:
+    """Name of the table in signatures, with a digest of it and of how it is read."""
+    return f"wordnet3.0@{digest_of_modules(__name__)}"
 
 
 @lru_cache(maxsize=1 << 15)

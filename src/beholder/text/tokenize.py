@@ -6,13 +6,17 @@ import re
 import unicodedata
 from functools import cache
 
-IDENTITY = "words.v1"
-"""Names the rules of ``words`` in signatures; a change that moves a span gets a new number."""
+from beholder.fingerprint import digest_of_modules
 
 # Han characters: radicals, iteration marks, ideographs.
 _HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HIRAGANA = "\u3041-\u309f"
 _KATAKANA = "\u30a1-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+
+
+def identity() -> str:
+    """Name of the rules of ``words`` in signatures, with a digest of their code."""
+    return f"words@{digest_of_modules(__name__)}"
 
 
 @cache
@@ -28,7 +32,7 @@ def _words() -> re.Pattern[str]:
     letter = rf"(?:(?![_{_HAN}{_HIRAGANA}{_KATAKANA}])\w|[{marks}])"
     return re.compile(
         rf"\d+(?:[.,:/]\d+)+(?![^\W\d_])"  # 1,000.5 and 10:30 and 3/4
-        rf"|{letter}+(?:['’\-\u2010\u2011]{letter}+)*"  # don't, well-known, 3-legged
+        rf"|{letter}+(?:['’ʼ\-\u2010\u2011\u00ad]{letter}+)*"  # don't, well-known, 3-legged
         rf"|[{_HIRAGANA}{marks}]+"
         rf"|[{_KATAKANA}{marks}]+"
         rf"|[{_HAN}]"
@@ -61,33 +65,48 @@ def words(text: str) -> list[tuple[int, int]]:
 
 
 def folded_words(text: str) -> tuple[str, ...]:
-    """The words of a text, case folded: ``words`` for those who need no places."""
+    """The words of a text, case folded and in plain characters, for those who need no places."""
     if text.isascii():  # folding leaves every letter a letter in its place
         return tuple(_ASCII_WORDS.findall(text.lower()))
-    return tuple(text[start:end].casefold() for start, end in words(text))
+    return tuple(_plain(text[start:end]).casefold() for start, end in words(text))
 
 
 def lower_words(text: str) -> list[str]:
-    """The words of a text in lower case."""
+    """The words of a text in lower case and in plain characters, as many as ``words`` has."""
     if text.isascii():
         found: list[str] = _ASCII_WORDS.findall(text.lower())
         return found
-    return [text[start:end].lower() for start, end in words(text)]
+    return [_plain(text[start:end]).lower() for start, end in words(text)]
 
 
-_MARK = re.compile(r"</?[A-Za-z]+(?:[ _-][A-Za-z]+)* ?/?>")
+# Apostrophes and hyphens of typesetters, and full-width forms, look like the ones of keyboards.
+_PLAIN = {ord(character): "'" for character in "’‘ʼ"} | {0x2010: "-", 0x2011: "-", 0xAD: None}
+_PLAIN |= {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+
+
+def _plain(word: str) -> str:
+    """A word with plain apostrophes, hyphens and widths, and without soft hyphens."""
+    return word.translate(_PLAIN)
+
+
+_MARK = re.compile(
+    r"</?[A-Za-z]+(?:[ _-][A-Za-z]+)* ?/?>"  # <noise>, </noise>, <pause/>
+    r"|\{[A-Za-z0-9][A-Za-z0-9 .,'’&/-]*\}"  # {scooter}: the English of the word before it
+    r"|\b[A-Z][a-z]+:(?=\s*[\u0600-\u06ff\u0900-\u0dff])"  # Hindi: before words of its script
+)
+"""Marks of the published transcripts of Vaani, as table 1 of the HAR and MAR paper prints them."""
 
 
 def without_marks(text: str) -> str:
-    """A text without marks of speech, opening and closing: ``<noise>``, ``</noise>``, ``<pause/>``.
+    """A text without marks of transcripts: ``<noise>``, glosses ``{scooter}``, labels ``Hindi:``.
 
     Blanks take their place, as many as there were characters, so that a place in the cleaned text
-    is the same place in the original. What stands between two marks was said and stays; so do
-    braces and what they hold (``{scooter}``).
+    is the same place in the original. The words between ``<noise>`` and ``</noise>`` were said and
+    stay.
     """
     return _MARK.sub(lambda found: " " * len(found.group()), text)
 
 
 def n_spoken(text: str) -> int:
-    """Words between blanks; marks of speech are none."""
-    return len(without_marks(text).split())
+    """Words between blanks; marks of transcripts, and signs that stand alone, are none."""
+    return sum(any(map(str.isalnum, word)) for word in without_marks(text).split())

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beholder.text.languages import ENGLISH, language_named
+from beholder.text.layout import without_layout
 from beholder.text.tokenize import lower_words, words
 
 ENDINGS = ("ing", "ed", "ly", "s", "")
@@ -21,9 +22,7 @@ ENDINGS = ("ing", "ed", "ly", "s", "")
 STEP = 16
 """Steps of the table in a unit of the logarithm."""
 _TABLE = Path(__file__).with_name("word_order.npz")
-_BREAK = re.compile(r"[.!?;:,\n]")
-IDENTITY = "word_order.v1"
-"""Names the rule of ``in_order`` in signatures; a change that moves a value gets a new number."""
+_BREAK = re.compile(r"[.!?;:,\n\u2029]")
 STOP = "."
 """Stands for punctuation and the ends of a text."""
 
@@ -111,10 +110,11 @@ def in_order(candidate: str, references: Sequence[str], language: str = "") -> f
     """
     if language and language_named(language) != ENGLISH:
         return 1.0
+    candidate = without_layout(candidate)
     own = lower_words(candidate)
     if len(own) < _FEW_WORDS:
         return 1.0
-    loose = max(_loose(own, lower_words(reference)) for reference in references)
+    loose = max(_loose(own, lower_words(without_layout(text))) for text in references)
     if loose <= _OURS:
         return 1.0
     follows = order(candidate) + _SLACK / len(own)

@@ -17,9 +17,10 @@ from beholder.errors import BeholderError, ConfigError
 from beholder.records import ItemScore
 from beholder.report.marking import marked_texts
 from beholder.report.tones import by_tone, is_sure
-from beholder.run.compare import Comparison, compare
+from beholder.run.compare import Comparison, compare, pair_runs
 from beholder.run.manifest import ValueLog
-from beholder.run.subjects import ITEM
+from beholder.run.subjects import ITEM, KINDS
+from beholder.stats.ranks import subtract
 from beholder.web.items import AskedColumns, Remembered, RunView, Snapshot
 from beholder.web.lists import PAGE, Query, pair, read_pair, read_whole
 from beholder.web.subject_pages import first_text
@@ -29,7 +30,7 @@ _ORDERS = ("most", "up", "down")
 
 FloatArray: TypeAlias = NDArray[np.float64]
 PairedPlaces: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""(n,) positions in the first run and in the second of the subjects that both have, by id."""
+"""(n,) positions in the first run and in the second of the subjects that both have."""
 
 
 @dataclass
@@ -64,7 +65,7 @@ class Comparisons:
         first, second, value = _chosen(shared, query)
         places = self._pairing(a, b, first.kind)
         before, after = _numbers((first, second), value.name, places)
-        difference = after - before
+        difference = subtract(after, before)
         ordered = _ordered(difference, query)
         last = max(0, math.ceil(len(ordered) / PAGE) - 1)
         number = min(read_whole(query.get("page", "0")) or 0, last)
@@ -128,7 +129,7 @@ class Comparisons:
         shared = shared_askers(a.snapshot, b.snapshot)
         first, second, value = _chosen(shared, query)
         before, after = _numbers((first, second), value.name, places)
-        listed = places[0][_ordered(after - before, query)].tolist()
+        listed = places[0][_ordered(subtract(after, before), query)].tolist()
         place = listed.index(at_a) if at_a in listed else None
         of_items = [one.name for one, _ in shared if one.kind == ITEM.name]
         return {
@@ -171,15 +172,9 @@ class Comparisons:
 
     def _pairing(self, a: RunView, b: RunView, kind: str) -> PairedPlaces:
         def make() -> PairedPlaces:
-            ids_a, ids_b = (view.snapshot.subjects[kind].ids for view in (a, b))
-            there = {name: place for place, name in enumerate(ids_b)}
-            common = [(place, there[name]) for place, name in enumerate(ids_a) if name in there]
-            if not common:
-                raise ConfigError(
-                    f"the runs share no {kind} id; they are paired by id, so that a picture needs"
-                    " the same id under both systems"
-                )
-            places = np.array(common, dtype=np.int64)
+            with a.store() as first, b.store() as second:
+                pairing = pair_runs(first, second, KINDS[kind])
+            places = np.array(pairing.common, dtype=np.int64)
             return places[:, 0], places[:, 1]
 
         return self._made.of(f"pairing of {kind}", (a, b), make)

@@ -132,7 +132,7 @@ class Guard:
             async with self._bodies.read(scope, receive) as body:
                 await self._check_mark(scope, body, session)
                 app = await self._sign_in(scope, body) if scope["path"] == SIGN_IN else self._app
-                await app(scope, _replay(body), finish)
+                await app(scope, _replay(body, receive), finish)
         except HTTPException as error:
             refusal = _text(error.status_code, error.detail, error.headers)
             await refusal(scope, receive, finish)
@@ -157,7 +157,7 @@ class Guard:
             return _text(405, f"expected GET or POST, got {scope['method']}")
         if offered is None and scope["method"] in _SAFE:
             try:
-                offered = self._settings.invited(query)
+                offered = self._settings.invited(query, address)
             except ConfigError as error:
                 return _text(403, str(error))
             if offered is not None:
@@ -301,12 +301,19 @@ async def _form(scope: Scope, body: bytes) -> dict[str, str]:
         raise HTTPException(400, f"the form cannot be read ({error.message})") from error
 
 
-def _replay(body: bytes) -> Receive:
-    """A body that was read, to be read again."""
+def _replay(body: bytes, rest: Receive | None = None) -> Receive:
+    """A body that was read, to be read again.
+
+    Args:
+        body: The body.
+        rest: Where what comes after it is received: that the browser has gone.
+    """
     parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive() -> Message:
-        return parts.pop() if parts else {"type": "http.disconnect"}
+        if parts:
+            return parts.pop()
+        return {"type": "http.disconnect"} if rest is None else await rest()
 
     return receive
 

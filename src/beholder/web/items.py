@@ -29,6 +29,7 @@ from beholder.run import manifest
 from beholder.run.export import UNITS
 from beholder.run.kind import kinds
 from beholder.run.manifest import ValueLog
+from beholder.run.reading import COMPLETE, word_incomplete
 from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
 from beholder.run.subjects import ITEM, KINDS, SubjectKind
@@ -121,6 +122,13 @@ class Snapshot:
     log: manifest.RunLog
     subjects: Mapping[str, SubjectColumns]
     asked: tuple[AskedColumns, ...]
+
+    def word_incomplete(self, name: str) -> str:
+        """The caution of a run that is not complete; empty for a complete one."""
+        if self.log.status == COMPLETE:
+            return ""
+        counts = {one.name: (one.n_done, len(one.state)) for one in self.asked}
+        return word_incomplete(name, self.log.status, counts)
 
     def of_kind(self, kind: str) -> tuple[AskedColumns, ...]:
         """What was asked of a kind of subject."""

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from beholder.errors import ConfigError, RunError
+from beholder.files import decode_json
 
 FILE = "notes.jsonl"
 MAX_TAGS, MAX_TAG, MAX_NOTE = 20, 60, 5_000
@@ -49,11 +50,12 @@ class Notes:
             RunError: The file cannot be read.
         """
         try:
-            lines = (self.folder / FILE).read_bytes().splitlines()
-            rows = [msgspec.json.decode(line, type=Note) for line in lines]
+            # Only a line feed ends a note: its text may contain U+2028 and others.
+            lines = (self.folder / FILE).read_bytes().split(b"\n")
+            rows = [decode_json(line, Note) for line in lines if line]
         except FileNotFoundError:
             return {}
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, ValueError) as error:
             raise RunError(
                 f"{self.folder / FILE} cannot be read ({error}); repair or delete it"
             ) from error

@@ -82,7 +82,10 @@ def _asked(snapshot: Snapshot, columns: AskedColumns) -> AskedOverview:
     subjects = dict(verdict_counts(columns))
     return AskedOverview(
         columns=columns,
-        values=[_value(columns, value) for value in columns.values],
+        values=[
+            *(_value(columns, value) for value in columns.values),
+            *_whole_values(snapshot, columns),
+        ],
         histogram=charts.histogram(headline, known) if headline and len(known) else None,
         verdicts=[
             (verdict, tone(verdict), int(columns.verdicts[verdict].sum()), subjects[verdict])
@@ -100,6 +103,15 @@ def _value(columns: AskedColumns, value: ValueLog) -> ValueOverview:
     estimate = columns.result.values.get(value.name) if columns.result else None
     low, high = (float(known.min()), float(known.max())) if len(known) else (None, None)
     return ValueOverview(value, estimate, len(known), low, high)
+
+
+def _whole_values(snapshot: Snapshot, columns: AskedColumns) -> Iterator[ValueOverview]:
+    """Values of the whole set; no single subject has one."""
+    estimates = columns.result.values if columns.result else {}
+    log = snapshot.log.askers.get(columns.name)
+    for value in log.corpus_values if log else ():
+        if (estimate := estimates.get(value.name)) is not None:
+            yield ValueOverview(value, estimate, estimate.n, None, None)
 
 
 def _groups(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,10 +16,13 @@ from starlette.responses import Response
 
 from beholder.errors import BeholderError, ConfigError
 from beholder.metrics import METRICS, Metric, Tools, metric
+from beholder.metrics.base import Bounds
 from beholder.optional import missing
+from beholder.options import WorkOptions
 from beholder.records import Item
 from beholder.report.steps import step_pictures
 from beholder.run import manifest
+from beholder.run.answers import spent
 from beholder.run.scores import ScoreConfig, run_scores
 from beholder.run.session import Quiet
 from beholder.web.items import RunView
@@ -26,7 +30,10 @@ from beholder.web.pages import page
 from beholder.web.subject_pages import Drawn, SeenSubject, subject_page
 
 MAX_TEXT = 20_000
-"""Characters of all pasted texts."""
+"""Characters of all pasted texts; each sign outside a word counts as several (``Bounds``)."""
+
+MOST_WAITING = 8
+"""Posts that wait for their turn; further ones are refused at once."""
 
 
 class TryPage:
@@ -37,11 +44,16 @@ class TryPage:
 
     Args:
         judges: Specs of judges that the page offers.
+        work: The cache of answers, and what all posts together may spend; None for no cache and
+            no limit.
     """
 
-    def __init__(self, judges: Sequence[str]) -> None:
+    def __init__(self, judges: Sequence[str], work: WorkOptions | None = None) -> None:
         self._judges = tuple(judges)
-        self._turn = threading.Lock()
+        self._work = work or WorkOptions()
+        self._spent = 0.0
+        self._turn = asyncio.Lock()
+        self._n_waiting = 0
         self._unusable = _unusable({"judge": judges[0]} if judges else {})
 
     async def page(self, request: Request) -> Response:
@@ -62,30 +74,45 @@ class TryPage:
         }
         if form is None:
             return page(request, "try.html.j2", context)
+        if self._n_waiting >= MOST_WAITING:
+            problems = ["too many texts wait to be scored; send it again in a moment"]
+            return page(request, "try.html.j2", {**context, "problems": problems}, status=503)
+        self._n_waiting += 1
         try:
-            template, parts = await run_in_threadpool(self._score, given, chosen)
+            # Waiting here takes none of the threads that make the other pages.
+            async with self._turn:
+                if await request.is_disconnected():
+                    return Response(status_code=400)
+                template, parts = await run_in_threadpool(self._score, given, chosen)
         except BeholderError as error:
             template, parts = "try.html.j2", {"problems": [str(error)]}
+        finally:
+            self._n_waiting -= 1
         return page(
             request, template, {**context, **parts}, status=200 if "scored" in parts else 400
         )
 
     def _score(self, given: Mapping[str, str], chosen: Sequence[str]) -> Drawn:
         text, references = given.get("text", "").strip(), given.get("references", "")
-        if not text or len(text) + len(references) > MAX_TEXT:
-            raise ConfigError(f"text: expected 1 to {MAX_TEXT:,} characters, references included")
+        if not text:
+            raise ConfigError("text: expected a text, got none")
         judge = given.get("judge", "")
         unknown = [name for name in chosen if name not in METRICS.names()]
         if not chosen or unknown or (judge and judge not in self._judges):
             raise ConfigError("choose a metric, and a judge that the page offers")
         others = [one.strip() for one in re.split(r"\n\s*\n", references.replace("\r", ""))]
         item = Item("pasted", text, tuple(filter(None, others)))
+        Bounds(MAX_TEXT).check(item, "this page")
         built, problems = _built(chosen, {"judge": judge} if judge else {})
         if not built:
             return "try.html.j2", {"problems": problems}
-        with self._turn, TemporaryDirectory(prefix="beholder-try-") as folder:
+        with TemporaryDirectory(prefix="beholder-try-") as folder:
             out = Path(folder) / "run"
-            run_scores(ScoreConfig("pasted", tuple(built.values()), out), Quiet(), [item])
+            config = ScoreConfig("pasted", tuple(built.values()), out, work=self._rest())
+            try:
+                run_scores(config, Quiet(), [item])
+            finally:
+                self._spent += spent(out)
             view = RunView(out)
             view.refresh()
             with view.store() as store:
@@ -102,6 +129,13 @@ class TryPage:
             "problems": problems,
             "cautions": [(name, said) for name, one in results.items() for said in one.cautions],
         }
+
+    def _rest(self) -> WorkOptions:
+        """Return the options with what earlier posts left of the limit on cost."""
+        limit = self._work.max_cost
+        if limit is None:
+            return self._work
+        return replace(self._work, max_cost=max(0.0, limit - self._spent))
 
 
 def _unusable(tools: Mapping[str, object]) -> dict[str, str]:

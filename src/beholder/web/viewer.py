@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from beholder.errors import ConfigError
+from beholder.options import WorkOptions
 from beholder.records import Item, ItemScore, Unit
 from beholder.report.marking import CutText, marked_texts
 from beholder.report.views import item_script
@@ -62,6 +63,7 @@ class Viewer:
         media_root: What paths of pictures are relative to; None for the folder of each run's data,
             where that is still where it was.
         trying: Judges that the page for pasted texts offers; None for no such page.
+        work: Cache of answers, and what pasted texts may cost together.
 
     Raises:
         RunError: A folder holds no run that can be read.
@@ -72,8 +74,10 @@ class Viewer:
         folders: Sequence[Path],
         media_root: Path | None = None,
         trying: Sequence[str] | None = None,
+        work: WorkOptions | None = None,
     ) -> None:
         self._trying = trying
+        self._work = work
         self.runs = [RunView(folder) for folder in folders]
         self.names = spread([folder.resolve().name for folder in folders])
         self._notes = [Notes(folder) for folder in folders]
@@ -86,7 +90,7 @@ class Viewer:
         """The pages."""
         run = "/runs/{run:int}"
         subject = run + "/{kind}/{position:int}"
-        pasted = None if self._trying is None else TryPage(self._trying)
+        pasted = None if self._trying is None else TryPage(self._trying, self._work)
         return [
             *((Route("/try", pasted.page, methods=["GET", "POST"]),) if pasted else ()),
             Route("/", self.start),

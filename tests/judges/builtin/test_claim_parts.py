@@ -198,9 +198,7 @@ def test_the_first_of_the_same_words_is_taken() -> None:
 
 
 def reading(text: str, mentions: list[Any], units: list[Any]) -> list[list[int]]:
-    made: Any = SimpleNamespace(
-        graph=SimpleNamespace(text=text), mentions=mentions, units=units, at=lambda span: span
-    )
+    made: Any = SimpleNamespace(plain=text, mentions=mentions, units=units, at=lambda span: span)
     return [found.tolist() for found in Source(made).wordings]
 
 

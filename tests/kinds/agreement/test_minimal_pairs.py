@@ -57,7 +57,7 @@ def test_both_versions_have_the_description_for_reference(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("line", ["{", '{"id": "a"}', '{"id": 1, "kind": "colour"}'])
 def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
-    with pytest.raises(DataError, match=r"line 2.*expected id, kind, reference"):
+    with pytest.raises(DataError, match=r":2: .*expected id, kind, reference"):
         read_pairs(write(tmp_path, [json.dumps(ROWS[0]), line]))
 
 

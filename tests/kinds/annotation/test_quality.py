@@ -16,6 +16,7 @@ from beholder.kinds.annotation.agreement import competence, disputed, with_gold
 from beholder.kinds.annotation.assignment import AnnotationDesign
 from beholder.kinds.annotation.exchange import exported
 from beholder.kinds.annotation.load import units_of
+from beholder.kinds.annotation.pages import PLACES_AT_ONCE, study_settings
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import task_named
 from beholder.options import DataOptions
@@ -185,3 +186,41 @@ def test_differences_of_marks_and_of_steps() -> None:
     assert marks.differences(unit, {"cannot": True}, blue) == ["whether it can be judged"]
     assert steps.close({"rating": 4, "breaks": ["time"]}, {"rating": 5, "breaks": ["time"]})
     assert not steps.close({"rating": 4, "breaks": []}, {"rating": 4, "breaks": ["time"]})
+
+
+def test_a_new_place_may_be_refused_and_a_place_that_is_taken_is_not(
+    made: Callable[..., AnnotationStudy],
+) -> None:
+    study = made(participants=True, annotators=tuple("abcdefgh"))
+    settings = study_settings(study, "127.0.0.1", 8000)
+    assert study.join is not None
+
+    def open_link(participant: str, address: str) -> str | None:
+        return settings.invited({"join": study.join, "participant": participant}, address)  # type: ignore[dict-item]
+
+    ids = [f"p{number}" for number in range(PLACES_AT_ONCE)]
+    tokens = [open_link(participant, "192.0.2.1") for participant in ids]
+    assert len(set(tokens)) == PLACES_AT_ONCE
+    with pytest.raises(ConfigError, match="came from your network address just now"):
+        open_link("more", "192.0.2.1")
+    assert [open_link(participant, "192.0.2.1") for participant in ids] == tokens
+    assert open_link("more", "192.0.2.2") not in tokens
+    study.close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"judgment": "\ud800"},
+        {"judgment": {"rating": "\ud800"}},
+        {"judgment": {"rating": 3, "remark": "\udfff"}},
+        {"unit": "\ud800"},
+        {"use": "\ud800"},
+        {"feedback": "x\ud800"},
+    ],
+)
+def test_half_of_a_surrogate_pair_in_a_gold_file_is_named(
+    made: Callable[..., AnnotationStudy], change: Mapping[str, Any]
+) -> None:
+    with pytest.raises(DataError, match=r"gold\.jsonl:1: "):
+        made({**GOLD[0], **change})

@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from beholder.dates import PartialDate
 from beholder.errors import ConfigError
+from beholder.kinds.narratives.config import Extraction
 from beholder.kinds.narratives.storylines import (
     Space,
     maxmin,
@@ -20,6 +22,9 @@ from beholder.kinds.narratives.storylines import (
     random_storyline,
     trail,
 )
+from beholder.kinds.narratives.storylines import extract as module
+from beholder.kinds.narratives.storylines.extract import ExtractionTask
+from beholder.records import Frame
 
 
 def _space(n: int, seed: int = 0, **options: Any) -> Space:
@@ -264,3 +269,30 @@ def test_on_real_photographs_the_weakest_link_beats_program_and_chance(
     program = narrative_map(space, len(story), source=source, target=target)
     assert program.weakest < best.weakest - 0.1
     assert program.warnings
+
+
+@pytest.mark.parametrize(
+    ("method", "years", "n_solved"),
+    [("maps", None, 2), ("maxmin", None, 2), ("maps", "open", 10), ("random", None, 10)],
+)
+def test_replications_that_cannot_differ_are_solved_once(
+    monkeypatch: pytest.MonkeyPatch, method: str, years: str | None, n_solved: int
+) -> None:
+    frames = [
+        Frame(str(i), date=None if years is None else PartialDate(1900 + i // 6)) for i in range(12)
+    ]
+    tasks = [ExtractionTask(str(k), k, "0", "11") for k in (3, 4)]
+    calls = []
+    solve = module._storylines
+
+    def counted(*arguments: Any) -> Any:
+        calls.append(arguments)
+        return solve(*arguments)
+
+    monkeypatch.setattr(module, "_storylines", counted)
+    vectors = np.random.default_rng(0).normal(size=(12, 4))
+    made = list(module.extract(frames, vectors, tasks, Extraction(method, replications=5)))
+    # Two tasks of five replications; open dates draw another order for each.
+    assert len(made) == 10
+    assert len(calls) == n_solved
+    assert [one.storyline.group["replication"] for one in made] == list("12345") * 2

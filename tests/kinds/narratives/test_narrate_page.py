@@ -138,11 +138,13 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(tmp_path: Path)
         for row, in_file in zip(table.rows, kept["rows"], strict=True):
             for column in table.shown_columns():
                 cell = show_cell(row, column)
-                assert cell in page
+                # Measured times are in files alone: equal runs have equal pages.
+                is_time = row.get("unit") == "seconds" or column.key.startswith("seconds")
+                assert is_time or cell in page
                 assert name in page_only or cell in said
                 assert in_file[column.key] == row.get(column.key)
         for note in table.notes:
-            assert note in page
+            assert note in page or note.endswith("in seconds.")
             assert name in page_only or note in said
     for caution in study.tables.cautions:
         assert caution in page
@@ -394,3 +396,26 @@ def test_a_study_of_an_older_version_is_read(tmp_path: Path) -> None:
     assert (study.models, study.examples, study.unreadable) == ((), None, ())
     assert study.narratives[0].votes["sight"][0].breaks is None
     assert write_study(run).is_file()
+
+
+def test_runs_that_differ_in_their_times_alone_have_equal_pages(tmp_path: Path) -> None:
+    make_collection(tmp_path / "data")
+    run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 3))
+
+    def drawn() -> dict[str, bytes]:
+        write_study(run)
+        files = [run / "report.html", *(run / "tables").iterdir()]
+        timed = ("costs", "captions-or-sight")  # the files apart, with study.json
+        return {file.name: file.read_bytes() for file in files if file.stem not in timed}
+
+    before = drawn()
+    study = results.read(run)
+    plain = json.loads((run / results.STUDY).read_text("utf-8"))
+    for stage in plain["cost"]["stages"].values():
+        stage["seconds"] = 3 * stage["seconds"] + 1
+    for key in ("captions_total", "captions_again", "sight_total", "break_even"):
+        plain["cost"]["seconds"][key] = 12.5
+    plain["hybrid"]["seconds_saved"] += 7
+    (run / results.STUDY).write_text(json.dumps(plain), encoding="utf-8")
+    assert results.read(run).cost != study.cost
+    assert drawn() == before

@@ -213,8 +213,8 @@ def test_hybrid_looks_where_judges_disagree_or_at_the_best() -> None:
 
 
 def test_hybrid_puts_captions_on_the_scale_of_sight() -> None:
-    captions = [[1, 1], [3, 3], [5, 5], [7, 7]]
-    sight = np.array([[3, 3], [7, 7], [11, 11], [NAN, NAN]])  # sight = 1 + 2 * captions
+    captions = [[1, 1], [3, 3], [6, 6], [7, 7]]
+    sight = np.array([[3, 3], [7, 7], [13, 13], [NAN, NAN]])  # sight = 1 + 2 * captions
     found = combine(captions, sight, weight=0.25)
     assert (found.slope, found.intercept) == pytest.approx((2.0, 1.0))
     assert found.ratings[3] == pytest.approx((15.0, 15.0))
@@ -256,8 +256,8 @@ def test_narratives_not_looked_at_have_no_rating_where_captions_say_nothing() ->
 
 
 def test_hybrid_is_held_against_sight_apart_for_what_it_did_not_look_at() -> None:
-    captions = [[1, 1], [3, 3], [5, 5], [7, 7], [4, 4], [2, 2]]
-    sight = np.array([[2, 4], [7, 7], [10, 12], *3 * [[NAN, NAN]]])  # 1 + 2 captions
+    captions = [[1, 1], [3, 3], [6, 6], [7, 7], [4, 4], [2, 2]]
+    sight = np.array([[2, 4], [7, 7], [12, 14], *3 * [[NAN, NAN]]])  # 1 + 2 captions
     withheld = np.array([[9, 9], [9, 9], [9, 9], [13, 15], [8, 8], [NAN, 5]])  # predicted: 15, 9
     found = combine(captions, sight, weight=0.5, withheld=withheld)
     looked, held, hidden = found.checks
@@ -268,11 +268,39 @@ def test_hybrid_is_held_against_sight_apart_for_what_it_did_not_look_at() -> Non
     assert hidden.narratives == "not looked at"
     assert hidden.n == 2  # the looked at ones and the incomplete one stay out
     assert hidden.error == pytest.approx(1.0)  # 15 for 14, 9 for 8
-    assert hidden.error_of_mean == pytest.approx(np.sqrt((7**2 + 1**2) / 2))  # 7 for 14 and 8
+    assert hidden.error_of_mean == pytest.approx(
+        np.sqrt(((19 / 3) ** 2 + (1 / 3) ** 2) / 2)  # (3 + 7 + 13) / 3 = 23/3 for 14 and 8
+    )
+    # Squared errors of the mean of the other two: 3 for 10, 7 for 8, 13 for 5; captions err by 0.
+    assert held.gain == pytest.approx((49 + 1 + 64) / 3)
+    assert (held.gain_low, held.gain_high) == pytest.approx((1, 64))  # one of them drawn thrice
+    assert (looked.gain, looked.gain_low) == (None, None)
     assert hidden.r is None  # of two
     assert (hidden.sd, hidden.sd_sight) == pytest.approx((3 * 2**0.5, 3 * 2**0.5))
     assert found.trusted
     assert combine(captions, sight, weight=0.5).ratings == found.ratings  # it enters nothing else
+
+
+def test_a_gain_that_chance_explains_is_not_trusted() -> None:
+    # Captions say nothing of the noise in sight and little of the rest: on 38 narratives their
+    # error is below that of the mean by some hundredths, as it was where they were worse on others.
+    rng = np.random.default_rng(3)
+    truth = rng.normal(5, 1.5, 40)
+    captions = (0.25 * truth + rng.normal(0, 1, 40))[:, None]
+    sight = truth[:, None].copy()
+    sight[38:] = NAN
+    found = combine(captions, sight)
+    held = next(check for check in found.checks if check.narratives == "held out")
+    assert held.n == 38
+    assert held.error_of_mean is not None
+    assert held.gain == pytest.approx(held.error_of_mean**2 - held.error**2)
+    assert held.error < held.error_of_mean
+    assert held.gain_low is not None
+    assert held.gain_low < 0
+    assert not found.trusted
+    assert np.isnan(found.ratings[38:]).all()
+    told = combine(truth[:, None] + rng.normal(0, 0.3, 40)[:, None], sight)  # they say nearly all
+    assert told.trusted
 
 
 def test_hybrid_needs_narratives_with_both() -> None:

@@ -100,6 +100,24 @@ def test_thresholds_table_is_the_one_worked_out_by_hand() -> None:
         assert found.share_in_pair == pytest.approx(share)
 
 
+def test_thresholds_by_language_are_those_of_its_images_worked_out_by_hand() -> None:
+    # English: agreements 0.9, 0.6 and scores 0.8, 0.4; Japanese: 0.2, -0.1 and -0.6, 0.45.
+    expected = [
+        ("en", None, 2, 0.75, 0.6),
+        *(("en", limit, 2, 0.75, 0.6) for limit in (0.0, 0.2, 0.4, 0.6)),
+        ("en", 0.8, 1, 0.9, 0.8),
+        ("ja", None, 2, 0.05, -0.075),
+        *(("ja", limit, 1, 0.2, -0.6) for limit in (0.0, 0.2)),
+        *(("ja", limit, 0, None, None) for limit in (0.4, 0.6, 0.8)),
+    ]
+    rows = study_tables(images(), ["m"]).thresholds_by_language
+    for row, (language, limit, n, human, model) in zip(rows, expected, strict=True):
+        assert (row.language, row.threshold, row.n) == (language, limit, n)
+        assert row.human.mean == (human if human is None else pytest.approx(human))
+        assert row.scorers[0].mean == (model if model is None else pytest.approx(model))
+    assert study_tables(images()[:2], ["m"]).thresholds_by_language == ()
+
+
 def test_main_table_takes_images_at_the_threshold_and_tells_concordance() -> None:
     tables = study_tables(images(), ["m"])
     (row,) = tables.scorers

@@ -266,7 +266,6 @@ def test_only_accepted_texts_change_in_the_form_that_was_read(
             "<p id=a>Image of a dog</p><img src=a.jpg aria-labelledby=a>",
             "is there 0 times",
         ),
-        ("p.mhtml", "", "cannot be written into .mhtml files"),
         ("t.parquet", "", "cannot be written into .parquet files"),
     ],
 )

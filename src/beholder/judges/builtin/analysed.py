@@ -26,6 +26,7 @@ from beholder.language.statements import GraphUnit, graph_units
 from beholder.records import Span
 from beholder.text import frequency
 from beholder.text import words as word_spans
+from beholder.text.layout import without_layout
 from beholder.text.tokenize import lower_words
 
 Ints = npt.NDArray[np.intp]
@@ -34,7 +35,7 @@ _PLACED = re.compile(r"(?:across|along|at|in|near|on|over|to|with) ")
 _PLACES = frozenset(("depth", "place", "side", "vertical"))
 PARTS = frozenset(("depth", "side", "vertical"))
 """Classes of the parts of a picture or a thing: left, upper, front."""
-_SENTENCE_END = re.compile(r"[.!?\n]")
+_SENTENCE_END = re.compile(r"[.!?\n\u2029]")
 
 
 @dataclass(slots=True)
@@ -66,22 +67,23 @@ class AnalysedText:
     Attributes:
         graph: Its scene graph.
         units: The graph's units.
+        plain: The text without its layout; a place in it is the same place in the text.
     """
 
     def __init__(self, graph: SceneGraph) -> None:
         self.graph = graph
+        self.plain = without_layout(graph.text)
         self.units: tuple[GraphUnit, ...] = graph_units(graph)
 
     @cached_property
     def words(self) -> tuple[str, ...]:
         """All words of the text, lower case."""
-        text = self.graph.text
-        return tuple(text[a:b].lower() for a, b in zip(*self.places, strict=True))
+        return tuple(lower_words(self.plain))
 
     @cached_property
     def places(self) -> tuple[list[int], list[int]]:
         """Where the words begin, and where they end."""
-        spans = word_spans(self.graph.text)
+        spans = word_spans(self.plain)
         return [start for start, _ in spans], [end for _, end in spans]
 
     def is_state(self, unit: GraphUnit) -> bool:
@@ -109,7 +111,7 @@ class AnalysedText:
     @cached_property
     def sentences(self) -> list[int]:
         """(words,), the sentence of each word; cut at marks only, for both texts alike."""
-        text, found, number = self.graph.text, [], 0
+        text, found, number = self.plain, [], 0
         starts, ends = self.places
         for before, start in zip((*starts[:1], *ends), starts, strict=False):
             if text[before:start] != " " and _SENTENCE_END.search(text, before, start):
@@ -119,15 +121,15 @@ class AnalysedText:
 
     @cached_property
     def sentence_texts(self) -> list[str]:
-        """The sentences that have words, as written; numbered as in ``sentences``."""
-        text, cuts = self.graph.text, [0]
+        """The sentences that have words, without layout; numbered as in ``sentences``."""
+        text, cuts = self.plain, [0]
         starts, ends = self.places
         for number, end, start in zip(self.sentences[1:], ends[:-1], starts[1:], strict=True):
             if number == len(cuts):
                 mark = _SENTENCE_END.search(text, end, start)
                 cuts.append(mark.end() if mark else start)
         cuts.append(len(text))
-        return [text[a:b].strip() for a, b in pairwise(cuts)]
+        return [" ".join(text[a:b].split()) for a, b in pairwise(cuts)]
 
     @cached_property
     def mentions(self) -> list[tuple[Span, ...]]:

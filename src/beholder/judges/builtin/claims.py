@@ -54,10 +54,10 @@ class Source:
     def wordings(self) -> list[npt.NDArray[np.intp]]:
         """The words of each sentence, with the names of the things it mentions ("it")."""
         text = self.text
-        starts = [start for start, _ in word_spans(text.graph.text)]
+        starts = [start for start, _ in word_spans(text.plain)]
         sentences = [
             slice(*np.searchsorted(starts, (part.start, part.end)))
-            for part in _SPLITTER.split(text.graph.text)
+            for part in _SPLITTER.split(text.plain)
         ]
         named = [(end, first) for end, spans in enumerate(text.mentions) for first, _ in spans]
         for unit in text.units:
@@ -106,7 +106,7 @@ def evidence(
             open_.append(place)
     made = np.array(rows).reshape(-1, 3)
     if entail:
-        asked = ask([claims[place].graph.text for place in open_], source.text)
+        asked = ask([" ".join(claims[place].plain.split()) for place in open_], source.text)
         for place, said in zip(open_, asked, strict=True):
             entailed[place] = said.entailed
         # What both the rules and the model find need not be there in its own words.
@@ -148,7 +148,7 @@ def probabilities(statements: Sequence[str], text: str, *, entail: bool = True) 
 def _likely(
     claims: Sequence[AnalysedText], source: Source, entail: bool, least: float = 0.0
 ) -> list[float]:
-    open_ = [claim for claim in claims if _plain(claim.graph.text) not in source.said]
+    open_ = [claim for claim in claims if _plain(claim.plain) not in source.said]
     found, exchanged = evidence(open_, source, entail=entail, least=least)
     bias, *weights = table()[_decision(entail)]["value"]
     chances = 1.0 / (1.0 + np.exp(-(found @ np.array(weights) + bias)))
@@ -221,11 +221,11 @@ def close_to(claims: Sequence[AnalysedText], references: Sequence[AnalysedText])
 
     Those in the same words are the only ones.
     """
-    written = by_key((_plain(view.graph.text), i) for i, view in enumerate(references))
+    written = by_key((_plain(view.plain), i) for i, view in enumerate(references))
     alike = np.minimum(_alignment(claims, references), _alignment(references, claims).T)
     found = []
     for claim, row in zip(claims, alike, strict=True):
-        same = written.get(_plain(claim.graph.text))
+        same = written.get(_plain(claim.plain))
         close = np.argsort(-row, kind="stable")[:_CLOSE].tolist()
         found.append([i for i in close if row[i] >= _ALIKE] if same is None else list(same))
     return found

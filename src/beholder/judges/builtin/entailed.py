@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -21,6 +22,7 @@ from beholder.language.statements import wording
 from beholder.records import Span
 from beholder.text import frequency
 from beholder.text import words as word_spans
+from beholder.text.layout import without_layout
 
 VERBATIM = number("entail.verbatim")
 REPEATED = number("entail.repeated")
@@ -47,8 +49,9 @@ class Chances:
 
     def span(self, text: str) -> tuple[Span, ...]:
         """Where a text has the sentence; empty if it has none."""
-        start = text.find(self.premise)
-        return ((start, start + len(self.premise)),) if self.premise and start >= 0 else ()
+        words = map(re.escape, self.premise.split())
+        place = re.search(r"\s+".join(words), without_layout(text)) if self.premise else None
+        return (place.span(),) if place else ()
 
 
 def ask(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -83,10 +82,3 @@ class Numbers:
 def numbers() -> Numbers:
     """The numbers that ship with the package."""
     return Numbers(**{f.name: table()[f"decide.{f.name}"]["value"] for f in fields(Numbers)})
-
-
-@cache
-def identity() -> str:
-    """What fixes the answers: a digest of ``manifest.json``, which holds those of code and data."""
-    manifest = resources.files(__package__).joinpath("manifest.json").read_bytes()
-    return f"builtin@{hashlib.sha256(manifest).hexdigest()[:12]}"

@@ -11,9 +11,16 @@ from statistics import fmean
 from typing import Any, ClassVar, Final, NamedTuple
 
 from beholder.backends import Image
-from beholder.judges.operations.base import Column, PanelOperation, Ratings, Respondent, majority
+from beholder.judges.operations.base import (
+    Column,
+    PanelOperation,
+    Ratings,
+    Respondent,
+    RowForm,
+    majority,
+)
 from beholder.judges.reading import BadAnswer
-from beholder.judges.shapes import Shape, boolean, integer, one_of, string, words
+from beholder.judges.shapes import NULL, Schema, Shape, boolean, integer, one_of, string, words
 from beholder.judges.templates import Untrusted
 from beholder.records import Span
 
@@ -26,8 +33,20 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NOTHING = frozenset(("", "none", "null", "n/a", "not said", "not mentioned"))
 _SILENT = _NOTHING | {"unknown", "unanswerable", "cannot be answered", "not stated"}
 """How judges put it that a text does not say, besides what the prompt asks for."""
+_SILENT_OPTION = re.compile(
+    r"(?:the \w+|it|this)? ?(?:does not|doesn't) (?:say|state|tell|mention|specify|answer)(?: \w+)?"
+    r"|(?:it )?(?:cannot|can't) be (?:answered|determined|told|inferred|known)(?: from .+)?"
+    r"|(?:(?:i|we) )?(?:cannot|can't) (?:tell|say|answer|determine)(?: from .+)?"
+    r"|(?:it is )?impossible to (?:tell|say|answer|determine)(?: from .+)?"
+    r"|(?:it is )?not (?:said|stated|mentioned|specified|given|described)(?: in .+)?"
+    r"|(?:there is )?(?:not enough|insufficient) information(?: in .+)?"
+    r"|unknown|unclear|undetermined|unanswerable|not known"
+)
+"""Options by which English data sets say that the text does not answer."""
 _LONGEST = 400
 """Characters that a judge which is held to a schema may spend on an answer or a quote."""
+_WORDS: Final[Schema] = {"type": "string", "maxLength": _LONGEST}
+_PERHAPS_WORDS = words(_LONGEST).schema
 
 _EDGES = " \n\t.,;:!?\"'()[]“”‘’«»"
 _VARIANTS = {
@@ -129,6 +148,10 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         return {}
 
     @abstractmethod
+    def _forms(self, index: int) -> Sequence[RowForm]:
+        """The forms that the row of an item may have: what the prompt asks for, and no more."""
+
+    @abstractmethod
     def _read(self, index: int, value: Any) -> str | None:
         """The state of an item.
 
@@ -174,6 +197,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
             images=self.images,
             tokens=128,
             read=read,
+            forms=self._forms,
         )
         return [row.get("answer") for row in found]
 
@@ -244,6 +268,13 @@ class CheckCriteria(FromText, name="check_criteria"):
 
     _column = ("state", one_of(STATES))
 
+    def _forms(self, index: int) -> Sequence[RowForm]:
+        decided: Schema = one_of((MET, CONTRADICTED)).schema
+        if index in self.demands:
+            return ({"state": decided, "quote": _PERHAPS_WORDS},)
+        silent = {"state": one_of((NOT_MENTIONED,)).schema, "quote": NULL}
+        return ({"state": decided, "quote": _WORDS}, silent)
+
     def _read(self, index: int, value: Any) -> str | None:
         state = str(value).strip().lower().replace("_", " ")
         if state in _SILENT:
@@ -270,12 +301,28 @@ class TextQuestion:
         text: The question.
         options: What to choose from, in the order shown; empty for an open question.
         third: Whether the judge may say that the text does not answer it, and must quote evidence
-            if it answers.
+            if it answers. Where an option says so, it is chosen, also if ``third`` is false.
     """
 
     text: str
     options: tuple[str, ...] = ()
     third: bool = True
+
+    @property
+    def silent_option(self) -> str | None:
+        """The first option that says that the text does not answer; None if no option does."""
+        return next(filter(is_silent_option, self.options), None)
+
+    @property
+    def needs_answer(self) -> bool:
+        """Whether the likeliest answer is asked for where the text does not say."""
+        return not self.third and self.silent_option is None
+
+
+def is_silent_option(option: str) -> bool:
+    """Return whether an option says, in English, that the text does not answer the question."""
+    plain = " ".join(option.casefold().replace("’", "'").strip(" .()").split())
+    return _SILENT_OPTION.fullmatch(plain) is not None
 
 
 @dataclass(frozen=True)
@@ -295,12 +342,29 @@ class AnswerQuestions(FromText, name="answer_questions"):
     def _rows(self) -> list[str]:
         rows = []
         for asked in self.questions:
-            required = "" if asked.third else " (an answer is required)"
+            required = " (an answer is required)" if asked.needs_answer else ""
             options = [f"{letter}) {o}" for letter, o in zip(LETTERS, asked.options, strict=False)]
             rows.append("\n".join([f"{asked.text}{required}", *options]))
         return rows
 
     _column = ("choice", words(_LONGEST))
+
+    def _forms(self, index: int) -> Sequence[RowForm]:
+        asked = self.questions[index]
+        letters = dict(zip(asked.options, LETTERS, strict=False))
+        silent = [letters[option] for option in asked.options if is_silent_option(option)]
+        speaking = [letter for letter in letters.values() if letter not in silent]
+        # Pictures have words to quote only where something is written in them.
+        quote = _WORDS if asked.third and not self.images else _PERHAPS_WORDS
+        forms: list[RowForm] = []
+        if speaking or not asked.options:
+            choice = one_of(speaking).schema if speaking else _WORDS
+            forms.append({"choice": choice, "quote": quote})
+        if silent:
+            forms.append({"choice": one_of(silent).schema, "quote": _PERHAPS_WORDS})
+        elif asked.third:
+            forms.append({"choice": NULL, "quote": NULL})
+        return forms
 
     def _read(self, index: int, value: Any) -> str | None:
         asked = self.questions[index]
@@ -312,25 +376,38 @@ class AnswerQuestions(FromText, name="answer_questions"):
             return asked.options[place]
         if alike:
             return said if said in alike else alike[0]
-        if asked.third and said.lower().strip(" .").replace("_", " ") in _SILENT:
-            return None
+        if said.lower().strip(" .").replace("_", " ") in _SILENT:
+            if asked.silent_option is not None:
+                return asked.silent_option
+            if asked.third:
+                return None
         if asked.options or said.lower() in ("", "null"):
             raise BadAnswer(f"an answer is required, and there is no option {said!r}")
         return said
 
     def _needs_quote(self, index: int, state: str | None) -> bool:
-        return self.questions[index].third
+        asked = self.questions[index]
+        is_silent = state in asked.options and is_silent_option(state or "")
+        return asked.third and not is_silent
 
     def _typical(self, index: int) -> str | None:
         asked = self.questions[index]
         if asked.third and not self._begins:
-            return None
+            return self._fewest(index)
         return "A" if asked.options else "some words"
 
     def _fewest(self, index: int) -> str | None:
-        return None if self.questions[index].third else self._typical(index)
+        asked = self.questions[index]
+        if asked.silent_option is not None:
+            return LETTERS[asked.options.index(asked.silent_option)]
+        if asked.third:
+            return None
+        return "A" if asked.options else "some words"
 
     def _doubtful(self, index: int, states: Sequence[str | None]) -> str | None:
+        silent_option = self.questions[index].silent_option
+        if silent_option in states:
+            return silent_option
         if None in states:
             return None
         return "" if self.questions[index].options else states[0]  # "" is no option: wrong
@@ -356,6 +433,9 @@ class NameSubjects(FromText, name="name_subjects"):
         return [f"{subject} in the statement: {statement}" for subject, statement in self.mentions]
 
     _column = ("entity", words(_LONGEST))
+
+    def _forms(self, index: int) -> Sequence[RowForm]:
+        return ({"entity": _WORDS, "quote": _WORDS}, {"entity": NULL, "quote": NULL})
 
     def _read(self, index: int, value: Any) -> str | None:
         named = " ".join(str(value or "").lower().split())

@@ -36,6 +36,7 @@ class GradeDescription(PanelOperation[Grade], name="grade"):
     references: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.images:
             raise ItemError("grade needs a picture; there is none")
 
@@ -100,6 +101,7 @@ class Assess(PanelOperation[Assessment], name="assess"):
     rubric: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         known = get_args(Aspect)
         if not self.aspects or not set(self.aspects) <= set(known):
             raise ItemError(f"assess: aspects {self.aspects!r} are not among {', '.join(known)}")
@@ -176,6 +178,7 @@ class Rank(PanelOperation[list[int]], name="rank"):
     language: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if len(self.texts) < 2:
             raise ItemError(f"rank needs at least two texts, got {len(self.texts)}")
 

@@ -16,8 +16,9 @@ from beholder.errors import ConfigError, ItemError
 from beholder.judges.asking import Prompt, Questioner
 from beholder.judges.grades import Grade, grade_sampling
 from beholder.judges.reading import BadAnswer, read_json, read_text
-from beholder.judges.shapes import Shape, array, in_words, integer, obj, only
+from beholder.judges.shapes import Schema, Shape, array, in_words, integer, obj, only
 from beholder.judges.templates import Template, Templates, Untrusted, add_prompt
+from beholder.options import check_text_lists
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -29,6 +30,9 @@ OPERATIONS: dict[str, type[Operation[Any]]] = {}
 
 Column: TypeAlias = tuple[Shape[Any], object] | tuple[Shape[Any], object, object]
 """What a column of an answer holds, and its values in estimates; see ``Respondent.rows``."""
+
+RowForm: TypeAlias = Mapping[str, Schema]
+"""Schemas of some columns of a row, in place of those of their shapes."""
 
 Ratings: TypeAlias = Iterable[tuple[object, Sequence[float]]]
 """For each question a number per judge. A question is anything that JSON can hold, with pictures
@@ -46,6 +50,9 @@ class Operation(ABC, Generic[T_co]):
     """
 
     name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_text_lists(self)
 
     def __init_subclass__(cls, *, name: str = "", **further: Any) -> None:
         super().__init_subclass__(**further)
@@ -211,6 +218,7 @@ class Respondent:
         tokens: int = 32,
         whole: bool = False,
         read: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] | None = None,
+        forms: Callable[[int], Sequence[RowForm]] | None = None,
     ) -> list[Mapping[str, Any]]:
         """The judge's row for each statement; those it left out are asked once more, together.
 
@@ -231,9 +239,11 @@ class Respondent:
             whole: Whether each statement must get a row.
             read: What is kept of the row of a statement; raises ``BadAnswer`` for a row that is no
                 better than none. The prompt has a section ``again`` for the second question.
+            forms: The forms that the row of a statement may have, where its columns allow less
+                than their shapes, or go together.
 
         Raises:
-            ItemError: The model left out a statement twice.
+            ItemError: The model twice left out a statement, or gave it rows that differ.
         """
         name, statements = named
 
@@ -252,6 +262,8 @@ class Respondent:
             row_shape: Shape[tuple[int, Mapping[str, Any]]] = obj(
                 lambda **values: (values.pop("id"), values), id=number_of(sorted(ids)), **shapes
             )
+            if forms:
+                row_shape = replace(row_shape, schema=_row_schema(row_shape.schema, ids, forms))
             table = array(row_shape, partial(_by_id, ids), at_least=len(ids), at_most=len(ids))
             given = await self.json(
                 self.render(
@@ -272,7 +284,8 @@ class Respondent:
         if whole and missing:
             raise ItemError(
                 f"{self.asker.backend.name} left out statement {missing[0][0]} of"
-                f" {len(statements)} in {self.operation}, also when asked again"
+                f" {len(statements)} in {self.operation}, or gave it rows that differ, also when"
+                " asked again"
             )
         return [found.get(i, {}) for i in range(len(statements))]
 
@@ -324,13 +337,29 @@ def number_of(ids: Sequence[int]) -> Shape[int]:
     )
 
 
+def _row_schema(row: Schema, ids: set[int], forms: Callable[[int], Sequence[RowForm]]) -> Schema:
+    """The schema of a row with an alternative per form, each for the ids that may have it."""
+    ids_by_form: dict[str, list[int]] = {}
+    for index in sorted(ids):
+        for form in forms(index):
+            ids_by_form.setdefault(json.dumps(form), []).append(index)
+    alternatives = []
+    for written_form, indices in ids_by_form.items():
+        columns = row["properties"] | {"id": number_of(indices).schema} | json.loads(written_form)
+        alternatives.append(row | {"properties": columns})
+    return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
+
+
 def _by_id(ids: set[int], rows: Iterator[tuple[int, T]]) -> dict[int, T]:
-    found: dict[int, T] = {}
-    for index, value in rows:
-        if index not in ids or (index in found and found[index] != value):
+    """Rows by id; an id with rows that differ has none, as if it was left out."""
+    row_by_id: dict[int, T] = {}
+    ambiguous: set[int] = set()
+    for index, row in rows:
+        if index not in ids:
             raise BadAnswer(f"there must be one row for each id that was given; see id {index}")
-        found[index] = value
-    return found
+        if row_by_id.setdefault(index, row) != row:
+            ambiguous.add(index)
+    return {index: row for index, row in row_by_id.items() if index not in ambiguous}
 
 
 def majority(votes: Sequence[T], without: T) -> T:

@@ -13,6 +13,9 @@ from beholder.judges.operations.base import ModelOperation, Respondent
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import Shape, array, only
 
+_USUAL_WORDS, _FREE_WORDS = 150, 600
+"""Words of a caption of any length: as estimates expect it, and as its answer has room for."""
+
 
 @dataclass(frozen=True)
 class Caption(ModelOperation[str], name="caption"):
@@ -21,8 +24,7 @@ class Caption(ModelOperation[str], name="caption"):
     Attributes:
         images: One picture, or several that belong together.
         language: Language to write in.
-        min_words: Words at least.
-        max_words: Words at most.
+        words: Fewest and most words; None for any length.
         context: What the collection is, in the user's own words.
         note: Data of this picture (date, place); untrusted.
         connections: Whether to include what may connect it to other pictures of a story.
@@ -33,36 +35,40 @@ class Caption(ModelOperation[str], name="caption"):
 
     images: Sequence[Image]
     language: str = "English"
-    min_words: int = 20
-    max_words: int = 200
+    words: tuple[int, int] | None = None
     context: str = ""
     note: str = ""
     connections: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.images:
             raise ItemError("caption needs a picture; there is none")
 
     async def put(self, model: Respondent) -> str:
         """See ``ModelOperation.put``."""
+        low, high = self.words or (0, _FREE_WORDS)
         settings = {
             "language": self.language,
-            "min_words": str(self.min_words),
-            "max_words": str(self.max_words),
+            "min_words": str(low),
+            "max_words": str(high),
             "context": self.context,
         }
-        parts = {
+        return await model.text(
+            model.render(self._shown(), settings, parts=self._parts(), images=self.images),
+            str,
+            max_tokens=256 + 8 * high,
+            typical="word " * ((low + high) // 2 if self.words else _USUAL_WORDS),
+            costly="word " * (high + 1),
+        )
+
+    def _parts(self) -> dict[str, str | None]:
+        return {
+            "task": "bounded" if self.words else "free",
             "context_note": "context" if self.context else None,
             "known_note": "known" if self.note else None,
             "connections_note": "connections" if self.connections else None,
         }
-        return await model.text(
-            model.render(self._shown(), settings, parts=parts, images=self.images),
-            str,
-            max_tokens=256 + 8 * self.max_words,
-            typical="word " * ((self.min_words + self.max_words) // 2),
-            costly="word " * (self.max_words + 1),
-        )
 
     def _shown(self) -> dict[str, str]:
         return {"note": self.note}
@@ -77,6 +83,14 @@ class CaptionAgain(Caption, name="caption_again"):
     """
 
     earlier: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.words:
+            raise ItemError("caption_again needs the number of words that the earlier text lacks")
+
+    def _parts(self) -> dict[str, str | None]:
+        return {name: part for name, part in super()._parts().items() if name != "task"}
 
     def _shown(self) -> dict[str, str]:
         return {**super()._shown(), "text": self.earlier}
@@ -109,6 +123,7 @@ class Review(ModelOperation[list[str]], name="review"):
     n_words: int = 80
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.images:
             raise ItemError("review needs a picture; there is none")
 

@@ -41,6 +41,7 @@ class Classify(ModelOperation[list[Category]], name="classify"):
     text: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.categories:
             raise ItemError("classify needs at least one category")
         if bool(self.images) == (self.text is not None):

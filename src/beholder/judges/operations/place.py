@@ -9,7 +9,7 @@ from typing import Any, Final
 from beholder.backends import Image
 from beholder.judges.operations.answer import FromText, TextAnswer, locate, quoted
 from beholder.judges.operations.assess import Assess, Assessment
-from beholder.judges.operations.base import Ratings
+from beholder.judges.operations.base import Ratings, RowForm
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import Shape, one_of
 from beholder.judges.templates import Untrusted
@@ -62,8 +62,14 @@ class PlaceText(FromText, name="place_text"):
         named = one_of((*self.context, *([PICTURE] if self.images else []), "none"))
         return {"evidence": (named, "none")}
 
+    def _forms(self, index: int) -> Sequence[RowForm]:
+        return ({"answer": one_of(self._answers(index)).schema},)
+
+    def _answers(self, index: int) -> tuple[str, ...]:
+        return (NO, UNCLEAR, *list(QUESTIONS.values())[index])
+
     def _read(self, index: int, value: Any) -> str:
-        if value not in (NO, UNCLEAR, *list(QUESTIONS.values())[index]):
+        if value not in self._answers(index):
             raise BadAnswer(f"{value!r} does not answer this question")
         return str(value)
 

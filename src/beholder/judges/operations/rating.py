@@ -96,6 +96,7 @@ class _Rate(PanelOperation[Rating]):
         return self.shown
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._check(self.shown)
 
     def _check(self, frames: Sequence[JudgedFrame]) -> None:
@@ -153,6 +154,7 @@ class RateSequence(_Rate, name="rate_sequence"):
     examples: Sequence[RatedExample] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._check([*self.frames, *(frame for one in self.examples for frame in one.frames)])
 
     @property

@@ -65,6 +65,7 @@ class Vary(ModelOperation[str], name="vary"):
     manner: Manner
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.text.strip():
             raise ItemError("there is no text to vary")
 
@@ -130,6 +131,7 @@ class ReviseText(ModelOperation[str], name="revise_text"):
     language: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.marks:
             raise ItemError("there is no mark to correct")
 
@@ -214,7 +216,9 @@ class Translate(ModelOperation[list[TranslatedClause]], name="translate"):
         said = self.text or "-"
         return await model.json(
             model.render({"text": self.text}, settings),
-            only("clauses", array(_CLAUSE, self._whole, at_most=max(8, len(said) // 4))),
+            only(
+                "clauses", array(_CLAUSE, self._whole, at_least=1, at_most=max(8, len(said) // 4))
+            ),
             max_tokens=512 + 3 * len(self.text.encode("utf-8")),
             typical={"clauses": [{"source": said, "translation": said}]},
         )

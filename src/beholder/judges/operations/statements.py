@@ -174,6 +174,7 @@ class Verify(PanelOperation[list[bool]], name="verify"):
     language: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.images and self.reference is None:
             raise ItemError(
                 "verify needs pictures or a reference text as evidence; there is neither"

@@ -53,6 +53,7 @@ class _FromSource(ModelOperation[list[T]]):
     _field: ClassVar[str]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if bool(self.images) == bool(self.text.strip()):
             raise ItemError(f"{self.name} needs pictures or a text, and not both")
 

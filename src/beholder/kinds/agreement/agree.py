@@ -171,8 +171,9 @@ class Report:
         n_items: Judged items.
         sections: One per measure; the first is the headline.
         signatures: How each metric's scores were made.
-        extra: Figures without an interval, by metric: rankings of models, and ``changed``, the
-            mean share of answers that differ between judges or repeats.
+        extra: Further figures by metric: rankings of models, with the ends of their intervals
+            (``_low``, ``_high``), and ``changed``, the mean share of answers that differ between
+            judges or repeats.
         n_resamples: Bootstrap resamples.
     """
 
@@ -274,7 +275,8 @@ def agree(
     }
     if judged.name in ("caparena", "caparena_auto"):
         for one in everyone:
-            extra.setdefault(one.metric.name, {}).update(_model_level(judged, one, columns))
+            figures = _model_level(judged, one, columns, n_resamples)
+            extra.setdefault(one.label, {}).update(figures)
     report = Report(judged.name, len(judged.items), sections, signatures, extra, n_resamples)
     results.write(run.out, report.stored)
     return report
@@ -332,7 +334,10 @@ def _on_common_data(
 
 
 def _model_level(
-    judged: JudgedSet, one: MetricValue, columns: Mapping[str, Mapping[str, Mapping[str, float]]]
+    judged: JudgedSet,
+    one: MetricValue,
+    columns: Mapping[str, Mapping[str, Mapping[str, float]]],
+    n_resamples: int,
 ) -> dict[str, float | None]:
     """Rankings of the models from gold and predicted battles, over battles with both scores."""
     values = {value.name: value for value in one.metric.values}
@@ -349,13 +354,15 @@ def _model_level(
             "generation2": second_id(item),
             "winner": winner[int(item.judgments["preferred"])],
             "cluster": item.judgments["category"],
+            "source": item.source,
         }
         for item in judged.items
         if first_id(item) in scores and second_id(item) in scores
     ]
     if not battles:
         return {}
-    found = caparena.agreement(battles, scores, auto=judged.name == "caparena_auto")
+    auto = judged.name == "caparena_auto"
+    found = caparena.agreement(battles, scores, auto=auto, n_resamples=n_resamples)
     return {name: value for name, value in found.items() if name.startswith("model_")}
 
 

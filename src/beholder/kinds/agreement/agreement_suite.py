@@ -22,6 +22,7 @@ from beholder.kinds.agreement.agree import (
     scoring,
     with_length,
 )
+from beholder.kinds.agreement.coarse import measures_of_set
 from beholder.kinds.agreement.granular import MarkedSide, MarkedText, marked_sides
 from beholder.kinds.agreement.load import SETS, JudgedSet, load
 from beholder.kinds.agreement.measure import AgreementFound, compare
@@ -176,8 +177,7 @@ def held_against(
         control_length=config.control_length,
         n_resamples=config.n_resamples,
     )
-    measures = [_found(judged, one.data.name, one.rows, one.clusters) for one in found.sections]
-    return measures, dict(found.signatures)
+    return list(measures_of_set(found.stored)), dict(found.signatures)
 
 
 def _found(

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from beholder.errors import ConfigError
+from beholder.grouping import by_key
 from beholder.kinds.agreement.docent import COEFFICIENTS, differences, field, outcomes
+from beholder.records import ends_of
+from beholder.stats.bootstrap import replicate_interval
 from beholder.stats.checks import Floats, Ints
 from beholder.stats.correlation import coefficient
-from beholder.stats.ratings import elo
+from beholder.stats.ratings import elo, elo_replicates
 
+MOST_RESAMPLES = 200
+"""Resamples of pictures at the model level: each plays all battles 20 times."""
 _OUTCOMES = {"model1": 1, "model2": -1, "equal": 0, "skip": 0, "bad": 0}
 
 
@@ -22,6 +27,7 @@ def agreement(
     scores: Mapping[str, float] | Mapping[str, Mapping[str, float]],
     *,
     auto: bool = False,
+    n_resamples: int = 0,
 ) -> dict[str, float | None]:
     """Agreement of a metric with CapArena's human battles, at caption and at model level.
 
@@ -37,12 +43,15 @@ def agreement(
         scores: Per generation its score, or a mapping with its ``f1``; higher is better.
         auto: Battles of CapArena-Auto, whose ``cluster`` is the baseline: models are compared
             by their mean net wins (:func:`net_wins`) instead of Elo ratings.
+        n_resamples: Bootstrap resamples of pictures (``source`` of a battle, else each its own)
+            for the model level; 0 for no intervals. At most ``MOST_RESAMPLES`` are drawn.
 
     Returns:
         ``caption_overall``, ``caption_{cluster}`` (blanks as underscores), ``model_spearman`` and
-        ``model_kendall``. A correlation that is not defined (one model, or constant ratings) is
-        None. When all battles are ties every pair is predicted a tie and the accuracies are 1;
-        the public code raises there.
+        ``model_kendall``, these two with ``_low`` and ``_high`` if there are resamples. A
+        correlation that is not defined (one model, or constant ratings) is None. When all battles
+        are ties every pair is predicted a tie and the accuracies are 1; the public code raises
+        there.
 
     Raises:
         ConfigError: No battle without a human, a missing field, an unknown winner, a
@@ -64,9 +73,56 @@ def agreement(
         result[f"caption_{cluster}"] = float(right[np.array(clusters) == cluster].mean())
     of: Callable[[Sequence[Mapping[str, Any]], Ints], Floats] = net_wins if auto else _ratings
     gold_ratings, predicted_ratings = of(kept, gold), of(kept, predicted)
+    replicates: list[tuple[Floats, Floats]] = []
+    if n_resamples:
+        resample = _resample_net_wins if auto else _resample_ratings
+        n = min(n_resamples, MOST_RESAMPLES)
+        replicates = list(zip(resample(kept, gold, n), resample(kept, predicted, n), strict=True))
     for name, kind in COEFFICIENTS.items():
-        result[f"model_{name}"] = coefficient(kind)(gold_ratings, predicted_ratings)
+        correlation = coefficient(kind)
+        result[f"model_{name}"] = correlation(gold_ratings, predicted_ratings)
+        if replicates:
+            interval = replicate_interval([_correlate(correlation, *pair) for pair in replicates])
+            low, high = ends_of(interval) or (None, None)
+            result |= {f"model_{name}_low": low, f"model_{name}_high": high}
     return result
+
+
+def _correlate(
+    correlation: Callable[[Floats, Floats], float | None], gold: Floats, predicted: Floats
+) -> float | None:
+    """Correlation of the ratings of the models that a resample has battles of."""
+    known = np.isfinite(gold)
+    return correlation(gold[known], predicted[known]) if known.sum() > 1 else None
+
+
+def _sources(battles: Sequence[Mapping[str, Any]]) -> list[Any]:
+    return [battle.get("source", place) for place, battle in enumerate(battles)]
+
+
+def _resample_ratings(
+    battles: Sequence[Mapping[str, Any]], outcome: Ints, n_resamples: int
+) -> Floats:
+    ratings = elo_replicates(
+        [battle["model1"] for battle in battles],
+        [battle["model2"] for battle in battles],
+        (outcome + 1) / 2,
+        clusters=_sources(battles),
+        n_resamples=n_resamples,
+    )
+    return np.floor(ratings + 0.5)  # whole numbers, as the protocol has them
+
+
+def _resample_net_wins(
+    battles: Sequence[Mapping[str, Any]], outcome: Ints, n_resamples: int
+) -> Iterator[Floats]:
+    rows = by_key((source, place) for place, source in enumerate(_sources(battles)))
+    clusters = [np.array(places) for places in rows.values()]
+    rng = np.random.default_rng(42)
+    for _ in range(n_resamples):
+        drawn = rng.integers(len(clusters), size=len(clusters))
+        places = np.concatenate([clusters[cluster] for cluster in drawn])
+        yield net_wins([battles[place] for place in places], outcome[places])
 
 
 def _outcome(battle: Mapping[str, Any], position: int) -> int:

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from beholder.errors import ConfigError
 from beholder.spec import listed
 from beholder.terminal.groups import (
+    ROWS,
     ItemDataGroup,
     JudgeGroup,
     Markdown,
@@ -24,6 +25,7 @@ from beholder.terminal.groups import (
 from beholder.terminal.printing import (
     close,
     say,
+    say_each,
     say_failures,
     say_left_out,
     tell_plan,
@@ -51,7 +53,9 @@ class JudgmentGroup:
         control: Compute partial correlations that remove the effect of length.
         resamples: Bootstrap resamples of pictures; 0 gives no intervals.
         published: Show published figures beside yours if the protocol is the same.
-        judges: Measure the reliability of the metrics of a run, or of raters.
+        judges: Measure the agreement of annotators, or of the metrics of a run.
+        expert: Annotator with whom --judges compares all others.
+        subset: File that names the pictures to take: a JSON list, or a name a line.
         suite: Folder of several known data sets, to compare all metrics with each.
 
     Raises:
@@ -68,11 +72,15 @@ class JudgmentGroup:
     resamples: int = 1000
     published: bool = False
     judges: bool = False
+    expert: str | None = None
+    subset: Annotated[Path | None, Parameter(group=ROWS)] = None
     suite: Path | None = None
 
     def __post_init__(self) -> None:
         if self.resamples < 0:
             raise ConfigError(f"resamples={self.resamples}: expected a number from 0")
+        if self.expert is not None and not self.judges:
+            raise ConfigError(f"--expert {self.expert}: add --judges, which compares annotators")
 
 
 @Parameter(name="*")
@@ -118,11 +126,17 @@ def agree(
     """
     metric = listed(metric)
     if judgments.suite is not None:
-        useless = (judgments.judges, judgments.label, judgments.data, judgments.labels)
+        useless = (
+            judgments.judges,
+            judgments.label,
+            judgments.data,
+            judgments.labels,
+            judgments.subset,
+        )
         if source is not None or any(useless):
             raise ConfigError(
                 "--suite takes every set of its folder by the set's own protocol, so"
-                " name no set, --data, --label, --labels or --judges beside it"
+                " name no set, --data, --label, --labels, --subset or --judges beside it"
             )
         groups = rows, judging, work.found()
         return _compare_suite(
@@ -131,11 +145,12 @@ def agree(
     if source is None:
         raise ConfigError("name a set or a data file with judgments, or a folder with --suite")
     if judgments.judges:
-        return _tell_reliability(source, metric, judgments.label, tell.as_json)
+        return _tell_reliability(source, metric, judgments, rows, drawing, tell)
     import msgspec
 
     from beholder.data.marks import MARKED
     from beholder.kinds.agreement import agree as benchmark
+    from beholder.kinds.agreement.contents import contents_tables
     from beholder.kinds.agreement.figures import MOST_DRAWN, write_agreement_figures
     from beholder.kinds.agreement.load import load
     from beholder.kinds.agreement.page_tables import agreement_tables, published_of
@@ -146,16 +161,17 @@ def agree(
     from beholder.run.scores import ScoreConfig
     from beholder.terminal.progress import TerminalProgress
 
-    judged = load(source, judgments.data, rows, judgments.labels)
-    say_left_out(judged.bad_rows)
-    pictures = rows.media_root or _folder(judgments.data or source)
-    folder = out or benchmark.default_out(judged.name)
+    labels = [one.rpartition("=")[2].partition("@")[0] for one in judgments.label]
+    judged = load(source, judgments.data, rows, judgments.labels, judgments.subset, labels)
+    _say_taken(judged)
+    pictures = rows.media_root or _folder(judgments.data or source, judged.name)
+    name = f"{judged.name}-{judgments.subset.stem}" if judgments.subset else judged.name
+    folder = out or benchmark.default_out(name)
     every = replace(rows, limit=None, media_root=pictures)
     config = ScoreConfig(judged.name, (), folder, every, judging, work.found())
     own = judged.known and not judgments.label
     if own and judged.name in MARKED:
         return _agree_on_spans(judged, judgments, metric, tools, config, drawing, tell)
-    labels = [one.partition("@")[0] for one in judgments.label]
     measures = judged.measures(labels, judgments.kind)
     metrics = [benchmark.asked(name, **tools.named()) for name in metric]
     problems: list[str] = []
@@ -163,6 +179,7 @@ def agree(
     wanted = targets(judgments.labels, judgments.label, named, problems)
     check_fit(judged.items, wanted)
     if tell.dry_run:
+        say_each(judged.notes)
         run = benchmark.scoring(config, benchmark.with_length(metrics))
         return tell_plan(benchmark.planned(run, judged, measures), run.out)
     with TerminalProgress() as progress:
@@ -176,10 +193,14 @@ def agree(
             n_resamples=judgments.resamples,
         )
     corrected, reasons = labelled_tables(config.out, wanted)
-    beside = published_of(report.result, own and rows.limit is None) if judgments.published else []
+    whole = own and rows.limit is None and judgments.subset is None
+    beside = published_of(report.result, whole) if judgments.published else []
+    if judged.known:
+        beside += contents_tables(judged)
     found = [*agreement_tables(report), *beside, *corrected]
     plain = msgspec.to_builtins(report.result)
     plain |= {table.name: table.rows for table in (*beside, *corrected)}
+    say_each(judged.notes)
     _tell(f"Agreement: {judged.name}", plain, found, drawing, tell)
     for problem in [*problems, *reasons]:
         say(problem)
@@ -211,10 +232,21 @@ def _say_failures(out: Path) -> None:
     say_failures(Run(out).summary)
 
 
-def _folder(data: str) -> Path | None:
+def _say_taken(judged: JudgedSet) -> None:
+    """Count rows that were left out, and those of a subset."""
+    say_left_out(judged.bad_rows)
+    if judged.subset:
+        say(judged.subset)
+
+
+def _folder(data: str, name: str) -> Path | None:
     """Default folder of the pictures of a set."""
+    from beholder.kinds.agreement.load import folder_of
+
     path = Path(data)
-    return path.parent if path.is_file() else path if path.is_dir() else None
+    if path.is_file():
+        return path.parent
+    return folder_of(name, path) if path.is_dir() else None
 
 
 def _agree_on_spans(
@@ -228,6 +260,7 @@ def _agree_on_spans(
 ) -> int:
     """Compare units of metrics with the spans that people marked."""
     from beholder.kinds.agreement.agree import planned
+    from beholder.kinds.agreement.contents import contents_tables
     from beholder.kinds.agreement.granular import granular
     from beholder.kinds.agreement.page_tables import granular_table
     from beholder.metrics import metric
@@ -240,33 +273,54 @@ def _agree_on_spans(
         return tell_plan(planned(replace(config, metrics=metrics), judged, ()), config.out)
     with TerminalProgress() as progress:
         report = granular(judged, metrics, config, progress, n_resamples=judgments.resamples)
-    found = [granular_table(report)]
-    _tell(f"Agreement: {judged.name}", asdict(report), found, drawing, tell)
+    contents = contents_tables(judged) if judged.known else []
+    found = [granular_table(report), *contents]
+    plain = asdict(report) | {table.name: table.rows for table in contents}
+    _tell(f"Agreement: {judged.name}", plain, found, drawing, tell)
     drawing.write(found)
     _say_failures(config.out)
     return close(config.out, progress)
 
 
 def _tell_reliability(
-    source: str, metrics: Sequence[str], labels: Sequence[str], as_json: bool
+    source: str,
+    metrics: Sequence[str],
+    judgments: JudgmentGroup,
+    rows: DataOptions,
+    drawing: DrawingGroup,
+    tell: TellGroup,
 ) -> int:
+    """Print the agreement of the judges or metrics of a run, or of the annotators of data."""
+    from beholder.data.marks import MARKED
+    from beholder.kinds.agreement.annotators import annotator_tables
     from beholder.kinds.agreement.load import load
     from beholder.report.tables import reliability_table
+    from beholder.run.reading import describe_incomplete
     from beholder.run.reliability import of_panels, of_ratings, reliability
     from beholder.run.store import Store
 
-    if Path(source).is_dir():
+    if judgments.data is None and Path(source).is_dir():
         with Store.read(Path(source)) as store:
-            found = [] if metrics else of_panels(Path(source))
-            found = found or [reliability(store, metrics or None)]
-    elif len(labels) == 1:
-        found = [of_ratings(load(source).items, labels[0])]
+            coefficients = [] if metrics else of_panels(Path(source))
+            coefficients = coefficients or [reliability(store, metrics or None)]
+            if caution := describe_incomplete(store):
+                say(f"caution: {caution}")
     else:
-        raise ConfigError(
-            "--judges takes a run directory, whose metrics are the raters, or a data file with one"
-            " --label that is a list of ratings"
-        )
-    tell_result([asdict(one) for one in found], map(reliability_table, found), as_json)
+        labels = judgments.label
+        judged = load(source, judgments.data, rows, judgments.labels, judgments.subset, labels)
+        _say_taken(judged)
+        say_each(judged.notes)
+        paired = any(item.meta.get("candidate_b") for item in judged.items)
+        if paired or judged.name in MARKED or len(judgments.label) != 1:
+            tables = annotator_tables(judged, judgments.label, judgments.expert)
+            plain = {table.name: table.rows for table in tables}
+            _tell(f"Annotators: {judged.name}", plain, tables, drawing, tell)
+            drawing.write(tables)
+            return 0
+        coefficients = [of_ratings(judged.items, judgments.label[0])]
+    tell_result(
+        [asdict(one) for one in coefficients], map(reliability_table, coefficients), tell.as_json
+    )
     return 0
 
 
@@ -288,7 +342,7 @@ def _compare_suite(
 
     from beholder.kinds.agreement import agreement_suite as suite
     from beholder.kinds.agreement.agree import asked
-    from beholder.kinds.agreement.suite_page import measures_table, suite_table, write_suite
+    from beholder.kinds.agreement.suite_page import measures_table, suite_tables, write_suite
     from beholder.report.study_tables import write_tables
     from beholder.run.session import default_out
     from beholder.terminal.progress import TerminalProgress
@@ -317,11 +371,11 @@ def _compare_suite(
         _say_failures(run)
         close(run, progress)
     report = suite.together(config, found)
-    table = suite_table(report)
+    tables = suite_tables(report)
     plain = msgspec.to_builtins(report)
-    _tell("Agreement of metrics with people", plain, [table], drawing, tell)
+    _tell("Agreement of metrics with people", plain, tables, drawing, tell)
     place = drawing.tables or config.out / "tables"
-    written = write_tables([table, measures_table(report)], place)
+    written = write_tables([*tables, measures_table(report)], place)
     say(f"tables: {place} ({len(written)} files)")
     if not drawing.no_report:
         say(f"report: {write_suite(report, config.out / 'suite.html')}")

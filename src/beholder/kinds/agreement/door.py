@@ -14,7 +14,7 @@ from beholder.kinds.agreement.agree import agree as hold_against
 from beholder.kinds.agreement.load import load
 from beholder.kinds.agreement.protocols import GenericKind
 from beholder.metrics import Metric
-from beholder.options import Options, asked_tools, grouped
+from beholder.options import Options, asked_tools, check_list, grouped
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress, Quiet
 from beholder.tables import Table
@@ -69,9 +69,11 @@ def agree(
         DataError: The data cannot be read.
         RunError: The run directory is busy or holds other data.
     """
+    check_list("metrics", metrics)
+    check_list("labels", labels)
     defaults = asked_tools(embedder, judge)
     rows, judging, work = grouped(options)
-    judged = load(str(source), None if data is None else str(data), rows)
+    judged = load(str(source), None if data is None else str(data), rows, chosen=labels)
     folder = Path(out or default_out(judged.name))
     config = ScoreConfig(judged.name, (), folder, replace(rows, limit=None), judging, work)
     found = hold_against(

@@ -13,6 +13,5 @@ KIND: RunKind[None, None, None] = RunKind(
         Command("judge-check", "beholder.kinds.agreement.judge_check:judge_check", place=20),
         Command("suite", "beholder.kinds.agreement.suites.command:app", is_group=True),
     ),
-    functions={"agree": "beholder.kinds.agreement.door:agree"},
     templates="beholder.kinds.agreement",
 )

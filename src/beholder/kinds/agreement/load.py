@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,14 +15,18 @@ from typing import Any
 
 from beholder.data import read_items
 from beholder.data.columns import as_number
+from beholder.data.labels import has_decimal_commas, read_labels, wrong_answers
 from beholder.data.read import good_rows
-from beholder.errors import ConfigError, DataError
+from beholder.data.row import RowError, shorten
+from beholder.errors import ConfigError, DataError, ItemError
+from beholder.kinds.agreement.preferences import has_second_text, pair_measures
 from beholder.kinds.agreement.protocols import Measure, generic, protocol
 from beholder.kinds.agreement.published_files import parquet_rows
+from beholder.kinds.agreement.subset import take_subset
 from beholder.optional import require
 from beholder.options import DataOptions
 from beholder.records import Item
-from beholder.run.labels import with_labels
+from beholder.run.labels import check_answers, with_labels
 
 
 @dataclass(frozen=True)
@@ -75,18 +80,24 @@ class JudgedSet:
         name: Name of the set, which fixes the protocol, or of the file.
         known: Whether the set has a protocol of its own.
         items: One per judged text, or per judged pair (the second text in ``meta``).
-        bad_rows: Rows of a data file that were left out.
+        bad_rows: Rows and answers of a data file that were left out.
+        subset: Sentence that counts the items of a subset; empty for the whole set.
+        notes: Range and counts of each label, and what else a reader of figures must know.
     """
 
     name: str
     known: bool
     items: tuple[Item, ...]
     bad_rows: tuple[DataError, ...] = ()
+    subset: str = ""
+    notes: tuple[str, ...] = ()
 
     def measures(self, labels: Sequence[str], kind: str) -> tuple[Measure, ...]:
         """Those of its own protocol, or of labels: the named ones, else all that fit the kind."""
         if self.known and not labels:
             return protocol(self.name)
+        if any(map(has_second_text, self.items)):
+            return tuple(pair_measures(self.items, labels or None, kind))
         return generic(self.items, labels or None, kind)
 
 
@@ -95,6 +106,8 @@ def load(
     data: str | None = None,
     rows: DataOptions | None = None,
     labels: Sequence[Path] = (),
+    subset: Path | None = None,
+    chosen: Sequence[str] = (),
 ) -> JudgedSet:
     """Load judged items.
 
@@ -102,24 +115,36 @@ def load(
         source: Name of a known set, or a data file with ``judgments``. A file whose rows name a
             known set in ``dataset`` is taken as that set.
         data: For a known set: the folder with its published files (or with ``NAME.jsonl``), a
-            data file, or ``hf:`` to fetch it from the hub (extra ``datasets``).
+            folder of several sets (``NAME/``, as ``agree --suite`` takes it), a data file, or
+            ``hf:`` to fetch it from the hub (extra ``datasets``).
         rows: Which items are taken, and where columns lie that a reader asks for; wrong rows can
             be left out of data files alone, because published files are taken whole.
         labels: Files with judgments of some rows of a data file.
+        subset: File that names the pictures to keep: a JSON list, or a name a line.
+        chosen: Labels that will be used; all that are numbers or verdicts if empty. Wrong answers
+            of other labels do not matter.
 
     Raises:
-        ConfigError: No such set or file; the message says where the set is published.
+        ConfigError: No such set or file (the message says where it is published), or no item of
+            the subset.
         DataError: The files cannot be read, hold no judgments, or hold wrong rows.
     """
     taken = rows or DataOptions()
     if labels and not Path(source).is_file():
         raise ConfigError(f"--labels adds judgments to a data file, and {source!r} is none")
-    found = _load(source, data, replace(taken, limit=None), labels)
-    return replace(found, items=found.items[: taken.limit])
+    judged = _load(source, data, replace(taken, limit=None), labels, chosen)
+    if subset is not None:
+        items, sentence = take_subset(judged.items, subset)
+        judged = replace(judged, items=items, subset=sentence)
+    return replace(judged, items=judged.items[: taken.limit])
 
 
 def _load(
-    source: str, data: str | None, taken: DataOptions, labels: Sequence[Path] = ()
+    source: str,
+    data: str | None,
+    taken: DataOptions,
+    labels: Sequence[Path] = (),
+    chosen: Sequence[str] = (),
 ) -> JudgedSet:
     if source == "long_sxs":
         parts = [_load(name, data, taken) for name in LONG_SETS]
@@ -130,7 +155,7 @@ def _load(
         )
         return JudgedSet(source, True, items, tuple(row for part in parts for row in part.bad_rows))
     if Path(source).is_file():
-        return _from_file(Path(source), None, taken, labels)
+        return _from_file(Path(source), None, taken, labels, chosen)
     if source not in SETS:
         raise ConfigError(
             f"{source!r} is neither a file nor a known set; known are:"
@@ -143,13 +168,20 @@ def _load(
             f"{source} is not part of beholder: {known.where}; licence: {known.licence}. Get it"
             f" and name its folder with --data FOLDER{hub}"
         )
-    file = _data_file(known, Path(data))
+    place = folder_of(known.name, Path(data))
+    file = _data_file(known, place)
     if file is not None:
         return replace(_from_file(file, known.name, taken), name=source, known=True)
-    items = tuple(_known_items(known, data, taken.map))
+    items = tuple(_known_items(known, str(place), taken.map))
     if not items:
         raise DataError(data, f"holds no row of {source}; it is published as: {known.where}")
     return JudgedSet(source, True, items)
+
+
+def folder_of(name: str, path: Path) -> Path:
+    """The files of a set: its own folder in a folder of several sets, else the path itself."""
+    own = path / name
+    return own if own.is_dir() else path
 
 
 def _data_file(known: HumanSet, path: Path) -> Path | None:
@@ -183,18 +215,35 @@ def _known_items(known: HumanSet, data: str, columns: Mapping[str, str]) -> Iter
             yield from known.read(path)
     except (DataError, ConfigError):
         raise
+    except ItemError as error:
+        raise DataError(data, str(error)) from error
     except (LookupError, TypeError, ValueError, AttributeError) as error:
+        missing = f": field {error.args[0]!r} is missing" if isinstance(error, KeyError) else ""
         raise DataError(
-            data, f"is not in the published form of {known.name}: {error!r}; {known.where}"
+            data,
+            f"is not in the published form of {known.name}{missing}; expected the files of"
+            f" {known.where}",
         ) from error
 
 
 def _from_file(
-    path: Path, name: str | None, taken: DataOptions, labels: Sequence[Path] = ()
+    path: Path,
+    name: str | None,
+    taken: DataOptions,
+    labels: Sequence[Path] = (),
+    chosen: Sequence[str] = (),
 ) -> JudgedSet:
     bad: list[DataError] = []
-    read = read_items(path, taken)
-    items = with_labels(list(good_rows(read, taken, bad, name=str(path))), labels)
+    line_numbers: dict[str, int] = {}
+    read = read_items(path, taken, line_numbers=line_numbers)
+    items = with_labels(list(good_rows(read, taken, bad, name=str(path))), labels, chosen)
+    items, columns = read_labels(
+        items, str(path), line_numbers=line_numbers, decimal_commas=has_decimal_commas(path)
+    )
+    if taken.skip_bad_rows:
+        bad += wrong_answers(columns, chosen)
+    else:
+        check_answers(columns, chosen, len(items))
     if not any(item.judgments for item in items):
         numbers = {k for item in items for k, v in item.meta.items() if _is_number(v)}
         hint = (
@@ -213,7 +262,13 @@ def _from_file(
             for item in items
         ]
     name = name if known else path.name.partition(".")[0]
-    return JudgedSet(name, known, tuple(items), tuple(bad))
+    notes = tuple(str(one) for one in columns.values() if one.name in (chosen or columns))
+    n_pairs = sum(map(has_second_text, items))
+    if n_pairs and not known:
+        alone = f"; {len(items) - n_pairs:,} rows without one are left out"
+        more = alone if n_pairs < len(items) else ""
+        notes += (f"pairs: {n_pairs:,} rows have a second text, candidate_b{more}",)
+    return JudgedSet(name, known, tuple(items), tuple(bad), notes=notes)
 
 
 def _from_hub(known: HumanSet, columns: Mapping[str, str]) -> Iterator[Item]:
@@ -231,10 +286,16 @@ def _from_rows(
     known: HumanSet, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]
 ) -> Iterator[Item]:
     assert known.row is not None
+    n_judgments: Counter[str] = Counter()
     for number, row in enumerate(rows):
         named = {name: row[column] for name, column in columns.items() if column in row}
         try:
-            yield from known.row(number, {**row, **named})
+            for item in known.row(number, {**row, **named}):
+                n_judgments[item.id] += 1
+                again = n_judgments[item.id]  # a further judgment of the same text
+                yield item if again == 1 else replace(item, id=f"{item.id}/{again}")
+        except (ItemError, RowError) as error:
+            raise DataError(known.name, str(error), line=number + 1) from error
         except KeyError as error:
             raise DataError(
                 known.name,
@@ -242,7 +303,11 @@ def _from_rows(
                 f" --map {error.args[0]}=COLUMN",
                 line=number + 1,
             ) from error
-        except (ValueError, TypeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            values = ", ".join(f"{column}={shorten(value)}" for column, value in row.items())
             raise DataError(
-                known.name, f"is not in the published form: {error!r}", line=number + 1
+                known.name,
+                f"is not in the published form ({known.where}); the row has: {values}; if these"
+                " are rows of another set, name the folder of this one with --data",
+                line=number + 1,
             ) from error

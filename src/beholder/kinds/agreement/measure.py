@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -119,7 +120,8 @@ def collect(measure: Measure, items: Sequence[Item], *, control_length: bool = F
         if control and measure.paired:
             covariate -= control(replace(item, candidate=str(item.meta["candidate_b"])))
         for rater, label in enumerate(measure.labels(item)):
-            rows.append((item, rater, label, covariate))
+            if not math.isnan(label):  # that rater gave no answer
+                rows.append((item, rater, label, covariate))
     if not rows:
         raise ConfigError(f"no item has the labels of {measure.name!r}")
     return Data(
@@ -251,8 +253,8 @@ def _replaces(data: Data, scores: Floats, finding: Callable[..., AgreementFound]
     people[items, data.raters] = data.gold
     judge = np.full(len(people), np.nan)
     judge[items] = scores
-    sources = dict(zip(items.tolist(), data.sources, strict=True))  # in the order of the rows
-    epsilons, clusters = (data.measure.epsilon,), list(sources.values())
+    sources = dict(zip(items.tolist(), data.sources, strict=True))
+    epsilons, clusters = (data.measure.epsilon,), [sources[item] for item in sorted(sources)]
     try:
         found = alternative_annotator(people, judge, clusters=clusters, epsilons=epsilons)
     except ConfigError as error:

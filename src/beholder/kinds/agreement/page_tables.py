@@ -13,6 +13,7 @@ from msgspec import structs
 from beholder.files import safe_name
 from beholder.kinds.agreement import results
 from beholder.kinds.agreement.agree import Report
+from beholder.kinds.agreement.coarse import coarse_table, measures_of_set
 from beholder.kinds.agreement.granular import GranularFinding, GranularReport, Share
 from beholder.report.numbers import show_p, show_signed
 from beholder.stats.alerts import AlertF1
@@ -138,19 +139,40 @@ def published_of(found: results.AgreementResult[results.M], whole: bool) -> list
     return [table.of(rows, [note])]
 
 
+def _row_names(result: results.AgreementResult[results.M]) -> list[str]:
+    """The metric of each row, with its value if that is the same under all measures."""
+    rows = zip(*(measure.metrics for measure in result.measures), strict=True)
+    return [
+        row[0].label if len({cell.value for cell in row}) == 1 else row[0].metric for row in rows
+    ]
+
+
 def agreement_tables(report: Report) -> list[Table]:
-    """Per measure its table and the matrix of differences; then figures without intervals."""
+    """The tables of a report.
+
+    Of a set of coarse judgments one table of all measures; of others per measure its table and the
+    matrix of differences. Then figures without intervals.
+    """
     found = report.stored
     tables: list[Table] = []
-    for measure in found.measures:
+    coarse = coarse_table(
+        measures_of_set(found),
+        _row_names(found),
+        filter(None, found.signatures.values()),
+        found.n_resamples,
+    )
+    if coarse is not None:
+        tables.append(coarse)
+    for measure in () if coarse else found.measures:
         made = (agreement_of(found, measure), matrix_of(measure), confusion_of(measure))
         tables += [table for table in made if table]
-    if found.extra:
-        rows = [
-            {"metric": metric, "figure": name, "value": value}
-            for metric, figures in found.extra.items()
-            for name, value in figures.items()
-        ]
+    rows = [
+        {"metric": metric, "figure": name, "value": value}
+        for metric, figures in found.extra.items()
+        for name, value in figures.items()
+        if not (coarse and name.startswith("model_"))
+    ]
+    if rows:
         tables.append(TABLES["agreement-figures"].of(rows))
     return tables
 

@@ -11,6 +11,7 @@ import numpy as np
 from beholder.errors import ConfigError
 from beholder.grouping import by_key
 from beholder.run.answers import costs, run_judging
+from beholder.run.reading import incomplete_runs
 from beholder.run.store import Store
 from beholder.stats.sizes import scatter
 
@@ -61,10 +62,12 @@ def read_pilot(run: Path, value: str | None, against: Path | None) -> Pilot:
     """
     name, values, pictures = _values(run, value)
     found = scatter(values, pictures)
+    cautions = incomplete_runs(*filter(None, (run, against)))
     words = (
         f"{name} of {len(values)} texts: sd {found.sd:.3f}, intraclass correlation {found.icc:.2f},"
         f" {found.per_picture:.2g} texts a picture"
     )
+    words += "".join(f"; caution: {caution}" for caution in cautions)
     judging, paid = run_judging(run), [row.cost for row in costs(run)]
     price = TextCost()
     if judging.n_answers:

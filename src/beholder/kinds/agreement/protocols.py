@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ Kind: TypeAlias = Literal[
     Correlation, Verdict, "accuracy", "category accuracy", "three-way", "ranking", "replaces"
 ]
 GenericKind: TypeAlias = Literal[Correlation, "verdicts"]
+_MOST_SHOWN = 5
+"""Answers that a message shows."""
 CORRELATIONS: tuple[Correlation, ...] = get_args(Correlation)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
@@ -76,8 +79,11 @@ def one(label: str) -> Callable[[Item], Sequence[float]]:
 
 
 def each(label: str) -> Callable[[Item], Sequence[float]]:
-    """A label that is a rating, or a list of ratings, each a datum."""
-    return lambda item: [float(rating) for rating in _ratings(item.judgments.get(label))]
+    """A label that is a rating, or a list of ratings, each a datum; NaN where one is missing."""
+    return lambda item: [
+        math.nan if rating is None else float(rating)
+        for rating in _ratings(item.judgments.get(label))
+    ]
 
 
 def _judgment(name: str) -> Callable[[Item], str]:
@@ -166,9 +172,17 @@ def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> t
     known = get_args(GenericKind)
     if kind not in known:
         raise ConfigError(f"kind={kind!r}: expected one of {', '.join(known)}")
-    found = by_key(
-        (name, _ratings(value)) for item in items for name, value in item.judgments.items()
+    lists = by_key(
+        (name, _ratings(value))
+        for item in items
+        for name, value in item.judgments.items()
+        if value is not None
     )
+    found = {
+        name: [answers for ratings in given if (answers := _answered(ratings))]
+        for name, given in lists.items()
+    }
+    found = {name: given for name, given in found.items() if given}
     if kind == "verdicts":
         what = "yes-or-no"
         usable = [
@@ -179,14 +193,16 @@ def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> t
         ]
     else:
         what = "numeric"
-        usable = [name for name, given in found.items() if any(map(_are_numbers, given))]
+        usable = [name for name, given in found.items() if all(map(_are_numbers, given))]
     for label in labels or ():
         if label not in usable:
             raise ConfigError(
                 f"no item has a {what} judgment {label!r}; there are: {', '.join(usable) or 'none'}"
+                f"{_seen(found.get(label))}"
             )
     if not usable:
-        raise ConfigError(f"the items have no {what} judgments to agree with")
+        seen = "".join(f"; {name}{_seen(given)}" for name, given in list(found.items())[:5])
+        raise ConfigError(f"the items have no {what} judgments to agree with{seen}")
     chosen = labels or usable
     measures: list[Measure] = []
     for label in chosen:
@@ -195,7 +211,7 @@ def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> t
         elif _are_categories(found[label][0]):
             measures += _of_categories(label, found[label])
         else:
-            measures += _of_verdicts(label, found[label])
+            measures += _of_verdicts(label, found[label], lists[label])
     return tuple(measures)
 
 
@@ -205,14 +221,27 @@ def _of_categories(label: str, given: Sequence[Sequence[str]]) -> Iterator[Measu
         share = fmean(name == category for name in chain(*given))
 
         def labels(item: Item, category: str = category) -> Sequence[float]:
-            return [float(name == category) for name in _ratings(item.judgments.get(label))]
+            answers = _answered(_ratings(item.judgments.get(label)))
+            return [float(name == category) for name in answers]
 
         for kind in VERDICTS:
             name = f"{kind}, {label} {category} ({share:.0%})"
             yield Measure(name, kind, labels, prefers=category)
 
 
-def _of_verdicts(label: str, given: Sequence[Sequence[Any]]) -> Iterator[Measure]:
+def _seen(given: Sequence[Sequence[Any]] | None) -> str:
+    """What a label has, for a message that expected something else."""
+    if not given:
+        return ""
+    answers = list(dict.fromkeys(chain(*given)))
+    more = ", ..." if len(answers) > _MOST_SHOWN else ""
+    hint = "; --statistic verdicts is for true and false" if set(answers) <= {0, 1} else ""
+    return f"; its answers are {', '.join(map(repr, answers[:_MOST_SHOWN]))}{more}{hint}"
+
+
+def _of_verdicts(
+    label: str, given: Sequence[Sequence[Any]], lists: Sequence[Sequence[Any]]
+) -> Iterator[Measure]:
     """Measures of a label with its share of yes, without which kappa and precision say little.
 
     Who gave which rating is known only if all lists have one length, in the same order of people.
@@ -220,11 +249,16 @@ def _of_verdicts(label: str, given: Sequence[Sequence[Any]]) -> Iterator[Measure
     share = fmean(chain(*given))
     for kind in VERDICTS:
         yield Measure(f"{kind}, {label} ({share:.0%} yes)", kind, each(label))
-    lengths = {len(ratings) for ratings in given}
+    lengths = {len(ratings) for ratings in lists}
     if len(lengths) == 1 and lengths.pop() > 1:
         for people, epsilon in EPSILONS.items():
             name = f"may replace {people} ({epsilon:g}), {label}"
             yield Measure(name, "replaces", each(label), epsilon=epsilon)
+
+
+def ratings_of(item: Item, label: str) -> Sequence[Any]:
+    """The ratings of an item under a label; None among them is one that nobody gave."""
+    return _ratings(item.judgments.get(label))
 
 
 def _ratings(value: Any) -> Sequence[Any]:
@@ -232,6 +266,11 @@ def _ratings(value: Any) -> Sequence[Any]:
     if isinstance(value, list | tuple):
         return value
     return () if value is None else (value,)
+
+
+def _answered(ratings: Sequence[Any]) -> Sequence[Any]:
+    """The ratings that were given."""
+    return [rating for rating in ratings if rating is not None]
 
 
 def _are_numbers(ratings: Sequence[Any]) -> bool:

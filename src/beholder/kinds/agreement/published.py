@@ -17,7 +17,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from beholder.data.marks import SCORE_OF
 from beholder.data.reviews import reviews_from_row
+from beholder.data.row import shorten
+from beholder.errors import ItemError
 from beholder.grouping import by_key
 from beholder.kinds.agreement.published_files import (
     pair,
@@ -244,11 +247,8 @@ def docent_coarse(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     (pictures and references, amitha/docent, are CC0); the columns are those that the authors' code
     reads (``evaluate_posh_coarse.py`` in github.com/amith-ananthram/posh).
     """
-    labels = {
-        question: 2 - DOCENT_LABELS.index(row[question])
-        for question in ("mistakes", "omissions", "overall_quality")
-    }
-    yield pair(
+    labels = {question: _docent_label(row[question], question) for question in SCORE_OF}
+    judged = pair(
         str(number),
         row["model1_generation"],
         row["model2_generation"],
@@ -258,6 +258,20 @@ def docent_coarse(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
         model2=row["model2"],
         **labels,
     )
+    yield _with_annotator(judged, row)
+
+
+def _docent_label(value: object, question: str) -> int:
+    if value not in DOCENT_LABELS:
+        known = ", ".join(DOCENT_LABELS)
+        raise ItemError(f"{question}: expected one of {known}, got {shorten(value)}")
+    return 2 - DOCENT_LABELS.index(str(value))
+
+
+def _with_annotator(item: Item, row: Mapping[str, Any]) -> Item:
+    """The item with its ``annotator``, for agreement of annotators; unchanged without one."""
+    annotator = row.get("annotator")
+    return item if annotator is None else replace(item, meta={**item.meta, "annotator": annotator})
 
 
 def docent_granular(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
@@ -272,7 +286,8 @@ def docent_granular(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
         for label in ("mistakes", "omissions")
     }
     name, image, system = f"{row['uuid']}/{row['model']}", str(row["uuid"]), str(row["model"])
-    yield single(name, row["generation"], [row["reference"]], image, spans, system=system)
+    judged = single(name, row["generation"], [row["reference"]], image, spans, system=system)
+    yield _with_annotator(judged, row)
 
 
 def polaris(number: int, row: Mapping[str, Any]) -> Iterator[Item]:

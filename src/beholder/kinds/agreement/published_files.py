@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from beholder.errors import DataError
+from beholder.data.row import shorten
+from beholder.errors import DataError, ItemError
 from beholder.grouping import by_key
 from beholder.records import Item
 
@@ -79,8 +80,16 @@ def single(
     judgments: Mapping[str, Any],
     **group: str,
 ) -> Item:
-    """A text about a picture, with what people said of it."""
-    return Item(name, text, tuple(references), (image,), group=group, judgments=judgments)
+    """A text about a picture, with what people said of it.
+
+    Raises:
+        ItemError: The text or a reference is no text.
+    """
+    texts = tuple(references)
+    for given in (text, *texts):
+        if not isinstance(given, str):
+            raise ItemError(f"{name}: expected texts, got {shorten(given)}")
+    return Item(name, text, texts, (image,), group=group, judgments=judgments)
 
 
 def pair(
@@ -106,7 +115,7 @@ def parsed(path: Path, parse: Callable[[str], Any]) -> Any:
         return parse(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(str(path), "is missing; the set is published in this file") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(str(path), f"cannot be read as the published form: {error}") from error
 
 

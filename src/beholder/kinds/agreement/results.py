@@ -122,7 +122,7 @@ class AgreementResult(Struct, Generic[M], frozen=True, kw_only=True, rename={"na
         n_resamples: Bootstrap resamples.
         signatures: How each metric's scores were made.
         measures: The first is the headline.
-        extra: Figures without an interval, per metric.
+        extra: Further figures per metric; the ends of an interval are ``NAME_low``, ``NAME_high``.
     """
 
     name: str

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from beholder import files
 from beholder.grouping import by_key
+from beholder.kinds.agreement.coarse import coarse_table
 from beholder.kinds.agreement.load import SETS
 from beholder.kinds.agreement.page_tables import CLUSTERS, TABLES, agreement_cells
 from beholder.kinds.agreement.results import SuiteMeasureResult, SuiteResult
@@ -43,6 +44,12 @@ def suite_table(report: SuiteResult) -> Table:
     notes.append("Agreement under one measure cannot be compared with that under another.")
     title = f"Agreement of {len(report.metrics)} metrics with people on {len(headlines)} sets"
     return Table("suite", title, tuple(columns), tuple(rows), tuple(notes))
+
+
+def suite_tables(report: SuiteResult) -> list[Table]:
+    """The table of all sets, and one of the sets of coarse judgments with all their measures."""
+    coarse = coarse_table(report.measures, report.metrics, (), report.n_resamples)
+    return [suite_table(report), *([coarse] if coarse else [])]
 
 
 def measures_table(report: SuiteResult) -> Table:
@@ -88,7 +95,7 @@ def write_suite(report: SuiteResult, output: Path) -> Path:
         style=style,
         style_hash=content_hash(style),
         title=whole.title,
-        table=html(whole),
+        table=Markup().join(map(html, suite_tables(report))),
         sets=[_on_page(report, one.name) for one in report.headlines],
         signatures=_signatures(report),
     )

@@ -25,6 +25,7 @@ from beholder.kinds.annotation.records import (
     Gold,
     Judged,
     State,
+    half_pair,
     read_as,
 )
 from beholder.kinds.annotation.study import AnnotationStudy
@@ -293,6 +294,7 @@ def with_gold(task: Task, units: Sequence[AnnotationUnit], path: Path) -> list[A
             raise row
         try:
             given = read_as(row, _GoldRow, "gold")
+            msgspec.json.encode(given)  # refuses halves of surrogate pairs, wherever they are
             if given.unit not in by_id:
                 raise ItemError(f"the study has no unit {given.unit[:60]!r}")
             unit = by_id[given.unit]
@@ -301,6 +303,8 @@ def with_gold(task: Task, units: Sequence[AnnotationUnit], path: Path) -> list[A
                 task.check(unit, part, value)
             if missing := task.unfinished(unit, judgment):
                 raise ItemError(missing)
+        except UnicodeEncodeError as error:
+            raise DataError(str(path), str(half_pair("gold", error)), line=line) from error
         except ItemError as error:
             raise DataError(str(path), str(error), line=line) from error
         by_id[unit.id] = replace(unit, gold=Gold(judgment, given.use, given.feedback))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -33,6 +34,7 @@ from beholder.kinds.annotation.shown import (
 )
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.text.tokenize import words
+from beholder.web.guard import Buckets
 from beholder.web.pages import TEMPLATE, page
 from beholder.web.pictures import SmallPictures
 from beholder.web.settings import OWNER, Settings
@@ -42,6 +44,9 @@ PAGE_KEY = "x-page-key"
 
 PARTICIPANT = ("PROLIFIC_PID", "participant", "workerId")
 """Parameters of a join link that name the participant."""
+
+PLACES_AT_ONCE, PLACES_PER_SECOND = 5, 1 / 60
+"""New places that one address may take: whoever has the link can make up ids."""
 
 _MAX_PART = 64
 _USUAL_RATE = 25.0
@@ -53,12 +58,14 @@ def study_settings(
 ) -> Settings:
     """Access for the owner and the annotators, each by a personal link."""
     known: dict[str, str] = {}
+    new_places = Buckets(PLACES_PER_SECOND, PLACES_AT_ONCE, time.monotonic)
 
-    def invited(query: Mapping[str, str]) -> str | None:
+    def invited(query: Mapping[str, str], address: str) -> str | None:
         given = query.get("join", "").encode()
         if study.join is None or not hmac.compare_digest(given, study.join.encode()):
             return None
-        return study.claim(next((query[name] for name in PARTICIPANT if name in query), ""))
+        participant = next((query[name] for name in PARTICIPANT if name in query), "")
+        return study.claim(participant, lambda: new_places.take(address))
 
     def who(token: str) -> str | None:
         name = known.get(token) or study.annotator_of(token)

@@ -148,3 +148,10 @@ def read_as(value: object, kind: type[T], what: str) -> T:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise ItemError(f"{what}: {str(error)[:200]}") from None
+    except UnicodeEncodeError as error:  # while msgspec writes the message
+        raise half_pair(what, error) from None
+
+
+def half_pair(what: str, error: UnicodeEncodeError) -> ItemError:
+    """Return the error of a text that no file or database can keep."""
+    return ItemError(f"{what}: has half of a surrogate pair, {error.object[error.start]!r}")

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -326,15 +326,20 @@ class AnnotationStudy:
             if unit.gold is None
         ]
 
-    def claim(self, participant: str) -> str:
+    def claim(self, participant: str, may_take: Callable[[], bool] = lambda: True) -> str:
         """The token of the place that a participant has or now takes.
 
+        Args:
+            participant: The id in the link, which nothing proves.
+            may_take: Called before a new place is taken; returns whether it may be.
+
         Raises:
-            ConfigError: The id has another form, or all places are taken.
+            ConfigError: The id has another form, all places are taken, or no new one may be.
         """
         if not _PARTICIPANT.fullmatch(participant):
             raise ConfigError("a participant's id has 1 to 64 letters, digits, - and _")
         table = self._tables["beholder_participants"]
+        is_allowed = False
         while True:
             known = self._participants()
             own = next((name for name, who in known.items() if who == participant), None)
@@ -345,6 +350,12 @@ class AnnotationStudy:
             free = [name for name in tokens if name not in known and name != third]
             if not free:
                 raise ConfigError("all places of this study are taken; thank you for your interest")
+            is_allowed = is_allowed or may_take()  # once, also if somebody was faster
+            if not is_allowed:
+                raise ConfigError(
+                    "several people came from your network address just now; open the link again"
+                    " in a minute"
+                )
             row = {"study": self.id, "participant": participant, "annotator": free[0]}
             try:
                 with self._db.begin() as db:

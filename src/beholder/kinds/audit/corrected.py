@@ -15,6 +15,7 @@ from beholder.errors import ConfigError
 from beholder.grouping import by_key
 from beholder.records import Item, ItemScore
 from beholder.run.store import Store
+from beholder.stats.ranks import round_values
 from beholder.tables import SYSTEM, Column, Table, estimate
 
 _Key = tuple[tuple[str, ...], tuple[str, ...], str]
@@ -131,9 +132,10 @@ def _systems(facts: list[list[_AuditedFact]], *, with_people: bool) -> Table:
             }
         )
     for key, place in (("recall", "place"), ("sure", "sure_place")):
-        known = [row[key] for row in rows if row[key] is not None]
+        known = round_values([row[key] for row in rows if row[key] is not None]).tolist()
         for row in rows:
-            row[place] = None if row[key] is None else 1 + sum(v > row[key] for v in known)
+            mean = None if row[key] is None else float(round_values(row[key]))
+            row[place] = None if mean is None else 1 + sum(v > mean for v in known)
     moved = [str(row["system"]) for row in rows if row["place"] != row["sure_place"]]
     who = "as people and else the judge say" if with_people else "as the judge says"
     notes = [f"doubtful {who}"]

@@ -5,5 +5,4 @@ from beholder.run.kind import Command, RunKind
 KIND: RunKind[None, None, None] = RunKind(
     name="audit",
     commands=(Command("audit", "beholder.kinds.audit.command:audit", place=8),),
-    functions={"audit": "beholder.kinds.audit.door:audit"},
 )

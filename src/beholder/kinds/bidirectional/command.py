@@ -80,13 +80,17 @@ def bidirectional(
     from beholder.kinds.bidirectional.observe import observe
     from beholder.kinds.bidirectional.page import write_bidirectional
     from beholder.kinds.bidirectional.study import study
+    from beholder.run.reading import incomplete_runs
 
     found = study(observe(run, columns, metric_name=metric), settings)
     folder = out or run / "bidirectional"
     page = write_bidirectional(found, run, folder)
     plain: dict[str, object] = {table.name: [*map(dict, table.rows)] for table in found.tables}
     plain["omitted"] = [asdict(part) for part in found.omitted]
+    plain["cautions"] = cautions = incomplete_runs(run)
     tell_result(plain, [*_main_tables(found)], as_json)
+    for caution in cautions:
+        say(f"caution: {caution}")
     for part in found.omitted:
         say(f"left out: {part.title}: {part.reason}")
     say(f"tables: {folder / 'tables'}\nreport: {page}")

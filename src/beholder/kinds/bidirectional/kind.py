@@ -7,6 +7,5 @@ KIND: RunKind[None, None, None] = RunKind(
     commands=(
         Command("bidirectional", "beholder.kinds.bidirectional.command:bidirectional", place=14),
     ),
-    functions={"bidirectional": "beholder.kinds.bidirectional.door:bidirectional"},
     templates="beholder.kinds.bidirectional",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -161,6 +162,45 @@ def sets(group: PairGroup) -> Iterator[PairGroup]:
             found = [p for p in group.pairs if (p.dataset, p.language) == (dataset, language)]
             if found:
                 yield group.part(found, dataset=dataset, language=language)
+
+
+def common_images(pairs: Sequence[TextPair]) -> set[str]:
+    """The pictures of which every system among the pairs has a text, scored or failed."""
+    images = [{pair.image for pair in part.pairs} for part in systems(PairGroup(pairs))]
+    return set.intersection(*images) if images else set()
+
+
+def restrict_to_common(pairs: Sequence[TextPair]) -> tuple[list[TextPair], tuple[str, ...]]:
+    """The pairs whose pictures all systems of their data set and language describe.
+
+    Captions that failed, or that another step moved or dropped, would else leave systems to be
+    compared on different pictures. A set without a common picture stays as it is.
+
+    Returns:
+        The pairs, in their order, and a note for each set that is restricted or not comparable.
+    """
+    dropped: set[int] = set()
+    notes = []
+    for group in sets(PairGroup(pairs)):
+        named = " ".join(filter(None, (str(group.place[key]) for key in ("dataset", "language"))))
+        name = f"{named}: " if named else ""
+        common = common_images(group.pairs)
+        others = [pair for pair in group.pairs if pair.image not in common]
+        n_images = len({pair.image for pair in group.pairs})
+        if not common:
+            notes.append(
+                f"{name}no picture is described by all systems: their means are of different"
+                " pictures, none is marked as the best, and none is tested."
+            )
+        elif others:
+            dropped |= {id(pair) for pair in others}
+            by_system = Counter(pair.system for pair in others)
+            counts = ", ".join(f"{system} {n:,}" for system, n in sorted(by_system.items()))
+            notes.append(
+                f"{name}only the {len(common):,} of {n_images:,} pictures that all systems"
+                f" describe; texts left out: {counts}."
+            )
+    return [pair for pair in pairs if id(pair) not in dropped], tuple(notes)
 
 
 def each(key: str, names: Iterable[str]) -> Axis:

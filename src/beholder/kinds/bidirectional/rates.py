@@ -27,6 +27,7 @@ from beholder.kinds.bidirectional.pairs import (
     sets,
     systems,
 )
+from beholder.stats.ranks import round_values
 from beholder.tables import Table, estimate, interval_cells
 from beholder.text import n_spoken
 
@@ -184,7 +185,8 @@ def _change(key: str) -> Callable[[PairGroup], Iterator[Cells]]:
 def _ranked(rows: list[Cells]) -> list[Cells]:
     """Rows with the rank of each system, 1 the best; equal means share a rank."""
     for key in ("before", "after"):
-        means = [mean if isinstance(mean := row[key], float) else 0.0 for row in rows]
+        values = [mean if isinstance(mean := row[key], float) else 0.0 for row in rows]
+        means = round_values(values).tolist()
         for row, own in zip(rows, means, strict=True):
             row[f"rank_{key}"] = 1 + sum(mean > own for mean in means)
     return rows

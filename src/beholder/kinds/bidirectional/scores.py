@@ -14,6 +14,7 @@ from beholder.kinds.bidirectional.pairs import (
     PairGroup,
     Scores,
     TextPair,
+    common_images,
     counted,
     directions,
     each,
@@ -24,6 +25,7 @@ from beholder.kinds.bidirectional.pairs import (
     sets,
     systems,
 )
+from beholder.stats.ranks import round_values
 from beholder.tables import Table, interval_cells
 
 REST = "rest"
@@ -42,16 +44,19 @@ def score_table(pairs: Sequence[TextPair], note: str) -> Table:
 
 
 def _systems_and_best(group: PairGroup) -> Iterator[PairGroup]:
-    """The systems, each with the name of the one with the highest mean, the first of equal ones."""
+    """The systems, each with the name of the best, the first of equal ones, and if it is one."""
     parts = list(systems(group))
     means = {
-        part.place["system"]: float(np.mean([value for _, value in found]))
+        part.place["system"]: float(round_values(np.mean([value for _, value in found])))
         for part in parts
         if (found := part.scores(group.value))
     }
-    best = max(means, key=means.__getitem__) if means else None
+    is_comparable = bool(common_images(group.pairs))
+    best = max(means, key=means.__getitem__) if means and is_comparable else None
     for part in parts:
-        yield group.part(part.pairs, system=part.place["system"], best=best)
+        system = part.place["system"]
+        is_best = best is not None and means.get(system) == means[best]
+        yield group.part(part.pairs, system=system, best=best, is_best=is_best)
 
 
 def _distribution(group: PairGroup) -> Iterator[Cells]:
@@ -60,7 +65,7 @@ def _distribution(group: PairGroup) -> Iterator[Cells]:
     n_failed = sum(pair.failure is not None for pair in group.pairs)
     quartiles = np.quantile(values, [0.25, 0.5, 0.75]).tolist() if values else [None] * 3
     yield {
-        "best": group.place["system"] == group.place["best"],
+        "best": group.place["is_best"],
         **counted(found),
         "n_failed": n_failed,
         **mean_cells("mean", found),
@@ -88,9 +93,10 @@ def _against_best(group: PairGroup) -> Iterator[Cells]:
         return [((pair.image, pair.references), x) for pair, x in values if x is not None]
 
     found = group.scores(group.value)
-    if group.whole is None or group.place["system"] == group.place["best"] or not found:
+    best_system = group.place["best"]
+    if group.whole is None or best_system in (None, group.place["system"]) or not found:
         return
-    best = group.part([p for p in group.whole.pairs if p.system == group.place["best"]])
+    best = group.part([p for p in group.whole.pairs if p.system == best_system])
     of_best = dict(by_text(best))
     both = [(x, of_best[text], text[0]) for text, x in by_text(group) if text in of_best]
     yield {

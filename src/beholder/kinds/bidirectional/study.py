@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from beholder.errors import ConfigError
 from beholder.kinds.bidirectional import rates, ratings, scores, selectivity
-from beholder.kinds.bidirectional.pairs import TextPair, ordered
+from beholder.kinds.bidirectional.pairs import TextPair, ordered, restrict_to_common
 from beholder.kinds.bidirectional.settings import StudySettings
 from beholder.tables import Omitted, Table
 
@@ -18,7 +18,7 @@ class Study:
     """A study in both directions.
 
     Attributes:
-        pairs: All pairs.
+        pairs: The pairs whose pictures all systems of their set describe.
         main: The pairs of the main tables: the random sample, or all.
         settings: The settings.
         tables: The tables, in the order to read them.
@@ -49,13 +49,14 @@ def study(pairs: Sequence[TextPair], settings: StudySettings | None = None) -> S
     if not pairs:
         raise ConfigError("the run has no item that was scored or failed; finish it first")
     how = settings or StudySettings()
+    pairs, unequal = restrict_to_common(pairs)
     main = [pair for pair in pairs if pair.category == how.random] or list(pairs)
     tables: list[Table] = []
     omitted: list[Omitted] = []
     for title, reason, make in _parts(pairs, main, how):
         table = make() if reason is None else None
         if table is not None and table.rows:
-            tables.append(table)
+            tables.append(replace(table, notes=(*table.notes, *unequal)))
         else:
             omitted.append(Omitted(title, reason or "the run has no scores for it"))
     return Study(pairs, main, how, tuple(tables), tuple(omitted))

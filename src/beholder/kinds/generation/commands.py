@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from beholder.errors import ConfigError, DataError
+from beholder.files import decode_json
 from beholder.terminal.groups import Data, EngineRunGroup, OutFile, RunGroup, RunOut
 from beholder.terminal.printing import (
     close,
@@ -39,14 +39,14 @@ class WritingGroup:
 
     Attributes:
         language: Language to write in.
-        words: Length in words: 40, 30-40, median (of the references) or median:FILE.
+        words: Length in words: none (any), 40, 30-40, median (of the references) or median:FILE.
         context: Description of the collection, for the prompt.
         system_column: Group column that names the system.
         dataset: Value of group.dataset, to keep captions of several lengths apart.
     """
 
     language: str = "English"
-    words: str = "20-200"
+    words: str = "none"
     context: str = ""
     system_column: str = "system"
     dataset: str = ""
@@ -83,7 +83,8 @@ def caption(
     systems = _by_system(
         judge, lambda spec: CaptionRow(spec, writing.language, limits, writing.context)
     )
-    say(f"captions of {limits[0]} to {limits[1]} words in {writing.language}")
+    length = "any length" if limits is None else f"{limits[0]} to {limits[1]} words"
+    say(f"captions of {length} in {writing.language}")
     columns = RowColumns(system=writing.system_column, named_dataset=writing.dataset)
     return _make_rows(data, out, systems, columns, run)
 
@@ -122,14 +123,14 @@ def classify(
 
 
 def _categories(path: Path) -> dict[str, str]:
+    expected = 'expected {"name": "what it means", ...}'
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        meanings = decode_json(path.read_bytes(), dict[str, str])
     except (OSError, ValueError) as error:
-        raise DataError(str(path), f"cannot be read: {error}") from error
-    named = isinstance(found, dict) and found
-    if not named or not all(isinstance(meaning, str) for meaning in found.values()):
-        raise DataError(str(path), 'expected {"name": "what it means", ...}')
-    return dict(found)
+        raise DataError(str(path), f"cannot be read: {error}; {expected}") from error
+    if not meanings:
+        raise DataError(str(path), f"has no category; {expected}")
+    return meanings
 
 
 def translate(

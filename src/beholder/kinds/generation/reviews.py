@@ -24,7 +24,7 @@ from beholder.run.rows.engine import GenerationRun, Written, plan_making, root_o
 from beholder.run.rows.generators import GeneratedText, TextGenerator
 from beholder.run.session import Engine, Progress, RunContext
 from beholder.run.subjects import FRAME
-from beholder.text.languages import language_named
+from beholder.text.languages import canonical_language, language_named
 
 FILE_NAME = "reviews.jsonl"
 
@@ -139,7 +139,7 @@ def _making(config: ReviewsConfig) -> GenerationRun[Frame]:
             id=frame.id,
             texts=tuple(parts[kind].text for kind in order),
             image=frame.image,
-            language=language,
+            language=canonical_language(language),
             category=frame.labels.get("category", ""),
             prompt_ranks=tuple(float(kind + 1) for kind in order),
         )

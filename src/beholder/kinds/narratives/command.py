@@ -221,8 +221,8 @@ def extract(
     if distinct < len(made.found):
         say(
             f"beholder: {len(made.found)} storylines, {distinct} of them different; replications of"
-            " maxmin, maps and trails differ only where dates leave the order of pictures open,"
-            " --alternatives asks for paths that differ"
+            " maxmin, maps and trails differ only where dates leave the order of pictures open;"
+            " equal ones are solved once; --alternatives asks maxmin for paths that differ"
         )
     if not made.learned:
         say(

@@ -24,7 +24,7 @@ from beholder.kinds.narratives.config import (
 )
 from beholder.kinds.narratives.inputs import Extractions, extract_storylines, read_inputs
 from beholder.kinds.narratives.kind import KIND
-from beholder.options import DataOptions, Options, grouped
+from beholder.options import DataOptions, Options, check_list, grouped
 from beholder.records import Storyline
 from beholder.run.kind import run
 from beholder.run.session import Progress, Quiet, default_out
@@ -132,6 +132,7 @@ def compare(
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
         RunError: The run directory is busy or holds another run.
     """
+    check_list("by", by)
     file = str(storylines) if isinstance(storylines, str | Path) else None
     measured = CoherenceOptions(coherence) if isinstance(coherence, str) else coherence
     named = [judge] if isinstance(judge, str | Judge) else judge or ()

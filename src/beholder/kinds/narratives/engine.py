@@ -53,7 +53,7 @@ def run_narratives(
         n, digest = session.take(STORYLINE, inputs.storylines)
         asked = {name: _add(session, name, one, config, inputs) for name, one in askers.items()}
         source, n_bad = Path(config.sequences).name, len(inputs.bad_rows)
-        log = manifest.Log(source, digest, n, n_bad, _settings(config))
+        log = manifest.Log(source, digest, n, n_bad, settings=_settings(config))
         if (
             session.begin(log, _shared(asked.values(), inputs))
             or not (config.out / results.STUDY).is_file()

@@ -13,6 +13,7 @@ from beholder import stats
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import Rule
 from beholder.kinds.narratives.storylines.space import Floats
+from beholder.records import ends_of
 
 Checked: TypeAlias = Literal["looked at", "held out", "not looked at"]
 
@@ -33,6 +34,10 @@ class HybridCheck:
         r: Pearson's correlation; None where it is not defined.
         sd: SD of the ratings.
         sd_sight: SD of the ratings by sight; where ``sd`` is far below, ratings are shrunk.
+        gain: Mean squared error of giving each the mean, minus that of the ratings; above 0 they
+            are nearer to sight.
+        gain_low: Lower end of its bootstrap interval (95 %) over narratives.
+        gain_high: Upper end.
     """
 
     narratives: Checked
@@ -42,6 +47,9 @@ class HybridCheck:
     r: float | None
     sd: float | None
     sd_sight: float | None
+    gain: float | None = None
+    gain_low: float | None = None
+    gain_high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +65,8 @@ class Hybrid:
         intercept: See ``slope``.
         n_seen: Narratives that were judged by sight as well.
         learned: Whether the weight was learned.
-        trusted: Whether captions predict sight: on narratives that were held out their error is
-            below that of the mean, and the slope is above 0.
+        trusted: Whether captions predict sight: on narratives that were held out the interval of
+            ``gain`` is above 0, and so is the slope.
         checks: How the ratings stand against sight.
     """
 
@@ -112,8 +120,8 @@ def combine(
 
     Least squares pull ratings towards the mean, the more the less captions say of sight, and an
     agreement of judges does not see it. So the scale is tried on narratives that are held out, one
-    by one. If its error there is not below that of giving each the mean, narratives that were not
-    looked at get no rating.
+    by one. Unless the interval of the gain over giving each the mean is above 0, narratives that
+    were not looked at get no rating: a gain of a tenth of a point on some dozens is chance.
 
     Args:
         captions: (n, K) ratings; NaN is missing.
@@ -155,7 +163,7 @@ def combine(
             truth = hidden[known].mean(axis=1)
             flat = np.full(len(truth), y.mean())
             checks.append(_check("not looked at", on_scale[known].mean(axis=1), truth, flat))
-    trusted = slope > 0 and held_out.error < (held_out.error_of_mean or 0.0)
+    trusted = slope > 0 and held_out.gain_low is not None and held_out.gain_low > 0
     if not trusted:
         ratings = np.where(unseen[:, None], np.nan, ratings)
     return Hybrid(
@@ -183,6 +191,7 @@ def _held_out(x: Floats, y: Floats) -> HybridCheck:
 
 def _check(narratives: Checked, ratings: Floats, sight: Floats, flat: Floats | None) -> HybridCheck:
     several = len(sight) > 1
+    gain = (None, None, None) if flat is None else _gain(ratings, sight, flat)
     return HybridCheck(
         narratives=narratives,
         n=len(sight),
@@ -191,7 +200,16 @@ def _check(narratives: Checked, ratings: Floats, sight: Floats, flat: Floats | N
         r=stats.pearson(ratings, sight).value if len(sight) > 2 else None,
         sd=float(ratings.std(ddof=1)) if several else None,
         sd_sight=float(sight.std(ddof=1)) if several else None,
+        gain=gain[0],
+        gain_low=gain[1],
+        gain_high=gain[2],
     )
+
+
+def _gain(ratings: Floats, sight: Floats, flat: Floats) -> tuple[float, float | None, float | None]:
+    found = stats.paired_difference((flat - sight) ** 2, (ratings - sight) ** 2)
+    low, high = ends_of(found.interval) or (None, None)
+    return found.mean, low, high
 
 
 def _rmse(a: Floats, b: Floats) -> float:

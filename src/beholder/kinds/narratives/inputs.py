@@ -19,6 +19,7 @@ from beholder.kinds.narratives.config import (
 from beholder.kinds.narratives.storylines.extract import Extracted, ExtractionTask, extract
 from beholder.options import DataOptions
 from beholder.records import Frame, Storyline
+from beholder.registry import versioned
 from beholder.run.rows.engine import root_of
 
 
@@ -163,7 +164,8 @@ def extract_storylines(
     made = image_embedder(embedder)
     kept, vectors, reasons = usable_frames(made, frames, root)
     found = tuple(extract(kept, vectors, tasks, how))
-    return Extractions(found, tuple(bad), tuple(reasons), made.identity, made.learned)
+    identity = versioned(made, made.identity)
+    return Extractions(found, tuple(bad), tuple(reasons), identity, made.learned)
 
 
 def _frames(

@@ -154,8 +154,7 @@ class CaptionFrame(JudgeAsker[Frame]):
             question = Caption(
                 [await picture(subject, tools, self.max_side)],
                 language=self.language,
-                min_words=self.min_words,
-                max_words=self.max_words,
+                words=(self.min_words, self.max_words),
                 context=self.context,
                 note=known_data(subject),
                 connections=self.connections,

@@ -21,6 +21,7 @@ from beholder.metrics.asker import Asker, Outcome, ValueInfo
 from beholder.metrics.params import REQUIRED, param
 from beholder.metrics.tools import Tools
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
+from beholder.registry import versioned
 from beholder.spec import tool
 
 
@@ -134,7 +135,8 @@ class MeasureCoherence(Asker[Storyline]):
             memberships = topics.memberships
             notes += topics.notes
         space = Space.of(vectors, memberships, jsd=self.jsd, base=self.base, scale=self.scale)
-        identity, learned = embedder.identity, embedder.learned
+        identity = versioned(embedder, embedder.identity)
+        learned = embedder.learned
         return EmbeddedPictures(tuple(kept), vectors, space, identity, learned, tuple(notes))
 
     def check(self, subject: Storyline) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from scipy.stats import rankdata
 
 from beholder import stats
 from beholder.errors import ConfigError
@@ -24,6 +23,7 @@ from beholder.kinds.narratives.study import agreement, mean_and_sd, ordered_sour
 from beholder.kinds.narratives.tables import side_by_side_tables
 from beholder.records import ends_of
 from beholder.run.kind import Beside
+from beholder.stats.ranks import mean_ranks
 
 
 def between_models(
@@ -86,7 +86,7 @@ def _by_source(
     of = np.array([sources.index(source) for source in named])
     for column, model in enumerate(models):
         groups = [table[of == at, column] for at in range(len(sources))]
-        ranks = rankdata([-group.mean() for group in groups])
+        ranks = mean_ranks([-group.mean() for group in groups])
         for source, group, rank in zip(sources, groups, ranks, strict=True):
             mean, sd = float(group.mean()), mean_and_sd(group.tolist()).sd
             yield compared.ModelSource(model, source, len(group), mean, sd, float(rank))

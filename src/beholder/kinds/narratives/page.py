@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from beholder.report.study_tables import html, write_tables
 from beholder.rounding import fixed
 from beholder.run import manifest
 from beholder.run.thumbs import thumb
+from beholder.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -230,7 +231,7 @@ def _render(folder: Path, study: NarrativeStudy, log: manifest.RunLog) -> str:
         f'.f{n} {{ background-image: url("{uri}"); }}\n' for n, uri in thumbs.items()
     )
     drawn = strips(study)
-    tables = {table.name: table for table in study_tables(study)}
+    tables = {table.name: _without_times(table) for table in study_tables(study)}
     lacking = no_figures()
     drawn_figures = {} if lacking else figures(folder, study)
     return render_page(
@@ -252,6 +253,19 @@ def _render(folder: Path, study: NarrativeStudy, log: manifest.RunLog) -> str:
         n_failed=sum(bool(one.failures) for one in study.narratives),
         alignments=alignments(study),
         thumbs=thumbs,
+    )
+
+
+def _without_times(table: Table) -> Table:
+    """Return a table without what was measured in seconds, so that equal runs have equal pages.
+
+    The times are in ``study.json`` and in files of ``tables``.
+    """
+    return replace(
+        table,
+        columns=tuple(c for c in table.columns if c.key not in ("seconds", "seconds_each")),
+        rows=tuple(row for row in table.rows if row.get("unit") != "seconds"),
+        notes=tuple(note for note in table.notes if not note.endswith("in seconds.")),
     )
 
 

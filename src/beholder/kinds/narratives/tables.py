@@ -234,8 +234,21 @@ def _hybrid(found: results.HybridRatings, n: int) -> Table:
         origin="learned" if found.learned else "given",
         intercept=show_fixed(found.intercept, 2),
         slope=show_fixed(found.slope, 2),
-        trusted=NOTES["hybrid"]["below_trusted" if found.trusted else "below_refused"],
+        trusted=_trust(found),
     )
+
+
+def _trust(found: results.HybridRatings) -> str:
+    """The note on whether captions predict sight, with the figures that it rests on."""
+    held_out = next(check for check in found.checks if check.narratives == "held out")
+    gain = "not defined"
+    if held_out.gain is not None and held_out.gain_low is not None:
+        ends = " to ".join(
+            show_fixed(end or 0.0, 2) for end in (held_out.gain_low, held_out.gain_high)
+        )
+        gain = f"{show_fixed(held_out.gain, 2)} squared points, {ends}"
+    note = NOTES["hybrid"]["below_trusted" if found.trusted else "below_refused"]
+    return note.format(n=held_out.n, gain=gain)
 
 
 def _breaks(row: compared.BreakTally) -> Cells:

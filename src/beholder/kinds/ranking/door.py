@@ -16,7 +16,7 @@ from beholder.kinds.ranking import results
 from beholder.kinds.ranking.kind import KIND
 from beholder.kinds.ranking.rankers import ByMetric, RankConfig, Ranker, ranker
 from beholder.metrics import Metric
-from beholder.options import Options, asked_tools, grouped
+from beholder.options import Options, asked_tools, check_list, grouped
 from beholder.records import Reviews
 from beholder.run.kind import run
 from beholder.run.session import Progress, Quiet, default_out
@@ -68,6 +68,7 @@ def rank(
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
         RunError: The run directory is busy or holds another run.
     """
+    check_list("scorers", scorers)
     named = isinstance(data, str | Path)
     defaults = asked_tools(embedder, judge)
     rows, judging, work = grouped(options)

@@ -60,7 +60,9 @@ def run_ranking(
         for ranker in rankers:
             session.add(ranker, REVIEWS, n)
         settings = {"threshold": config.threshold, "resamples": config.resamples}
-        if session.begin(manifest.Log(Path(config.data).name, digest, n, len(bad), settings)):
+        if session.begin(
+            manifest.Log(Path(config.data).name, digest, n, len(bad), settings=settings)
+        ):
             session.map(*session.asked)
             session.close()
         scored = {

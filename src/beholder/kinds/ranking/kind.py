@@ -22,7 +22,6 @@ KIND: RunKind[RankConfig, Iterable[Reviews | DataError], tuple[Ranking, list[Dat
     figures="beholder.kinds.ranking.page:write_ranking_figures",
     subject_pages={"reviews": "beholder.kinds.ranking.page:draw_reviews"},
     commands=(Command("rank", "beholder.kinds.ranking.command:rank", place=8),),
-    functions={"rank": "beholder.kinds.ranking.door:rank"},
     templates="beholder.kinds.ranking",
     styles=("plain_page.css",),
 )

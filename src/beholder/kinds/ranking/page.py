@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from beholder import files
 from beholder.errors import RunError
+from beholder.grouping import by_key
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.kind import KIND
 from beholder.kinds.ranking.results import ImageRanking, Ranking
@@ -104,8 +105,12 @@ def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     """
     manifest.check_kind(run_folder, KIND.name)
     files.make_folder(figures_dir)
-    figure = _thresholds(results.read(run_folder))
-    return save(figure, figures_dir / "ranking-thresholds", ("png", "svg"))
+    ranking = results.read(run_folder)
+    paths = save(_thresholds(ranking), figures_dir / "ranking-thresholds", ("png", "svg"))
+    for language, rows in _thresholds_by_language(ranking).items():
+        name = f"ranking-thresholds-{files.safe_name(language)}"
+        paths += save(_draw_thresholds(ranking, rows), figures_dir / name, ("png", "svg"))
+    return paths
 
 
 def draw_reviews(seen: SeenSubject) -> Drawn | None:
@@ -120,9 +125,17 @@ def draw_reviews(seen: SeenSubject) -> Drawn | None:
 
 
 def _thresholds(ranking: Ranking) -> Figure:
+    return _draw_thresholds(ranking, ranking.tables.thresholds)
+
+
+def _thresholds_by_language(ranking: Ranking) -> dict[str, list[results.AtThreshold]]:
+    return by_key((row.language, row) for row in ranking.tables.thresholds_by_language)
+
+
+def _draw_thresholds(ranking: Ranking, rows: Sequence[results.AtThreshold]) -> Figure:
     from beholder.kinds.ranking.plots import threshold_figure  # matplotlib loads slowly
 
-    return threshold_figure(ranking.tables.thresholds, list(ranking.labels.values()))
+    return threshold_figure(rows, list(ranking.labels.values()))
 
 
 def matrices(ranking: Ranking, folder: Path) -> list[Matrix]:

@@ -74,13 +74,17 @@ class JoinedMean(ScorerCorrelation, frozen=True, kw_only=True):
 
 
 class AtThreshold(Struct, frozen=True):
-    """The images whose best pair agrees at least this well; None for all images."""
+    """The images whose best pair agrees at least this well; None for all images.
+
+    ``language`` is that of the images; empty for all languages together.
+    """
 
     threshold: float | None
     n: int
     human: MeanCorrelation
     prompt: MeanCorrelation
     scorers: tuple[JoinedMean, ...]
+    language: str = ""
 
 
 class GroupMeans(Struct, frozen=True):
@@ -167,6 +171,7 @@ class RankingTables(Struct, frozen=True):
         lengths: A row per language.
         differences: Each scorer against the first, and each against its twin without the image.
         bias: A row per judge that ranks.
+        thresholds_by_language: A row per language and threshold; empty if there is one language.
     """
 
     threshold: float | None
@@ -185,6 +190,7 @@ class RankingTables(Struct, frozen=True):
     lengths: tuple[TextLengths, ...]
     differences: tuple[ScorerDifference, ...]
     bias: tuple[PositionBias, ...]
+    thresholds_by_language: tuple[AtThreshold, ...] = ()
 
 
 class ScorerRanking(Struct, frozen=True):
@@ -333,11 +339,12 @@ def _rank_rows(ranking: Ranking) -> Iterator[list[Cell]]:
 
 
 def _threshold_rows(ranking: Ranking) -> Iterator[list[Cell]]:
-    yield ["threshold", "images", "human", "prompt", "scorer", "correlation", "with_model", "share"]
-    for row in ranking.tables.thresholds:
+    numbers = ("images", "human", "prompt", "scorer", "correlation", "with_model", "share")
+    yield ["language", "threshold", *numbers]
+    for row in (*ranking.tables.thresholds, *ranking.tables.thresholds_by_language):
         limit = "none" if row.threshold is None else row.threshold
         for found in row.scorers:
             yield [
-                *(limit, row.n, row.human.mean, row.prompt.mean, found.scorer),
+                *(row.language, limit, row.n, row.human.mean, row.prompt.mean, found.scorer),
                 *(found.mean, found.with_model, found.share_in_pair),
             ]

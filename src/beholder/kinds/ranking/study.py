@@ -138,7 +138,24 @@ def study_tables(
         lengths=tuple(_lengths(images, scorers)),
         differences=tuple(_differences(chosen, scorers, twins, n_resamples)),
         bias=tuple(bias for name in scorers if (bias := position_bias(images, name, n_resamples))),
+        thresholds_by_language=tuple(_at_by_language(judged, scorers, mean)),
     )
+
+
+def _at_by_language(
+    judged: Sequence[RankedImage], scorers: Sequence[str], mean: _Mean
+) -> Iterator[results.AtThreshold]:
+    """The rows of each language, if there are several: thresholds are published by language."""
+    by_language = by_key((image.reviews.language, image) for image in judged)
+    if len(by_language) > 1:
+        for language, images in by_language.items():
+            for threshold in THRESHOLDS:
+                row = _at(_kept(images, threshold), threshold, scorers, mean)
+                yield structs.replace(row, language=language or NO_LANGUAGE)
+
+
+NO_LANGUAGE = "not named"
+"""Language of images that name none, beside others that do."""
 
 
 def position_bias(

@@ -26,7 +26,8 @@ def ranking_tables(ranking: results.Ranking) -> list[Table]:
     tables, labels = ranking.tables, ranking.labels
     found = [
         _scores(ranking),
-        _thresholds(tables.thresholds, labels),
+        _thresholds("correlation-by-threshold", tables.thresholds, labels),
+        _thresholds("threshold-by-language", tables.thresholds_by_language, labels),
         _joined(tables.thresholds, labels),
         _groups("language", tables.groups.language, labels),
         _groups("category", tables.groups.category, labels),
@@ -76,14 +77,15 @@ def _shown(mean: results.MeanCorrelation) -> str:
     return shown if ends is None else f"{shown} ({' to '.join(map(show_number, ends))})"
 
 
-def _thresholds(found: Sequence[results.AtThreshold], labels: Labels) -> Table:
+def _thresholds(name: str, found: Sequence[results.AtThreshold], labels: Labels) -> Table:
     rows: list[Cells] = []
     for row in found:
         means = {scorer.scorer: scorer.mean for scorer in row.scorers}
+        place: Cells = {"language": row.language} if row.language else {}
         people = {"images": row.n, "people": row.human.mean, "prompt": row.prompt.mean}
-        rows.append({"threshold": _head(row.threshold), **people, **means})
+        rows.append({**place, "threshold": _head(row.threshold), **people, **means})
     scorers = (Column(name, label) for name, label in labels.items())
-    return _with("correlation-by-threshold", scorers).of(rows)
+    return _with(name, scorers).of(rows)
 
 
 def _joined(found: Sequence[results.AtThreshold], labels: Labels) -> Table:

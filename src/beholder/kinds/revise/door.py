@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from beholder.data.lines import read_records
 from beholder.data.row import item_from_row
 from beholder.files import write_jsonl
 from beholder.kinds.revise.engine import ReviseConfig
@@ -77,7 +77,7 @@ def run_revise(config: ReviseConfig, progress: Progress, *, score: bool = True) 
     written = run_making(config.making(), progress)
     if not score or not manifest.is_run(config.source):
         return Revised(written)
-    rows = [json.loads(line) for line in config.out.read_text("utf-8").splitlines()]
+    rows = list(read_records(config.out, dict[str, Any]))
     names = [one.name for one in manifest.read(config.source).metrics]
     scored = ScoreConfig(
         str(config.out),

@@ -9,17 +9,20 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from beholder.data.lines import read_records, strict_json
 from beholder.errors import ConfigError, DataError
-from beholder.files import write_bytes
+from beholder.files import open_regular, write_bytes
 from beholder.grouping import by_key
-from beholder.kinds.revise.engine import digest
 from beholder.kinds.revise.places import (
     BOM,
+    AcceptedRow,
     FoundText,
+    SourcePlace,
     attributes,
     changed,
     check_read,
@@ -55,43 +58,69 @@ def write_accepted(accepted: Path, out: Path) -> int:
         How many texts were changed.
 
     Raises:
-        ConfigError: ``out`` is the source, or no row says where its text comes from.
-        DataError: A source changed since it was read, or a text is not found in it once.
+        ConfigError: ``out`` is a source, or no row says where its text comes from.
+        DataError: A row is damaged, its source changed since it was read, a text is not found in
+            it once, or a source would be written outside ``out``.
     """
-    rows = [json.loads(line) for line in accepted.read_text("utf-8").splitlines() if line.strip()]
-    named = ((row.get("meta", {}).get("source", {}).get("file"), row) for row in rows)
-    by_file = by_key((Path(file), row) for file, row in named if file)
-    if not by_file:
+    rows = [row for row in read_records(accepted, AcceptedRow) if row.source.file]
+    rows_by_file = by_key((_resolve(row, accepted), row) for row in rows)
+    if not rows_by_file:
         raise ConfigError(
             f"{accepted}: no row names the file that its text comes from; the final texts are its"
             " candidates"
         )
-    for file in by_file:
+    for file in rows_by_file:
         check_form(file)
-    top = Path(os.path.commonpath([file.parent for file in by_file]))
-    n = 0
-    made: dict[Path, bytes] = {}
-    for file, own in by_file.items():
-        target = out if len(by_file) == 1 else out / file.relative_to(top)
-        if target.resolve() == file.resolve():
+    top = Path(os.path.commonpath([file.parent for file in rows_by_file]))
+    n_changed = 0
+    data_by_target: dict[Path, bytes] = {}
+    for file, rows_of_file in rows_by_file.items():
+        target = out if len(rows_by_file) == 1 else out / file.relative_to(top)
+        if target.resolve() in rows_by_file:
             raise ConfigError(
                 f"--write {out} would write over the source {file}; name another file"
             )
-        if digest(file) != own[0]["meta"]["source"]["digest"]:
+        if len(rows_by_file) > 1 and not target.resolve().is_relative_to(out.resolve()):
+            raise DataError(
+                str(target), f"leads out of {out}, through a link; name another folder with --write"
+            )
+        data = _read_source(file)
+        digests = {row.source.digest for row in rows_of_file}
+        if digests != {sha256(data).hexdigest()}:
             raise DataError(
                 str(file), "changed since its texts were read; run beholder revise again"
             )
-        changed = [
-            row
-            for row in own
-            if row.get("decision") in ("accept", "edit")
-            and row["candidate"] != row["meta"]["revision"]["text"]
-        ]
-        made[target] = _spliced(file, changed)
-        n += len(changed)
-    for target, data in made.items():
+        changed_rows = [row for row in rows_of_file if _is_changed(row, accepted)]
+        data_by_target[target] = _spliced(file, data, changed_rows)
+        n_changed += len(changed_rows)
+    for target, data in data_by_target.items():
         write_bytes(target, data)
-    return n
+    return n_changed
+
+
+def _resolve(row: AcceptedRow, accepted: Path) -> Path:
+    """Return the source of a row without links and dots, so that it stays below a folder."""
+    try:
+        return Path(row.source.file).resolve()
+    except (OSError, ValueError, RuntimeError) as error:  # a null byte, a loop of links
+        reason = f"row {row.id}: meta.source.file {row.source.file!r} is no path: {error}"
+        raise DataError(str(accepted), reason) from error
+
+
+def _read_source(file: Path) -> bytes:
+    try:
+        with open_regular(file) as source:
+            return source.readall()
+    except OSError as error:
+        raise DataError(str(file), f"cannot be read: {error.strerror or error}") from error
+
+
+def _is_changed(row: AcceptedRow, accepted: Path) -> bool:
+    if row.decision not in ("accept", "edit"):
+        return False
+    if row.meta.revision is None:
+        raise DataError(str(accepted), f"row {row.id} has no meta.revision with its former text")
+    return row.candidate != row.former
 
 
 def check_form(file: Path) -> None:
@@ -109,41 +138,50 @@ def check_form(file: Path) -> None:
         )
 
 
-def _spliced(file: Path, rows: Sequence[Mapping[str, Any]]) -> bytes:
-    form, data = file.suffix.lower(), file.read_bytes()
+def _spliced(file: Path, data: bytes, rows: Sequence[AcceptedRow]) -> bytes:
+    form = file.suffix.lower()
     if not rows:
         return data
     if form in packed.FORMS:
-        return _spliced_archive(file, rows)
+        return _spliced_archive(file, data, rows)
     source = decoded(data, str(file))
     if form in READERS:
-        made = changed(str(file), source, form, rows, lambda row: attributes(source, row))
-        check_read(str(file), rows, *(READERS[form](text, "") for text in (source, made)))
-        return made.encode("utf-8")
-    all_found = list(_texts(source, form))
+        text = changed(str(file), source, form, rows, lambda row: attributes(source, row.source))
+        check_read(str(file), rows, *(READERS[form](page, "") for page in (source, text)))
+        return text.encode("utf-8")
+    texts = _texts(source, form, str(file))
+    texts_by_key = by_key((key, text) for text in texts for key in text.keys)
 
-    def find(where: Mapping[str, Any]) -> list[FoundText]:
-        known = {str(where.get("locator") or where["id"]), f"row {where.get('line')}"}
-        return [
-            one
-            for one in all_found
-            if one.keys & known and (not where.get("line") or where["text_from"] == one.field)
-        ]
+    def find(row: AcceptedRow) -> list[FoundText]:
+        place = row.source
+        keys = (place.locator or row.id, f"row {place.line}")
+        texts = dict.fromkeys(text for key in keys for text in texts_by_key.get(key, ()))
+        return [text for text in texts if place.line is None or place.text_from == text.field]
 
     return changed(str(file), source, form, rows, find).encode("utf-8")
 
 
-def _texts(source: str, form: str) -> Iterator[FoundText]:
-    """The texts of a table or of JSON, with the names of their rows."""
+def _texts(source: str, form: str, name: str) -> Iterator[FoundText]:
+    """The texts of a table or of JSON, with the names of their rows.
+
+    Raises:
+        DataError: It is not JSON.
+    """
     if form in (".csv", ".tsv"):
         yield from _cells(source, "\t" if form == ".tsv" else ",")
-    elif form == ".json":
-        yield from _strings(source, 0, None)
-    else:
-        at = 0
-        for number, line in enumerate(source.split("\n"), 1):
-            yield from _strings(line, at, number)
-            at += len(line) + 1
+        return
+    at = len(BOM) * source.startswith(BOM)
+    is_lines = form != ".json"
+    for number, text in enumerate(source[at:].split("\n") if is_lines else [source[at:]], 1):
+        try:
+            strict_json(text)
+        except (ValueError, RecursionError) as error:
+            if not is_lines:
+                raise DataError(name, f"is not JSON: {error}") from error
+            # A line that cannot be read has no text that was revised; lint reports it.
+        else:
+            yield from _strings(text, at, number if is_lines else None)
+        at += len(text) + 1
 
 
 def _strings(source: str, offset: int, row: int | None) -> Iterator[FoundText]:
@@ -202,11 +240,12 @@ def _cells(source: str, usual: str) -> Iterator[FoundText]:
             number, row = number + 1, []
 
 
-def _spliced_archive(file: Path, rows: Sequence[Mapping[str, Any]]) -> bytes:
+def _spliced_archive(file: Path, packed_data: bytes, rows: Sequence[AcceptedRow]) -> bytes:
     """A document with accepted texts; all parts without one are equal byte for byte.
 
     Args:
         file: DOCX, PPTX or EPUB.
+        packed_data: Its bytes.
         rows: Accepted rows whose texts differ from those of the document.
 
     Raises:
@@ -215,24 +254,26 @@ def _spliced_archive(file: Path, rows: Sequence[Mapping[str, Any]]) -> bytes:
     """
     name = str(file)
     mark = ":" if file.suffix.lower() == ".epub" else "#"
-    by_part = by_key((row["meta"]["source"]["locator"].rpartition(mark)[0], row) for row in rows)
-    with packed.opened(file, name) as archive:
-        made = {part: _spliced_part(archive, part, own) for part, own in by_part.items()}
-        data = _copied(archive.file, file.read_bytes(), made)
-    after = packed.pictures(BytesIO(data), name)
-    check_read(name, rows, packed.pictures(file, name), after)
+    by_part = by_key(((row.source.locator or "").rpartition(mark)[0], row) for row in rows)
+    with packed.opened(BytesIO(packed_data), name) as archive:
+        new_parts = {part: _spliced_part(archive, part, own) for part, own in by_part.items()}
+        data = _copied(archive.file, packed_data, new_parts)
+    before = packed.pictures(BytesIO(packed_data), name)
+    check_read(name, rows, before, packed.pictures(BytesIO(data), name))
     return data
 
 
-def _spliced_part(archive: packed.Archive, part: str, rows: Sequence[Mapping[str, Any]]) -> bytes:
+def _spliced_part(archive: packed.Archive, part: str, rows: Sequence[AcceptedRow]) -> bytes:
     name, form = f"{archive.name}: {part}", Path(archive.name).suffix.lower()
+    if part not in archive.parts:
+        raise DataError(archive.name, f"has no part {part!r}, which {rows[0].id} names")
     source = decoded(archive.read(part), name)
     is_book = form == ".epub"
     texts = defaultdict(list)
     for place, text in _in_book(source, part) if is_book else _in_document(source, part, form):
         texts[place].append(text)
-    made = changed(name, source, form, rows, lambda where: texts[where["locator"]])
-    return made.encode("utf-8")
+    new_source = changed(name, source, form, rows, lambda row: texts[row.source.locator or ""])
+    return new_source.encode("utf-8")
 
 
 def _in_document(source: str, part: str, form: str) -> Iterator[tuple[str, FoundText]]:
@@ -246,7 +287,7 @@ def _in_document(source: str, part: str, form: str) -> Iterator[tuple[str, Found
 
 def _in_book(source: str, page: str) -> Iterator[tuple[str, FoundText]]:
     for one in html.pictures(source.removeprefix(BOM), page):
-        place = {"line": one.line, "column": one.column, "text_from": one.text_from}
+        place = SourcePlace(line=one.line, column=one.column, text_from=one.text_from)
         yield from ((f"{page}:{one.line}", found) for found in attributes(source, place))
 
 

@@ -5,5 +5,4 @@ from beholder.run.kind import Command, RunKind
 KIND: RunKind[None, None, None] = RunKind(
     name="revise",
     commands=(Command("revise", "beholder.kinds.revise.command:revise", place=12),),
-    functions={"revise": "beholder.kinds.revise.door:revise"},
 )

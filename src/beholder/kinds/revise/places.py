@@ -6,8 +6,12 @@ import html
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta, Struct, field
 
 from beholder.errors import DataError
 from beholder.lint.occurrence import Occurrence
@@ -16,6 +20,68 @@ from beholder.lint.wording import norm
 BOM = "\ufeff"
 _ATTRIBUTE = re.compile(r"[\s/]+([^\s=>/\"']+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>\"']+))?")
 _IMAGE = re.compile(r"!\[((?:[^\[\]\\]|\\.)*)\]", re.S)
+
+
+Number = Annotated[int, Meta(ge=1, le=2**31)]
+
+
+class SourcePlace(Struct, frozen=True, kw_only=True):
+    """Where the text of a row was read.
+
+    Attributes:
+        file: The source; empty if it is not known.
+        digest: SHA-256 of its bytes when it was read.
+        line: 1-based line or row, or None.
+        column: 1-based column in code points, or None.
+        locator: Place in the form of the file, such as a JSON pointer or a part.
+        text_from: Attribute or field that has the text.
+    """
+
+    file: str = ""
+    digest: str = ""
+    line: Number | None = None
+    column: Number | None = None
+    locator: str | None = None
+    text_from: str | None = None
+
+
+class Revision(Struct, frozen=True):
+    """The former text of a proposal."""
+
+    text: str
+
+
+class RowMeta(Struct, frozen=True):
+    """Source and former text of a row."""
+
+    source: SourcePlace = field(default_factory=SourcePlace)
+    revision: Revision | None = None
+
+
+class AcceptedRow(Struct, frozen=True):
+    """A row of ``beholder annotate export`` about a proposal.
+
+    Attributes:
+        id: Id of the row.
+        candidate: The final text.
+        decision: What people decided, such as accept, edit or refuse.
+        meta: Source and former text.
+    """
+
+    id: str
+    candidate: str = ""
+    decision: str | None = None
+    meta: RowMeta = field(default_factory=RowMeta)
+
+    @property
+    def source(self) -> SourcePlace:
+        """Where the text was read."""
+        return self.meta.source
+
+    @property
+    def former(self) -> str:
+        """The text before its revision; empty if the row has no revision."""
+        return self.meta.revision.text if self.meta.revision else ""
 
 
 class FoundText(NamedTuple):
@@ -52,8 +118,8 @@ def changed(
     name: str,
     source: str,
     form: str,
-    rows: Sequence[Mapping[str, Any]],
-    find: Callable[[Mapping[str, Any]], Iterable[FoundText]],
+    rows: Sequence[AcceptedRow],
+    find: Callable[[AcceptedRow], Iterable[FoundText]],
 ) -> str:
     """A source in which the texts of rows are replaced by their candidates.
 
@@ -69,25 +135,28 @@ def changed(
     """
     places: list[tuple[int, int, str]] = []
     for row in rows:
-        old = norm(row["meta"]["revision"]["text"])
-        where = {"id": row["id"], **row["meta"]["source"]}
-        found = [one for one in find(where) if norm(one.value) == old]
-        if len(found) != 1:
+        matches = [text for text in find(row) if norm(text.value) == norm(row.former)]
+        if len(matches) != 1:
             raise DataError(
                 name,
-                f"the text of {row['id']} is there {len(found)} times, expected once; correct it"
+                f"the text of {row.id} is there {len(matches)} times, expected once; correct it"
                 " by hand and refuse its proposal",
             )
-        quote = source[found[0].start]
-        places.append((found[0].start, found[0].end, _written(row["candidate"], form, quote)))
-    for start, end, new in sorted(places, reverse=True):
+        start, end = matches[0].start, matches[0].end
+        quote = source[start : start + 1]  # empty for an empty cell at the end
+        places.append((start, end, _written(row.candidate, form, quote)))
+    places.sort()
+    for (_, end, _), (start, _, _) in pairwise(places):
+        if start < end:
+            raise DataError(name, "two rows have the same place; leave one of them")
+    for start, end, new in reversed(places):
         source = source[:start] + new + source[end:]
     return source
 
 
 def check_read(
     name: str,
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[AcceptedRow],
     before: Iterable[Occurrence],
     after: Iterable[Occurrence],
 ) -> None:
@@ -96,8 +165,8 @@ def check_read(
     Raises:
         DataError: Other texts than those of the rows would change.
     """
-    olds = Counter(norm(row["meta"]["revision"]["text"]) for row in rows)
-    news = Counter(norm(row["candidate"]) for row in rows)
+    olds = Counter(norm(row.former) for row in rows)
+    news = Counter(norm(row.candidate) for row in rows)
     read, again = (Counter(one.text for one in found) for found in (before, after))
     if again != read - olds + news:
         raise DataError(name, "would not read as accepted after writing; correct it by hand")
@@ -115,19 +184,25 @@ def _written(text: str, form: str, quote: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def attributes(source: str, where: Mapping[str, Any]) -> list[FoundText]:
+def attributes(source: str, where: SourcePlace) -> list[FoundText]:
     """The attribute of the element, or the picture of Markdown, at a line and column."""
-    lines = source.removeprefix(BOM).split("\n")
-    if not where.get("line") or not where.get("column"):
+    starts = _line_starts(source)
+    if where.line is None or where.column is None or where.line > len(starts):
         return []
-    start = len(BOM) * source.startswith(BOM) + where["column"] - 1
-    start += sum(len(line) + 1 for line in lines[: where["line"] - 1])
+    start = len(BOM) * source.startswith(BOM) + starts[where.line - 1] + where.column - 1
     if image := _IMAGE.match(source, start):
         value = html.unescape(re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", image[1]))
         return [FoundText(frozenset(), "alt", *image.span(), value)]
     tag = re.compile(r"<[^\s/>]+").match(source, start)
     found = of_tag(source, tag.end()) if tag else []
-    return [one for one in found if one.field.lower() == where["text_from"]][:1]
+    return [one for one in found if one.field.lower() == where.text_from][:1]
+
+
+@lru_cache(maxsize=2)
+def _line_starts(source: str) -> list[int]:
+    """Return the place of the first character of each line, without a byte order mark."""
+    text = source.removeprefix(BOM)
+    return [0, *(feed.end() for feed in re.finditer("\n", text))]
 
 
 def of_tag(source: str, at: int) -> list[FoundText]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from beholder.terminal.groups import Data, EngineRunGroup, LabelGroup, Markdown, RunOut, ToolGroup
-from beholder.terminal.printing import close, say, say_left_out, tell_plan, tell_summary
+from beholder.terminal.printing import close, say, say_each, say_left_out, tell_plan, tell_summary
 
 if TYPE_CHECKING:
     from beholder.metrics import Metric
@@ -52,6 +52,7 @@ def score(
     tools: ToolGroup = ToolGroup(),
     test: TestGroup = TestGroup(),
     people: LabelGroup = LabelGroup(),
+    clean: Literal["none", "residue"] = "none",
     no_report: bool = False,
     markdown: Markdown = None,
     run: EngineRunGroup = EngineRunGroup(),
@@ -64,6 +65,8 @@ def score(
         data: A .jsonl, .csv, .tsv or .parquet file, a run, or - for stdin.
         metric: Metric, such as vcs or 'vcs(lct=1)'; by default one that fits the data; repeatable.
         out: Run directory; by default runs/NAME-OF-DATA.
+        clean: Remove from texts before scoring: residue is what a machine leaves around its text,
+            such as reasoning, special tokens, JSON, time stamps, "Sure! Here is ...".
         no_report: Do not write report.html.
     """
     from beholder import metrics
@@ -99,7 +102,10 @@ def score(
         gate_reports.check_format(test.gates)
         if not asked and test.worse_than is None:
             raise ConfigError("--gates has nothing to write: add --fail-under or --worse-than")
-    wanted = targets(people.labels, people.label, {one.name: one.values for one in scored})
+    notes: list[str] = []
+    values = {one.name: one.values for one in scored}
+    wanted = targets(people.labels, people.label, values, notes=notes)
+    say_each(notes)
     engine = run.where.named()
     config = ScoreConfig(
         data,
@@ -109,12 +115,15 @@ def score(
         run.judging,
         run.work.found(),
         goal,
+        clean,
     )
     # Standard input can be read once only.
     given = (
         list(read_items(data, run.rows)) if data == "-" and (wanted or test.worse_than) else None
     )
-    gates.check_other(config, test.worse_than, test.margin, read(config, [], given))
+    note = gates.check_other(config, test.worse_than, test.margin, read(config, [], given))
+    if note:
+        say(f"--worse-than: {note}")
     if wanted:
         check_fit(read(config, [], given), wanted)
     if run.finish.dry_run:
@@ -124,6 +133,7 @@ def score(
         bad_rows = kind.run(KIND, config, progress, given=given, engine=engine)
     say_left_out(bad_rows)
     made = Run(config.out)
+    say_each(made.notes)
     report = None if no_report else write_report(config.out, media_root=config.folder)
     checked = gates.check(asked, made.summary)
     worse = {}

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Unpack
 
 from beholder.api import Run
+from beholder.data.prepare import Cleaning
 from beholder.data.read import items_of
+from beholder.data.row import ALIASES
 from beholder.data.tables import check_columns
 from beholder.errors import ConfigError
 from beholder.judges import Judge
 from beholder.kinds.scores.kind import KIND
 from beholder.metrics import Metric, fitting, metric
-from beholder.options import Options, asked_tools, grouped
+from beholder.options import Options, asked_tools, check_list, grouped
 from beholder.records import Item
 from beholder.run.kind import run
 from beholder.run.scores import ScoreConfig, fitting_metric
@@ -28,6 +31,7 @@ def score(
     judge: str | Judge | None = None,
     embedder: str | None = None,
     out: str | Path | None = None,
+    clean: Cleaning = "none",
     progress: Progress | None = None,
     engine: Engine | None = None,
     **options: Unpack[Options],
@@ -46,6 +50,8 @@ def score(
             ``st:NAME``, ``openai:MODEL``.
         out: Run directory. None takes ``runs/`` and the name of the data file, or a new temporary
             folder for items given in Python.
+        clean: What is removed from texts before they are scored: ``"residue"`` is what a machine
+            leaves around its text (``beholder.text.residue``).
         progress: Receives the progress of the run.
         engine: Where the work is done, such as ``beholder.ray.RayEngine()``; None for this machine.
         options: Those of every door: ``limit``, ``skip_bad_rows``, ``media_root`` (which rows),
@@ -62,12 +68,13 @@ def score(
         RunError: The run directory is busy or holds another run.
     """
     named = str(data) if isinstance(data, str | Path) else None
-    given = None if named is not None else _rows(data)
+    given = None if named is not None else _rows(data, options.get("map") or {})
     if metrics is None:
         head = [] if given is None else list(islice(given, fitting.LOOKED_AT))
         metrics = [_fitting(named, head, judge, options)]
         given = None if given is None else chain(head, given)
     config = configure(named, metrics, judge=judge, embedder=embedder, out=out, **options)
+    config = replace(config, clean=clean)
     rows = None if given is None else items_of(given, config.rows, "items")
     bad_rows = run(KIND, config, progress or Quiet(), given=rows, engine=engine)
     return Run(config.out, bad_rows=tuple(bad_rows))
@@ -87,8 +94,7 @@ def configure(
     Raises:
         ConfigError: A metric or option is wrong.
     """
-    if isinstance(metrics, str):
-        raise ConfigError(f"metrics={metrics!r}: expected a list, such as [{metrics!r}]")
+    check_list("metrics", metrics)
     for one in metrics:
         if not isinstance(one, str | Metric):
             raise ConfigError(f"metrics: expected metrics or their text forms, got {one!r}")
@@ -114,7 +120,7 @@ def _fitting(
     return fitting.fitting(items, judge=judge is not None)[0] if items else fitting.HEADLINE
 
 
-def _rows(data: Any) -> Iterator[tuple[int, Any]]:
+def _rows(data: Any, columns: Mapping[str, str]) -> Iterator[tuple[int, Any]]:
     """Rows of what may be a table of pandas or pyarrow, with their numbers."""
     if hasattr(data, "to_batches"):  # pyarrow
         check_columns(list(data.schema.names), "items")
@@ -122,7 +128,8 @@ def _rows(data: Any) -> Iterator[tuple[int, Any]]:
     elif hasattr(data, "itertuples"):  # pandas, which has many ways to say that a cell is empty
         check_columns(list(map(str, data.columns)), "items")
         cells = data.astype(object).where(data.notna(), None)
-        found = map(_filled, cells.to_dict("records"))
+        texts = {"candidate", *ALIASES["candidate"], columns.get("candidate")}
+        found = (_filled(row, texts) for row in cells.to_dict("records"))
     elif isinstance(data, Iterable):
         found = data
     else:
@@ -130,9 +137,10 @@ def _rows(data: Any) -> Iterator[tuple[int, Any]]:
     yield from enumerate(found, start=1)
 
 
-def _filled(row: Mapping[Any, Any]) -> dict[Any, Any]:
+def _filled(row: Mapping[Any, Any], texts: Collection[Any]) -> dict[Any, Any]:
+    """The cells of a row that are filled, and its texts also if they are not."""
     return {
         name: value.tolist() if hasattr(value, "tolist") else value
         for name, value in row.items()
-        if value is not None
+        if value is not None or name in texts
     }

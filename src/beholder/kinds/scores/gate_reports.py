@@ -16,6 +16,7 @@ from beholder.files import write_text
 from beholder.kinds.scores.gates import PassedGate
 from beholder.metrics import Metric
 from beholder.rounding import fixed
+from beholder.run.compare import paired_values
 from beholder.run.store import Store
 from beholder.visible import for_terminal, for_xml
 
@@ -68,14 +69,16 @@ def results(
     for name, reason in worse.items():
         items = ()
         if reason and other is not None:
-            before, now = _values(other, name), _values(run, name)
+            metric, _, value = name.rpartition(".")
+            with Store.read(run) as new, Store.read(other) as old:
+                paired = paired_values(new, old, value, metric)
             lost = sorted(
-                (signs[name] * (now[item] - before[item]), item)
-                for item in before.keys() & now.keys()
+                (signs[name] * (now - before), item, before, now)
+                for item, ((_, now), (_, before)) in paired.items()
             )
             items = tuple(
-                (item, f"{name}: {fixed(before[item], 4)} to {fixed(now[item], 4)}")
-                for change, item in lost[:MOST_ITEMS]
+                (item, f"{name}: {fixed(before, 4)} to {fixed(now, 4)}")
+                for change, item, before, now in lost[:MOST_ITEMS]
                 if change < 0
             )
         yield GateResult(f"{name} not worse than in {other}", reason, items)

@@ -16,9 +16,12 @@ from beholder.records import Item, MetricResult
 from beholder.rounding import fixed
 from beholder.run import manifest
 from beholder.run.compare import compare
+from beholder.run.pairs import pair_subjects
 from beholder.run.scores import ScoreConfig, Until, reached
 from beholder.run.store import Store
+from beholder.run.subjects import ITEM
 from beholder.spec import with_value
+from beholder.stats.ranks import round_values
 from beholder.stats.sequences import GRID
 from beholder.tables import Table, declared
 
@@ -164,7 +167,9 @@ class PassedGate:
     @property
     def passed(self) -> bool:
         """Whether what is tested is not under the threshold."""
-        return self.tested is not None and self.tested >= self.gate.threshold
+        if self.tested is None:
+            return False
+        return bool(round_values(self.tested) >= round_values(self.gate.threshold))
 
     @property
     def reason(self) -> str:
@@ -222,7 +227,7 @@ def gates_table(checked: Iterable[PassedGate]) -> Table:
 
 def check_other(
     config: ScoreConfig, other: Path | None, margin: float, items: Iterable[Item]
-) -> None:
+) -> str:
     """Refuse, before anything is scored, a run that ``worse_than`` cannot compare with.
 
     Args:
@@ -230,6 +235,9 @@ def check_other(
         other: The run to compare with; None if there is none.
         margin: As for ``worse_than``.
         items: The items of the new run; read only if there is a run to compare with.
+
+    Returns:
+        A caution on how texts are paired; empty without.
 
     Raises:
         RunError: It is no run of scores.
@@ -242,14 +250,14 @@ def check_other(
     if other is None:
         if margin:
             raise ConfigError(f"--margin {margin} belongs to --worse-than RUN")
-        return
+        return ""
     if other.resolve() == config.out.resolve():
         raise ConfigError(f"--worse-than {other} is the run itself: name another one")
     tools = config.means.tools()
     with Store.read(other) as store:
         manifest.check_kind(other, KIND.name)
         there = {asker.name: store.signatures(asker.name) for asker in store.askers()}
-        ids = {item.id for _, item in store.items()}
+        items_there = list(store.items())
     for metric in config.metrics:
         if metric.name not in there:
             raise ConfigError(
@@ -263,12 +271,15 @@ def check_other(
                 f"--worse-than {other}: {metric.name} was made in another way: {' ; '.join(made)}"
                 f" there, {own} here; score the data of {other} again"
             )
-    common = {item.source for item in items if item.id in ids}
+    here = list(items)
+    pairing = pair_subjects(items_there, enumerate(here), ITEM, (other, config.data))
+    common = {here[place].source for _, place in pairing.common}
     if len(common) < 2:
         raise ConfigError(
-            f"--worse-than {other}: of {config.data}, texts of {len(common)} pictures have an id of"
+            f"--worse-than {other}: of {config.data}, texts of {len(common)} pictures belong to"
             " that run, and at least 2 are needed; give a text the same id under both systems"
         )
+    return pairing.note
 
 
 def worse_than(
@@ -304,7 +315,7 @@ def worse_than(
             continue
         best = -interval.low if info.higher_is_better is False else interval.high
         reasons[name] = ""
-        if best < -margin:
+        if round_values(best) < round_values(-margin):
             reasons[name] = (
                 f"{name} is worse than in {other}: {fixed(one.mean_a, 4)} to"
                 f" {fixed(one.mean_b, 4)}, difference {fixed(one.paired.mean, 4)}"

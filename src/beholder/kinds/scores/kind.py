@@ -24,6 +24,5 @@ KIND: RunKind[ScoreConfig, Iterable[Item | DataError], list[DataError]] = RunKin
     figures="beholder.report.figures:write_figures",
     subject_pages={"item": "beholder.kinds.scores.page:draw_item"},
     commands=(Command("score", "beholder.kinds.scores.command:score", place=1),),
-    functions={"score": "beholder.kinds.scores.door:score"},
     templates="beholder.kinds.scores",
 )

@@ -18,10 +18,18 @@ from beholder.metrics.posh.scoring import RATES
 from beholder.metrics.tools import Tools
 from beholder.metrics.wording import Reading, compare_words, peer_adjusted_recall, read_all
 from beholder.records import Item, ItemScore
-from beholder.text import word_order
+from beholder.text import frequency, word_order
+from beholder.text.kinds import bases
+from beholder.text.layout import without_layout
+from beholder.text.tokenize import folded_words
 
 if TYPE_CHECKING:
     from beholder.judges.builtin.analysed import AnalysedText
+
+_EVEN = 0.5
+"""Probability from which a sentence counts as entailed."""
+_CONTENT = 0.3
+"""Weight from which a word is one of content: those of the articles and prepositions are lower."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,27 +119,14 @@ class Accord(Metric[AccordEvidence]):
         units = await self.units.gather(item, tools)
         # A reference that is there twice must not weigh twice.
         references = [item.references[place] for place in units.plan.distinct]
-        encoder = tools.encoder(self.encoder)
-        own, *others = await read_all([item.candidate, *references], encoder)
+        plain = [without_layout(text) for text in (item.candidate, *references)]
+        own, *others = await read_all(plain, tools.encoder(self.encoder))
         against = 0.0
         if self.caution:
             # A contradicted unit costs what the worst sentence could, so that none is compared.
             wrong = self.units.score_item(item, units).values["contradicted_rate"] > 0
             against = 1.0 if wrong else excluded(item.candidate, item.references)
         return AccordEvidence(units, own, tuple(others), against, self.identities(tools))
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """Those of judge and encoder; beside the encoder's that of what finds contradictions."""
-        from beholder.embed import entailment
-        from beholder.judges.builtin import numbers as builtin
-
-        found = super().identities(tools)
-        found["encoder"] += f"+{word_order.IDENTITY}"
-        if self.caution:
-            found["encoder"] += f"+{entailment.identity()}"
-            if not found["judge"].startswith("builtin"):  # it selects the nearest sentences
-                found["encoder"] += f"+{builtin.identity()}"
-        return found
 
     def score_item(self, item: Item, evidence: AccordEvidence) -> ItemScore:
         """Turn evidence into a score.
@@ -174,22 +169,61 @@ def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
 def excluded(candidate: str, references: Sequence[str]) -> float:
     """How surely every reference excludes the worst sentence of a text, or the text one of theirs.
 
-    Each sentence is compared with the nearest sentence of the other text. Probabilities of at most
-    0.5 count as 0, so that a text that may be true loses nothing.
+    Each sentence is compared with the nearest sentence of the other text. What is left out or added
+    is not denied: see ``_contradictions``. Probabilities of at most 0.5 count as 0, so that a text
+    that may be true loses nothing.
     """
     from beholder.judges.builtin.reading import analysed
 
     own, others = analysed(candidate), [analysed(reference) for reference in references]
     if not own.words or not all(other.words for other in others):
         return 0.0
-    forth = np.min([_chances(own, other) for other in others], axis=0).max()
-    back = min(_chances(other, own).max() for other in others)
+    forth = np.min([_contradictions(own, other) for other in others], axis=0).max()
+    back = min(_contradictions(other, own).max() for other in others)
     return max(0.0, 2 * float(max(forth, back)) - 1)
 
 
-def _chances(source: AnalysedText, target: AnalysedText) -> FloatArray:
+def _contradictions(source: AnalysedText, target: AnalysedText) -> FloatArray:
+    """(sentences of the source,): how surely the nearest sentence of the target excludes each.
+
+    The model takes sentences about different people for denials of each other. So a sentence that
+    the target repeats counts as 0, and so does one that shares no word of content with the nearest
+    sentence, or whose nearest sentence says what another sentence of the source says: that one is
+    right, and leaves this one out.
+    """
     from beholder.embed import entailment
+
+    sentences, others = source.sentence_texts, target.sentence_texts
+    nearest, nearest_back = _nearest_sentences(source, target), _nearest_sentences(target, source)
+    words, other_words = _content_words(source), _content_words(target)
+    repeated = {folded_words(text) for text in sentences} & {folded_words(text) for text in others}
+    chances = entailment.entail([(others[y], x) for x, y in zip(sentences, nearest, strict=True)])
+    back = entailment.entail([(sentences[x], y) for x, y in zip(nearest_back, others, strict=True)])
+    excluding = chances[:, entailment.CONTRADICTION].copy()
+    for place, other in enumerate(nearest):
+        is_repeated = not repeated.isdisjoint(map(folded_words, (sentences[place], others[other])))
+        said_elsewhere = nearest_back[other] != place and back[other, entailment.ENTAILMENT] > _EVEN
+        is_about_others = words[place].isdisjoint(other_words[other])
+        if is_repeated or said_elsewhere or is_about_others:
+            excluding[place] = 0.0
+    return excluding
+
+
+def _nearest_sentences(source: AnalysedText, target: AnalysedText) -> list[int]:
+    """For each sentence of the source, the place of the nearest sentence of the target."""
     from beholder.judges.builtin.entailed import premises
 
-    asked = [(premises(said, target)[0], said) for said in source.sentence_texts]
-    return entailment.entail(asked)[:, entailment.CONTRADICTION]
+    places = {text: place for place, text in reversed(list(enumerate(target.sentence_texts)))}
+    return [places[premises(sentence, target)[0]] for sentence in source.sentence_texts]
+
+
+def _content_words(text: AnalysedText) -> list[set[str]]:
+    """For each sentence the base forms of its words of content, and what its pronouns stand for."""
+    words: list[set[str]] = [set() for _ in text.sentence_texts]
+    for word, sentence in zip(text.words, text.sentences, strict=True):
+        if frequency.weight(word) >= _CONTENT:
+            words[sentence] |= bases(word)
+    for entity, mentions in zip(text.graph.entities, text.mentions, strict=True):
+        for first, _ in mentions:
+            words[text.sentences[first]].add(entity.head.lower())
+    return words

@@ -135,6 +135,10 @@ class Checklist(Metric[Checked]):
         more = {"capricorn": self.operations[1:2], "tuna": self.operations[2:]}
         return self.operations[:1] + more.get(self.rules, ())
 
+    def check_row(self, item: Item) -> None:
+        """Refuse a row with malformed criteria."""
+        rows.check_asked(item, "criteria")
+
     def check_item(self, item: Item) -> None:
         """Refuse an item without criteria; an empty candidate mentions none of them."""
         if self.rules == "tuna" and not all(one.event for one in rows.criteria_of(item)):
@@ -366,6 +370,10 @@ class AutoDQ(Metric[Events]):
 
     needs = (WriteCriteria, CheckCriteria)
     foresees_calls = True
+
+    def check_row(self, item: Item) -> None:
+        """Refuse a row with malformed criteria."""
+        rows.check_asked(item, "criteria")
 
     async def gather(self, item: Item, tools: Tools) -> Events:
         """List the events of both texts, then check each list against the other text."""

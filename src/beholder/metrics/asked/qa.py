@@ -12,7 +12,7 @@ from typing import Literal
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
 from beholder.judges import operations as ops
-from beholder.judges.operations.answer import HIGHEST_GRADE
+from beholder.judges.operations.answer import HIGHEST_GRADE, is_silent_option
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.asked import rows
 from beholder.records import Item, ItemScore, Unit
@@ -69,8 +69,9 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
     answer is right, wrong or "not said"; the judge quotes its evidence. Open answers are compared
     with the right ones and graded in a second question to the judge. Options are shuffled per
     question from the row's id, the question's id and the seed, so other rows do not change the
-    order. Range 0..1 (``vdc_score`` 0..5), higher is better, save for ``wrong``, ``ir``,
-    ``unread`` and ``changed``.
+    order. An option that says, in English, that the text does not answer counts as "not said",
+    unless it is the right one. Range 0..1 (``vdc_score`` 0..5), higher is better, save for
+    ``wrong``, ``ir``, ``unread`` and ``changed``.
 
     ``rules`` puts the published score first. ``"captionqa"``: "cannot answer" is one more option
     of all but yes/no questions and gives 1/n + 0.05 of n options. ``"vdc"``: open questions alone,
@@ -106,6 +107,10 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
     def operations_asked(self) -> tuple[str, ...]:
         """``match_answers`` only where the rules know open questions."""
         return self.operations if self.rules in ("own", "vdc") else self.operations[:1]
+
+    def check_row(self, item: Item) -> None:
+        """Refuse a row with malformed questions."""
+        rows.check_asked(item, "questions")
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without questions that the rules know; a candidate may be empty."""
@@ -205,7 +210,9 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
     def _shown(self, item: Item, row: rows.QuestionRow) -> ops.TextQuestion:
         options, third = list(row.options), self._third(row)
         if self.rules == "captionqa" and third:
-            options, third = [*options, CANNOT], False
+            third = False
+            if not any(map(is_silent_option, options)):
+                options.append(CANNOT)
         key = "\0".join((item.id, row.id, str(self.seed)))
         order = random.Random(hashlib.sha256(key.encode("utf-8")).digest())  # noqa: S311
         order.shuffle(options)
@@ -220,16 +227,20 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
         """The state of an answer; that to an open question takes the next match."""
         if answer is None:
             return rows.Found(row, None, rows.UNREAD)
-        if answer.state is None or (row.options and answer.state == CANNOT):
+        if answer.state is None:
             grade = None if row.options else 0.0
             return rows.Found(row, answer, rows.NOT_SAID if self._third(row) else rows.WRONG, grade)
         if row.options:
-            return rows.Found(row, answer, rows.RIGHT if answer.state == row.answer else rows.WRONG)
+            if answer.state == row.answer:  # also where it is right that the text does not say
+                return rows.Found(row, answer, rows.RIGHT)
+            silent = is_silent_option(answer.state)
+            return rows.Found(row, answer, rows.NOT_SAID if silent else rows.WRONG)
         same, grade = next(matches)
         return rows.Found(row, answer, rows.RIGHT if same else rows.WRONG, grade)
 
     def _credit(self, one: rows.Found[rows.QuestionRow]) -> float:
-        silent = 1 / len(one.row.options) + _BONUS
+        n_options = sum(not is_silent_option(option) for option in one.row.options)
+        silent = 1 / max(n_options, 1) + _BONUS
         return {rows.RIGHT: 1.0, rows.NOT_SAID: silent}.get(one.state, 0.0)
 
 

@@ -13,10 +13,11 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
-from beholder.errors import ItemError
+from beholder.errors import BadRowError, ItemError
 from beholder.grouping import by_key
 from beholder.judges.operations import TextAnswer
 from beholder.judges.operations.answer import CONTRADICTED, MET
+from beholder.judges.reading import short
 from beholder.metrics import ValueInfo
 from beholder.records import Item, Side, Unit
 
@@ -113,12 +114,13 @@ def criteria_of(item: Item) -> list[Criterion]:
     """The criteria of a row.
 
     Raises:
-        ItemError: There are none, or one is wrong; names it.
+        ItemError: There are none.
+        BadRowError: One is wrong; names it.
     """
     found = _read(item, "criteria", Criterion, "text")
     for n, one in enumerate(found, start=1):
         if one.kind == "fact" and one.weight < 0:
-            raise ItemError(f"criteria[{n}]: only a rule may have a negative weight")
+            raise BadRowError(f"criteria[{n}]: only a rule may have a negative weight")
     return found
 
 
@@ -126,12 +128,23 @@ def questions_of(item: Item) -> list[QuestionRow]:
     """The questions of a row; answers with options are texts of options.
 
     Raises:
-        ItemError: There are none, or one is wrong; names it.
+        ItemError: There are none.
+        BadRowError: One is wrong; names it.
     """
     return [
         _checked(n, row)
         for n, row in enumerate(_read(item, "questions", QuestionRow, "question"), start=1)
     ]
+
+
+def check_asked(item: Item, field: Literal["criteria", "questions"]) -> None:
+    """Refuse a row with wrong questions or criteria; one without any is merely not scored.
+
+    Raises:
+        BadRowError: One is wrong; names it.
+    """
+    if item.meta.get(field):
+        _ = criteria_of(item) if field == "criteria" else questions_of(item)
 
 
 def _checked(n: int, row: QuestionRow) -> QuestionRow:
@@ -143,19 +156,19 @@ def _checked(n: int, row: QuestionRow) -> QuestionRow:
         answer = next((o for o in options if o.lower() == wanted), wanted)
     elif isinstance(answer, int):
         if not 0 <= answer < len(options):
-            raise ItemError(f"questions[{n}]: answer {answer} is no index of its options, from 0")
+            raise BadRowError(f"questions[{n}]: answer {answer} is no index of its options, from 0")
         answer = options[answer]
     answer = _plain(answer)
     if row.weight <= 0:
-        raise ItemError(f"questions[{n}]: weight must be above 0, got {row.weight:g}")
+        raise BadRowError(f"questions[{n}]: weight must be above 0, got {row.weight:g}")
     if not answer:
-        raise ItemError(f"questions[{n}]: the answer is empty")
+        raise BadRowError(f"questions[{n}]: the answer is empty")
     if options and (
         not 2 <= len(options) <= MOST_OPTIONS or len(set(options)) < len(options) or "" in options
     ):
-        raise ItemError(f"questions[{n}]: give 2 to {MOST_OPTIONS} distinct options, none empty")
+        raise BadRowError(f"questions[{n}]: give 2 to {MOST_OPTIONS} distinct options, none empty")
     if options and answer not in options:
-        raise ItemError(f"questions[{n}]: answer {answer!r} is none of its options {options}")
+        raise BadRowError(f"questions[{n}]: answer {answer!r} is none of its options {options}")
     return msgspec.structs.replace(row, options=options, answer=answer)
 
 
@@ -175,8 +188,10 @@ def _read(item: Item, field: str, kind: type[T], text: str) -> list[T]:
         try:
             given = json.loads(given)
         except ValueError as error:
-            raise ItemError(f"the field {field!r} is no JSON list: {error}") from None
-    if not isinstance(given, (list, tuple)) or not given:
+            raise BadRowError(f"the field {field!r} is no JSON list: {error}") from None
+    if given and not isinstance(given, (list, tuple)):
+        raise BadRowError(f"the field {field!r} must be a list, got {short(given)}")
+    if not given:
         raise ItemError(
             f"no {field}: this metric needs a list of them in the field {field!r} of each row; name"
             f" its column with --map {field}=COLUMN, or their file with --references-from"
@@ -184,22 +199,28 @@ def _read(item: Item, field: str, kind: type[T], text: str) -> list[T]:
         )
     found: list[T] = []
     for n, row in enumerate(given, start=1):
+        if isinstance(row, str) and kind is not Criterion:
+            raise BadRowError(
+                f"{field}[{n}]: a question needs its answer; expected an object with 'question' and"
+                f" 'answer', got the text {row!r}"
+            )
         value = {text: row} if isinstance(row, str) else row
         if isinstance(value, dict) and isinstance(value.get("id"), int):
             value = {**value, "id": str(value["id"])}
         try:
             one = msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
-            raise ItemError(f"{field}[{n}]: {error}") from None
+            expected = ", ".join(kind.__struct_fields__)
+            raise BadRowError(f"{field}[{n}]: {error}; its fields may be {expected}") from None
         if not getattr(one, text).strip():
-            raise ItemError(f"{field}[{n}]: {text!r} is empty")
+            raise BadRowError(f"{field}[{n}]: {text!r} is empty")
         if not math.isfinite(one.weight) or one.weight == 0:
-            raise ItemError(f"{field}[{n}]: weight must be a finite number other than 0")
+            raise BadRowError(f"{field}[{n}]: weight must be a finite number other than 0")
         found.append(msgspec.structs.replace(one, id=one.id or str(n)))
     ids = [one.id for one in found]
     if len(set(ids)) < len(ids):
         double = next(i for i in ids if ids.count(i) > 1)
-        raise ItemError(f"{field}: the id {double!r} is there twice")
+        raise BadRowError(f"{field}: the id {double!r} is there twice")
     return found
 
 

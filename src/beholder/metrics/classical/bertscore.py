@@ -361,7 +361,7 @@ def read_baseline(path: str, layer: int) -> Baseline:
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
-        rows = {int(row["LAYER"]): row for row in csv.DictReader(text.splitlines())}
+        rows = {int(row["LAYER"]): row for row in csv.DictReader(text.split("\n"))}
         row = rows[layer]
         found = {name: float(row[name[0].upper()]) for name in ("f1", "precision", "recall")}
     except (OSError, KeyError, ValueError, TypeError) as error:

@@ -87,7 +87,7 @@ class CHAIR(Metric[ObjectEvidence]):
     kinds of COCO alone; here every named thing counts.
     """
 
-    parser: str = param("builtin", "English parser: builtin or spacy:NAME")
+    parser: str = param("builtin", "English parser: builtin or spacy:NAME", tool="parser")
 
     registered_name = "chair"
     required_fields = frozenset()

@@ -16,7 +16,7 @@ from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.classical.overlap import f_beta
 from beholder.metrics.classical.tokens import Words, item_words, tokenizer_identity
 from beholder.records import Item, ItemScore, Side, Span, Unit
-from beholder.text.frequency import IDENTITY as FREQUENCY
+from beholder.text.frequency import identity as frequency_identity
 from beholder.text.frequency import weight
 from beholder.text.tokenize import words
 
@@ -126,7 +126,8 @@ class TokenF1(Metric[Vectors]):
         """Embedder, tokenizer and word weights with their versions."""
         found = super().identities(tools)
         found["tokenizer"] = tokenizer_identity(self.tokenizer)
-        found["weights"] = FREQUENCY if self.weights == "frequency" else self.weights
+        if self.weights == "frequency":
+            found["weights"] = frequency_identity()
         return found
 
     async def gather(self, item: Item, tools: Tools) -> Vectors:

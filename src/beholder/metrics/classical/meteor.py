@@ -16,7 +16,7 @@ from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words
 from beholder.metrics.params import installed
 from beholder.records import Item, ItemScore
 from beholder.text.languages import ENGLISH, language_named
-from beholder.text.synonyms import IDENTITY as SYNONYMS
+from beholder.text.synonyms import identity as synonyms_identity
 from beholder.text.synonyms import senses
 
 BEAM = 40
@@ -203,7 +203,7 @@ class METEOR(WordMetric):
         if self.stemmer != "none":
             found["stemmer"] = f"{self.stemmer}@snowball{installed('snowballstemmer')}"
         if self.synonyms != "none":
-            found["synonyms"] = SYNONYMS
+            found["synonyms"] = synonyms_identity()
         return found
 
     def check_tools(self, subject: Item, tools: Tools) -> None:

@@ -201,7 +201,9 @@ class TER(WordMetric):
     def identities(self, tools: Tools) -> dict[str, str]:
         """The tokenizer and the package that counts."""
         own = super().identities(tools)["tokenizer"]
-        return {"tokenizer": f"{own}+sacrebleu@{installed('sacrebleu')}"}
+        return super().identities(tools) | {
+            "tokenizer": f"{own}+sacrebleu@{installed('sacrebleu')}"
+        }
 
     async def gather(self, item: Item, tools: Tools) -> TokenizedTexts:
         """Words of all texts.

@@ -40,7 +40,7 @@ class FactEvidence:
 class FactMetric(Metric[FactEvidence]):
     """Base of the metrics over facts."""
 
-    parser: str = param("builtin", "English parser: builtin or spacy:NAME")
+    parser: str = param("builtin", "English parser: builtin or spacy:NAME", tool="parser")
 
     bounds = Bounds(characters=100_000, compares="facts")
     values = (
@@ -213,7 +213,7 @@ class SGEmbed(PartsMetric):
     Source: the PoSh paper (baseline SGEmbed), there with an 8B embedder.
     """
 
-    parser: str = param("builtin", "English parser: builtin or spacy:NAME")
+    parser: str = param("builtin", "English parser: builtin or spacy:NAME", tool="parser")
 
     registered_name = "sg_embed"
     bounds = Bounds(characters=100_000, compares="parts")

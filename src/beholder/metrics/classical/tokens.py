@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from beholder.errors import ItemError
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.records import Item, ItemScore
-from beholder.text.tokenize import IDENTITY, folded_words
+from beholder.text.tokenize import folded_words, identity
 
 Words: TypeAlias = tuple[str, ...]
 
@@ -34,7 +34,7 @@ def tokenize(text: str, tokenizer: str = "words") -> Words:
 
 def tokenizer_identity(tokenizer: str) -> str:
     """What the signature says of a tokenizer: its name with the version of its rules."""
-    return IDENTITY if tokenizer == "words" else tokenizer
+    return identity() if tokenizer == "words" else tokenizer
 
 
 def item_words(item: Item, tokenizer: str) -> TokenizedTexts:
@@ -107,7 +107,7 @@ class WordMetric(Metric[TokenizedTexts]):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The tokenizer with the version of its rules."""
-        return {"tokenizer": tokenizer_identity(self.tokenizer)}
+        return super().identities(tools) | {"tokenizer": tokenizer_identity(self.tokenizer)}
 
     async def gather(self, item: Item, tools: Tools) -> TokenizedTexts:
         """Split all texts of an item into words."""

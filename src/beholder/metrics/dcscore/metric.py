@@ -95,7 +95,7 @@ class DCScore(Metric[DCScoreEvidence]):
         "row", "stated in the prompt; row: the language that the row names; None: not stated"
     )
     clean: Literal["speech", "none"] = param(
-        "speech", "speech: blank marks such as <noise> and </noise>"
+        "speech", "speech: blank marks of transcripts, such as <noise> and {photo}"
     )
     references: Literal["best", "mean"] | None = param(
         None, "over references: the best by f1, or all; None: all in direction='both', else best"
@@ -165,13 +165,13 @@ class DCScore(Metric[DCScoreEvidence]):
         return self.pictured
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's, and that of the rule for words out of order.
+        """The judge's.
 
         A judge that cannot see is refused here, before any work, if it will have to.
         """
         if self.pictured and not tools.judge(self.judge).sees:
             raise self._cannot_see()
-        return super().identities(tools) | {"rules": f"{self.rules}@{word_order.IDENTITY}"}
+        return super().identities(tools)
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without what is asked for.

@@ -15,7 +15,6 @@ from beholder.errors import ConfigError
 from beholder.grouping import by_key
 from beholder.judges import Grade, Judge
 from beholder.judges.operations import AlignWords, Contradict, Presence, PresenceList, Rewrite
-from beholder.language.links import coreference_identity
 from beholder.language.reading import GraphReader, english_graphs_together
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.posh import scoring
@@ -96,9 +95,13 @@ class PoSh(Metric[PoShEvidence]):
     identifiers: Literal["rules", "judge"] = param(
         "rules", "rules='reference': who words names of several words, such as 'tall man'"
     )
-    parser: str = param("builtin", "English parser of the graphs: builtin or spacy:NAME")
+    parser: str = param(
+        "builtin", "English parser of the graphs: builtin or spacy:NAME", tool="parser"
+    )
     coref: str = param(
-        "builtin", "coreference of the graphs: builtin, none, fastcoref, or a registered name"
+        "builtin",
+        "coreference of the graphs: builtin, none, fastcoref, or a registered name",
+        tool="coreference",
     )
     weighting: Literal["information", "equal"] = param(
         "information",
@@ -187,7 +190,7 @@ class PoSh(Metric[PoShEvidence]):
         return (replace(self, asking="one" if own == "list" else "list"),)
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Those of the tools and of the coreference, and the threshold and form in use."""
+        """Those of the tools, and the threshold and form in use."""
         judge = tools.judge(self.judge)
         if self.asking == "auto":
             return self._settled(judge).identities(tools)
@@ -195,22 +198,10 @@ class PoSh(Metric[PoShEvidence]):
             judge.check_can(Rewrite)
         if self.asking == "list":
             judge.check_can(PresenceList)
-        return (
-            super().identities(tools)
-            | self._rule_identity
-            | {
-                "presence_threshold": f"{self.threshold(judge):g}",
-                "coref": coreference_identity(self.coref),
-                "asking": self.asking,
-            }
-        )
-
-    @property
-    def _rule_identity(self) -> dict[str, str]:
-        """The rule set with the rule for words out of order, which the published one lacks."""
-        if self.rules == "reference":
-            return {}
-        return {"rules": f"{self.rules}@{word_order.IDENTITY}"}
+        return super().identities(tools) | {
+            "presence_threshold": f"{self.threshold(judge):g}",
+            "asking": self.asking,
+        }
 
     async def gather(self, item: Item, tools: Tools) -> PoShEvidence:
         """Make the graphs and ask the judge, wave by wave.
@@ -338,7 +329,7 @@ class PoSh(Metric[PoShEvidence]):
         values |= scoring.rates(precision.units, recall.units)
         units = (*precision.units, *recall.units)
         detail = scoring.graphs_detail(plan, units, order_factor)
-        return ItemScore(values, units, self.signature(self._rule_identity), detail)
+        return ItemScore(values, units, self.signature(), detail)
 
     def _beside_words(self, plan: Plan, p: float, r: float) -> tuple[float, float]:
         """Precision and recall of units with the share of words, and beside the peers' recall."""

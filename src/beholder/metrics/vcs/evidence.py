@@ -20,6 +20,7 @@ from beholder.metrics.vcs.findings import (
 from beholder.metrics.vcs.scoring import ChunkAlignment, Direction, Setting
 from beholder.records import Item, ItemScore, Side, Span, Unit
 from beholder.rounding import fixed
+from beholder.text.layout import without_layout
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,13 +78,17 @@ class AlignedMetric(Metric[VCSEvidence]):
         Raises:
             ItemError: The embedder knows no word of a text.
         """
-        texts = [("candidate", item.candidate)]
-        texts += [(f"reference {i}", text) for i, text in enumerate(item.references, start=1)]
+        # Published rules embed a text as it is. Blanks keep the places of what they stand for.
+        plain = without_layout if self.config()["rules"] == "fixed" else str
+        texts = [("candidate", plain(item.candidate))]
+        texts += [(f"reference {i}", plain(text)) for i, text in enumerate(item.references, 1)]
         cut = [self.cut(name, text, tools) for name, text in texts]
         n_own, *n_others = (len(spans) for spans, _ in cut)
         self.bounds.check_pairs(n_own, n_others, self.registered_name)
         embedder = str(self.config()["embedder"])
-        pieces = [(*chunks, text) for (_, chunks), (_, text) in zip(cut, texts, strict=True)]
+        given = (item.candidate, *item.references)
+        wholes = [text if text in given else " ".join(text.split()) for _, text in texts]
+        pieces = [(*chunks, whole) for (_, chunks), whole in zip(cut, wholes, strict=True)]
         vectors = await tools.embed(embedder, [piece for each in pieces for piece in each])
         embedded: list[EmbeddedText] = []
         at = 0

@@ -105,13 +105,6 @@ class VCS(AlignedMetric):
         """All fields, with the tolerance that the rules set."""
         return super().config() | {"lct": self.tolerance}
 
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """Those of the tools, and of the rules that cut short texts and find words out of order."""
-        identities = super().identities(tools)
-        if self.rules == "fixed":
-            identities["rules"] = f"fixed@{CLAUSES}+{word_order.IDENTITY}"
-        return identities
-
     def cut(self, name: str, text: str, tools: Tools) -> tuple[Sequence[Span], Sequence[str]]:
         """Sentences or clauses of a text, grouped."""
         segments = tools.splitter(self.splitter).split(text)
@@ -120,7 +113,10 @@ class VCS(AlignedMetric):
         starts = range(0, len(segments), self.chunk_size)
         groups = [segments[start : start + self.chunk_size] for start in starts]
         spans = [(group[0].start, group[-1].end) for group in groups]
-        return spans, [" ".join(segment.of(text) for segment in group) for group in groups]
+        chunks = [" ".join(segment.of(text) for segment in group) for group in groups]
+        if self.rules == "fixed":
+            chunks = [" ".join(chunk.split()) for chunk in chunks]  # blanks stand for layout
+        return spans, chunks
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
         """Align the candidate with each reference and join by the reference rule."""
@@ -216,9 +212,6 @@ def _vectors(name: str, given: npt.ArrayLike, ndim: int) -> FloatArray:
         raise ItemError(f"{name}: expected an array of shape {expected}, got {array.shape}")
     return array
 
-
-CLAUSES = "clauses.v1"
-"""For signatures; a change that moves a chunk gets a new number."""
 
 FEW_SENTENCES = 3
 """A text of fewer sentences is cut at its clauses."""

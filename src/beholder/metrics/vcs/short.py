@@ -12,6 +12,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
+from beholder.fingerprint import digest_of_data
 from beholder.metrics import Bounds, Tools, param
 from beholder.metrics.base import f1
 from beholder.metrics.vcs import scoring
@@ -20,7 +21,6 @@ from beholder.metrics.vcs.findings import alignment_detail
 from beholder.metrics.vcs.metric import VALUES
 from beholder.records import Item, ItemScore, Span, Unit
 from beholder.text import frequency, words
-from beholder.text.tokenize import IDENTITY as TOKENIZER
 
 _HELP = {
     "vcs": "VCS-short: SAS, lowered by up to a fifth when NAS is low",
@@ -74,11 +74,8 @@ class VCSShort(AlignedMetric):
     )
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Identity of the embedder, the stop list with its tokenizer, and the word weights."""
-        found = super().identities(tools) | {"stop_words": identity(self.stop_words)}
-        if self.rules == "fixed":
-            found["rules"] = f"fixed@{frequency.IDENTITY}"
-        return found
+        """Identity of the embedder and of the stop list."""
+        return super().identities(tools) | {"stop_words": identity(self.stop_words)}
 
     def cut(self, name: str, text: str, tools: Tools) -> tuple[Sequence[Span], Sequence[str]]:
         """The words of a text without stop words."""
@@ -148,8 +145,8 @@ _ENGLISH = Path(__file__).with_name("stop_words_english.txt")
 
 
 def identity(stop_words: StopWords) -> str:
-    """What fixes the words of a text, for signatures: stop list with its version, and tokenizer."""
-    return f"{stop_words}.v1@{TOKENIZER}"
+    """Name of the stop list in signatures, with a digest of it."""
+    return f"english@{digest_of_data(_ENGLISH)[:12]}" if stop_words == "english" else stop_words
 
 
 def content_words(text: str, stop_words: StopWords) -> tuple[list[str], list[Span]]:

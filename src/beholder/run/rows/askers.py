@@ -20,7 +20,7 @@ from beholder.metrics.params import param
 from beholder.records import Item
 from beholder.run.rows.generators import CHARACTERS, WORDS, GeneratedText, Parts, TextGenerator
 from beholder.text import n_spoken, without_marks
-from beholder.text.languages import has_blanks, language_named
+from beholder.text.languages import canonical_language, has_blanks, language_named
 
 OTHER_LENGTH = "other length"
 _CANDIDATE = "candidate"
@@ -73,10 +73,10 @@ class RowAsker(TextGenerator[Item]):
 class CaptionRow(RowAsker):
     """A description of an item's pictures becomes the candidate.
 
-    One that has not the number of words asked for is asked for once more; what comes then is kept,
-    counted (``asked_again``, ``other_length``), and belongs to a data set of its own, so that no
-    table mixes it with texts of the length asked for. Texts in languages without blanks between
-    words are not measured.
+    Without ``words`` it may have any length. One that has not the number of words asked for is
+    asked for once more; what comes then is kept, counted (``asked_again``, ``other_length``), and
+    belongs to a data set of its own, so that no table mixes it with texts of the length asked for.
+    Texts in languages without blanks between words are not measured.
 
     Raises:
         ConfigError: The numbers of words are no range.
@@ -99,12 +99,13 @@ class CaptionRow(RowAsker):
     operations: ClassVar[tuple[str, ...]] = ("caption", "caption_again")
 
     language: str = param("English", "language to write in")
-    words: tuple[int, int] = param((20, 200), "fewest and most words")
+    words: tuple[int, int] | None = param(None, "fewest and most words; None for any length")
     context: str = param("", "what the collection is, in the user's own words")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_words(self.words)
+        if self.words:
+            check_words(self.words)
 
     def check(self, subject: Item) -> None:
         """Refuse an item without pictures."""
@@ -112,12 +113,10 @@ class CaptionRow(RowAsker):
 
     async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
         """One text, with the earlier one as its source where it was asked for again."""
-        low, high = self.words
         question = operations.Caption(
             await tools.pictures.read(subject.images),
             language=self.language,
-            min_words=low,
-            max_words=high,
+            words=self.words,
             context=self.context,
         )
         first = await judge.ask(question)
@@ -139,18 +138,24 @@ class CaptionRow(RowAsker):
         """How many texts have not the length asked for."""
         marked = columns.get("other_length", np.zeros(0))
         n, others = len(marked), int(marked.sum())
-        if not others:
+        if not others or not self.words:
             return ()
         low, high = self.words
         return (f"{others:,} of {n:,} texts have not {low} to {high} words, also when asked again",)
 
     def _fits(self, text: str) -> bool:
+        if not self.words:
+            return True
         low, high = self.words
         named = language_named(self.language)
         return (named is not None and not has_blanks(named)) or low <= n_spoken(text) <= high
 
     def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
-        group = {columns.language: self.language} | dict(item.group) | {columns.system: system}
+        group = (
+            {columns.language: canonical_language(self.language)}
+            | dict(item.group)
+            | {columns.system: system}
+        )
         dataset = [columns.named_dataset or group.get(columns.dataset, ""), parts[0].label]
         if any(dataset):
             group[columns.dataset] = ", ".join(filter(None, dataset))
@@ -285,7 +290,7 @@ class TranslateRow(RowAsker):
             references=tuple(
                 whole(_reference(place), text) for place, text in enumerate(item.references, 1)
             ),
-            group={**item.group, columns.language: self.target},
+            group={**item.group, columns.language: canonical_language(self.target)},
         )
 
 

@@ -21,7 +21,7 @@ from beholder.data import read_frames, read_items, to_row
 from beholder.data.folders import pictures_below, unnamed, videos_below
 from beholder.data.read import EVERY_ROW, good_rows, items_of
 from beholder.errors import ConfigError, DataError
-from beholder.files import write_jsonl
+from beholder.files import check_regular, write_jsonl
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item, ItemFailure
 from beholder.run import ROWS, manifest
@@ -93,8 +93,10 @@ def rebased(image: str, root: Path, folder: Path) -> str:
     return whole.relative_to(base).as_posix() if whole.is_relative_to(base) else str(whole)
 
 
-def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int]:
+def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int] | None:
     """Fewest and most words of a caption from ``40``, ``30-40``, ``median`` or ``median:FILE``.
+
+    None for ``none``: a caption may have any length.
 
     A single number is the most; the fewest are four fifths of it. ``median`` is the median length
     of the references, in words between blanks, without marks of speech: each different text counts
@@ -109,6 +111,8 @@ def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int]:
         DataError: The named file cannot be read.
     """
     name, _, file = text.partition(":")
+    if text == "none":
+        return None
     if name == "median":
         others = read_pictured(file, DataOptions(media_root=Path("/")))
         measured = good_rows(others, DataOptions(), [], name=file) if file else items
@@ -120,7 +124,9 @@ def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int]:
     try:
         limits = (int(low), int(high)) if dash else _around(int(text))
     except ValueError:
-        raise ConfigError(f"--words {text!r}: expected 40, 30-40, median or median:FILE") from None
+        raise ConfigError(
+            f"--words {text!r}: expected none, 40, 30-40, median or median:FILE"
+        ) from None
     check_words(limits)
     return limits
 
@@ -174,6 +180,9 @@ class GenerationRun(Generic[S]):
     picture: Callable[[S], str | None]
     systems: Mapping[str, TextGenerator[S]]
     row: Row[S]
+
+    def __post_init__(self) -> None:
+        check_regular(self.out, f"what is finished is kept beside it, in {self.folder.name}")
 
     @property
     def askers(self) -> list[TextGenerator[S]]:
@@ -233,7 +242,7 @@ def run_making(
             "skip_bad_rows": making.rows.skip_bad_rows,
             "systems": {system: maker.name for system, maker in making.systems.items()},
         }
-        if session.begin(manifest.Log(making.data, digest, n, len(bad), settings)):
+        if session.begin(manifest.Log(making.data, digest, n, len(bad), settings=settings)):
             session.map(*session.asked)
             _draw(making, session, n)
             session.close()

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from beholder.data import read_items, to_row
+from beholder.data.lines import read_records
 from beholder.data.read import good_rows
 from beholder.errors import DataError
 from beholder.files import make_folder, write_jsonl
@@ -188,18 +189,7 @@ def read_pairs(path: Path) -> list[Pair]:
     Raises:
         DataError: The file cannot be read, or a line is no such pair.
     """
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise DataError(str(path), error.strerror or str(error)) from None
-    found = []
-    for number, line in enumerate(lines, 1):
-        try:
-            found.append(msgspec.json.decode(line, type=Pair))
-        except msgspec.DecodeError as error:
-            expected = "expected id, kind, reference, altered and paraphrase"
-            raise DataError(f"{path}, line {number}", f"{error}; {expected}") from None
-    return found
+    return list(read_records(path, Pair, "id, kind, reference, altered and paraphrase"))
 
 
 def versions(pairs: Sequence[Pair]) -> list[Item]:

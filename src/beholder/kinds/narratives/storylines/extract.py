@@ -243,6 +243,8 @@ def extract(
     known = known_days(frames, vectors, how.spread_dates)
     places = {frame.id: place for place, frame in enumerate(frames)}
     for number, task in enumerate(tasks):
+        # Only "random" draws: the other methods give the same paths for the same order and days.
+        paths_by_order: dict[tuple[bytes, bytes], list[StorylinePath]] = {}
         source, target = (_place(places, end) for end in (task.source, task.target))
         for replication in range(how.replications):
             seed = how.seed + replication if replication else None
@@ -254,8 +256,13 @@ def extract(
                 _check_length(task, start, end, len(frames))
             rng = np.random.default_rng([how.seed, number, replication])
             labels = None if topics is None else topics.assigned[time.order]
-            space = whole.subset(time.order)
-            found = _storylines(space, task, how, (start, end), time.days, labels, rng)
+            days = b"" if time.days is None else np.asarray(time.days).tobytes()
+            order = (time.order.tobytes(), days)
+            found = paths_by_order.get(order) if how.method != "random" else None
+            if found is None:
+                space = whole.subset(time.order)
+                found = _storylines(space, task, how, (start, end), time.days, labels, rng)
+                paths_by_order[order] = found
             for alternative, line in enumerate(found):
                 chosen = [frames[int(time.order[p])] for p in line.positions]
                 number_of = str(replication + 1)

@@ -1,0 +1,233 @@
+"""Labels that people gave: numbers, yes or no, or words; what is missing, and what is wrong.
+
+A label is a column of ``judgments``. Its cells come from JSON, from tables and from spreadsheets,
+so one answer may be written as ``4``, ``"4"`` or ``4,0``, and an answer that nobody gave in many
+ways. A column is what most of its answers are; answers of another kind are wrong and are never
+converted.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from beholder.data.lines import PACKED, lines, opened
+from beholder.data.marks import SIDES
+from beholder.data.row import shorten
+from beholder.data.tables import separator
+from beholder.errors import DataError
+from beholder.files import is_url
+from beholder.records import Item
+
+Answer: TypeAlias = bool | int | float | str
+
+MISSING = frozenset({"", "na", "n/a", "nan", "null"})
+"""Texts that stand for an answer that nobody gave, in lower case."""
+
+MISSING_NUMBERS = MISSING | {"-", "none"}
+"""The same among numbers; among words, ``none`` may be an answer."""
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_TRUTH = {"true": True, "false": False}
+_MOST_COUNTED = 12
+"""Different answers up to which each is counted on its own."""
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """A label over all items.
+
+    Attributes:
+        name: Its name in ``judgments``.
+        kind: What most answers are: numbers, verdicts (true and false, or 1 and 0) or words.
+        counts: Number of answers by answer.
+        n_texts: Items with an answer.
+        n_missing: Answers that nobody gave: null, and what ``MISSING`` names.
+        wrong: Answers of another kind, with their places; they are left out of the items.
+    """
+
+    name: str
+    kind: Literal["numbers", "verdicts", "words"]
+    counts: Mapping[Answer, int]
+    n_texts: int
+    n_missing: int
+    wrong: tuple[DataError, ...]
+
+    def __str__(self) -> str:
+        """Range and counts, so that codes such as 99 or -1 are seen."""
+        n = sum(self.counts.values())
+        missing = f", {self.n_missing:,} missing" if self.n_missing else ""
+        wrong = f", {len(self.wrong):,} wrong" if self.wrong else ""
+        answers = sorted(self.counts, key=lambda answer: (isinstance(answer, str), answer))
+        ends = answers if len(answers) <= _MOST_COUNTED else [answers[0], answers[-1]]
+        listed = ", ".join(f"{show_answer(answer)} ({self.counts[answer]:,})" for answer in ends)
+        if len(ends) < len(answers):
+            listed = f"{len(answers):,} values from {' to '.join(listed.split(', '))}"
+        return (
+            f"label {self.name}: {n:,} answers on {self.n_texts:,} texts{missing}{wrong}:"
+            f" {listed or 'none'}"
+        )
+
+
+def show_answer(answer: Answer) -> str:
+    """An answer as messages show it."""
+    if isinstance(answer, bool):
+        return str(answer).lower()
+    return answer if isinstance(answer, str) else f"{answer:g}"
+
+
+def has_decimal_commas(path: str | Path) -> bool:
+    """Whether a table separates cells by semicolons, as where numbers are written ``4,5``.
+
+    Raises:
+        DataError: The file cannot be read.
+    """
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    packed = suffixes.pop() if suffixes and suffixes[-1] in PACKED else None
+    if not suffixes or suffixes[-1] != ".csv" or not (is_url(path) or Path(path).is_file()):
+        return False
+    with opened(path, str(path), packed) as stream:
+        header = next((line for _, line in lines(stream, str(path))), "")
+    return isinstance(header, str) and separator(header, ",") == ";"
+
+
+def read_labels(
+    items: Sequence[Item],
+    name: str,
+    *,
+    line_numbers: Mapping[str, int] | None = None,
+    decimal_commas: bool = False,
+) -> tuple[list[Item], dict[str, LabelColumn]]:
+    """Read every label of items in one way.
+
+    Args:
+        items: Items with judgments.
+        name: What messages call the data.
+        line_numbers: Row number by id, for messages.
+        decimal_commas: Whether ``4,5`` is a number; see ``has_decimal_commas``.
+
+    Returns:
+        The items with numbers, truth values, words or lists of these as labels, None where an
+        answer is missing or wrong; and the columns by name. Marked spans and objects stay as they
+        are and are no columns.
+    """
+    names = dict.fromkeys(name for item in items for name in item.judgments)
+    columns: dict[str, LabelColumn] = {}
+    changed: list[dict[str, Any]] = [dict(item.judgments) for item in items]
+    for label in names:
+        cells = [
+            (place, item.judgments[label])
+            for place, item in enumerate(items)
+            if label in item.judgments
+        ]
+        if label in dict(SIDES) or not all(_is_plain(cell) for _, cell in cells):
+            continue
+        read = {
+            place: [_answer(part, decimal_commas) for part in _parts(cell)] for place, cell in cells
+        }
+        kind = _kind_of(answer for answers in read.values() for answer in answers)
+        counts: Counter[Answer] = Counter()
+        n_texts = n_missing = 0
+        wrong = []
+        for place, cell in cells:
+            kept: list[Answer | None] = []
+            for part, answer in zip(_parts(cell), read[place], strict=True):
+                missing = answer is None or _is_missing(answer, kind)
+                if kind == "words" and not missing:
+                    kept.append(part)  # a number among words is the word that was written
+                    continue
+                if not missing and not _fits(answer, kind):
+                    item_id = items[place].id
+                    reason = f"expected {_EXPECTED[kind]} as in most rows, got {shorten(part)}"
+                    number = (line_numbers or {}).get(item_id)
+                    place_text = f"judgments.{label}"
+                    place_text += "" if number is not None else f" of item {item_id!r}"
+                    wrong.append(DataError(name, reason, line=number, field=place_text))
+                    kept.append(None)
+                    continue
+                n_missing += missing
+                kept.append(None if missing else answer)
+            counts.update(answer for answer in kept if answer is not None)
+            n_texts += any(answer is not None for answer in kept)
+            changed[place][label] = kept if isinstance(cell, list | tuple) else kept[0]
+        columns[label] = LabelColumn(label, kind, counts, n_texts, n_missing, tuple(wrong))
+    read_items = [
+        replace(item, judgments=judgments) for item, judgments in zip(items, changed, strict=True)
+    ]
+    return read_items, columns
+
+
+def wrong_answers(
+    columns: Mapping[str, LabelColumn], names: Collection[str] | None
+) -> list[DataError]:
+    """The wrong answers of labels; of all with numbers or verdicts if none is named."""
+    chosen = [
+        column
+        for column in columns.values()
+        if (column.name in names if names else column.kind != "words")
+    ]
+    return [error for column in chosen for error in column.wrong]
+
+
+_EXPECTED = {"numbers": "a number", "verdicts": "true or false"}
+
+
+def _parts(cell: Any) -> Sequence[Any]:
+    return cell if isinstance(cell, list | tuple) else (cell,)
+
+
+def _is_plain(cell: Any) -> bool:
+    return all(part is None or isinstance(part, bool | int | float | str) for part in _parts(cell))
+
+
+def _answer(part: Any, decimal_commas: bool) -> Answer | None:
+    """A part of a cell as a number or truth value if it is written as one; None if it is missing.
+
+    Words that may be missing stay, because that depends on the other answers.
+    """
+    if isinstance(part, float) and math.isnan(part):
+        return None
+    if part is None or not isinstance(part, str):
+        return part
+    text = part.strip()
+    if text.lower() in MISSING:
+        return None
+    if text.lower() in _TRUTH:
+        return _TRUTH[text.lower()]
+    if decimal_commas and _DECIMAL_COMMA.fullmatch(text):
+        return float(text.replace(",", "."))
+    if _NUMBER.fullmatch(text):
+        number = float(text)
+        return int(number) if number.is_integer() and "e" not in text.lower() else number
+    return text
+
+
+def _kind_of(answers: Iterable[Answer | None]) -> Literal["numbers", "verdicts", "words"]:
+    """What most answers are; numbers win a tie, because a wrong word among them is reported."""
+    given = [answer for answer in answers if answer is not None]
+    n_words = sum(isinstance(one, str) and one.lower() not in MISSING_NUMBERS for one in given)
+    plain = [one for one in given if not isinstance(one, str)]
+    n_truths = sum(isinstance(one, bool) for one in plain)
+    if n_words > len(plain) or not plain:
+        return "words"
+    if 2 * n_truths > len(plain):
+        return "verdicts"
+    return "verdicts" if n_truths and all(one in (0, 1) for one in plain) else "numbers"
+
+
+def _is_missing(answer: Answer, kind: str) -> bool:
+    return kind != "words" and isinstance(answer, str) and answer.lower() in MISSING_NUMBERS
+
+
+def _fits(answer: Answer | None, kind: str) -> bool:
+    if kind == "verdicts":
+        return not isinstance(answer, str) and answer in (0, 1)
+    return (
+        isinstance(answer, int | float) and not isinstance(answer, bool) and math.isfinite(answer)
+    )

@@ -1,0 +1,396 @@
+"""Digests of the code and data that compute a number, for signatures.
+
+The digest of a class is taken over the modules that its modules import, directly or not, as far as
+they compute anything, and over the data files that this code names. It is taken from the files as
+they are, so that an edited module or word list gives another digest without any further step.
+
+Parsing all modules would take a second, so ``fingerprints.json`` stores the result for each file
+under the hash of its bytes. An entry whose hash differs is not used: its module is parsed. A stale
+manifest therefore costs time and never gives a wrong digest; ``make identity`` renews it.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+import re
+import sys
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeGuard
+
+PACKAGE = Path(__file__).parent
+MANIFEST = PACKAGE / "fingerprints.json"
+
+COMPUTING = tuple(
+    f"beholder.{part}"
+    for part in (
+        *("dates", "embed", "grouping", "judges", "kinds", "language", "media", "metrics"),
+        *("rounding", "stats", "text"),
+    )
+)
+"""Packages whose modules can change a number; the others read, store, send and print."""
+
+FACADES = frozenset(
+    f"beholder.{name}"
+    for name in ("embed", "judges", "judges.operations", "language", "metrics", "text")
+)
+"""Packages that re-export: an import from one leads to the module that defines the name."""
+
+FRAME = frozenset(f"beholder.metrics.{name}" for name in ("asker", "params", "tools"))
+"""Modules that name and make the tools of all metrics. Except for pictures, their imports are not
+followed: a metric computes with the tools that its parameters name, and these have identities."""
+
+_WORDS_ONLY = {"annotation", "returns", "type_comment", "kind", "ctx", "type_ignores"}
+_FILE_NAME = re.compile(r"[\w .+-]+(/[\w .+-]+)*\.\w+(\.\w+)?")
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+class Module(NamedTuple):
+    """What one module contributes to a digest.
+
+    Attributes:
+        raw: Hash of its bytes.
+        code: Digest of its syntax tree, without docstrings, comments and annotations.
+        imports: Dotted names that it imports.
+        data: Names of files among its texts, without folders.
+    """
+
+    raw: str
+    code: str
+    imports: tuple[str, ...]
+    data: tuple[str, ...]
+
+
+class Source(NamedTuple):
+    """A module below the folder that its imports are looked up in.
+
+    Attributes:
+        root: The folder; of ours, the one that contains the package.
+        name: Dotted name.
+        path: Its file.
+    """
+
+    root: Path
+    name: str
+    path: Path
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it belongs to this package."""
+        return self.root == PACKAGE.parent
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether it is in an installed copy of another package, whose version identifies it."""
+        return not self.is_ours and self.root.name in ("site-packages", "dist-packages")
+
+
+@cache
+def digest_of(*classes: type[Any]) -> str:
+    """Twelve hexadecimal digits for all code and data that classes compute with.
+
+    An installed copy of another package is identified by its version, so its own files are not in
+    the digest; those of an editable installation, of a script and of a notebook are.
+
+    Args:
+        classes: Classes of this or another package, of a script or of a notebook.
+    """
+    bases = [base for each in classes for base in each.__mro__]
+    digests = {_name(path): digest for path, digest in files_of(*_modules(bases)).items()}
+    for base in bases:
+        if not _is_library(base.__module__) and not _has_file(base.__module__):
+            digests[f"{base.__module__}.{base.__qualname__}"] = _digest_of_members(base)
+    return _short(digests)
+
+
+@cache
+def digest_of_modules(*modules: str) -> str:
+    """Twelve hexadecimal digits for all code and data that modules of ours compute with."""
+    return _short({_name(path): digest for path, digest in files_of(*modules).items()})
+
+
+def files_of(*modules: str) -> Mapping[Path, str]:
+    """The files of code and data that modules compute with, each with its digest.
+
+    Args:
+        modules: Dotted names; those of libraries are left out.
+    """
+    sources = _closure(source for name in modules if (source := _source(name)) is not None)
+    digests = {}
+    folders: set[Path] = set()
+    names: set[str] = set()
+    for source in sources:
+        module = read_module(source.path)
+        if source.is_ours:
+            folders.add(source.path.parent)
+            names.update(module.data)
+        elif not source.is_installed:
+            beside = (source.path.parent / name for name in module.data)
+            digests.update({path: digest_of_data(path) for path in beside if path.is_file()})
+        if not source.is_installed:
+            digests[source.path] = module.code
+    # Code of ours names files of other folders, too: the word lists of ``language``, say.
+    for path in _data_files():
+        if path.name in names and not folders.isdisjoint(path.parents):
+            digests[path] = digest_of_data(path)
+    return digests
+
+
+def read_module(path: Path) -> Module:
+    """What a module contributes; from the manifest if that was written for the same bytes."""
+    # A module of someone else may be edited and loaded again in the same process.
+    return _read_module_once(path) if path.is_relative_to(PACKAGE) else _read_module(path)
+
+
+def digest_of_data(path: Path) -> str:
+    """SHA-256 of a file of data, as hex."""
+    return _digest_once(path) if path.is_relative_to(PACKAGE) else _digest(path.read_bytes())
+
+
+@cache
+def _read_module_once(path: Path) -> Module:
+    return _read_module(path)
+
+
+@cache
+def _digest_once(path: Path) -> str:
+    return _digest(path.read_bytes())
+
+
+def _read_module(path: Path) -> Module:
+    content = path.read_bytes()
+    raw = _digest(content)
+    recorded = _manifest().get(_name(path))
+    if recorded is not None and recorded.raw == raw:
+        return recorded
+    tree = ast.parse(content)
+    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    texts = {value for value in constants if isinstance(value, str)}
+    names = sorted({Path(text).name for text in texts if _FILE_NAME.fullmatch(text)})
+    imports = tuple(sorted(set(_imported(tree))))
+    if path.is_relative_to(PACKAGE):
+        imports = tuple(name for name in imports if name.startswith("beholder."))
+    return Module(raw, digest_of_code(tree), imports, tuple(names))
+
+
+def digest_of_code(tree: ast.Module) -> str:
+    """SHA-256 of what a module does, as hex: docstrings, comments and annotations do nothing."""
+    return _digest(_written(tree).encode("utf-8"))
+
+
+def forget() -> None:
+    """Read all files again at the next call; for tests that change them."""
+    for function in (digest_of, digest_of_modules, _read_module_once, _digest_once):
+        function.cache_clear()
+    _manifest.cache_clear()
+    _data_files.cache_clear()
+
+
+@cache
+def _manifest() -> Mapping[str, Module]:
+    if not MANIFEST.is_file():
+        return {}  # being written for the first time
+    rows = json.loads(MANIFEST.read_text(encoding="utf-8"))["code"]
+    return {
+        name: Module(raw, code, tuple(imports), tuple(data))
+        for name, (raw, code, imports, data) in rows.items()
+    }
+
+
+@cache
+def _data_files() -> tuple[Path, ...]:
+    """All files of the package that are not code."""
+    paths = (Path(folder, name) for folder, _, names in os.walk(PACKAGE) for name in names)
+    return tuple(sorted(p for p in paths if p.suffix not in (".py", ".pyc") and p != MANIFEST))
+
+
+def _closure(starts: Iterable[Source]) -> list[Source]:
+    """Modules that are reached from some by imports, in the order of their files."""
+    sources: dict[Path, Source] = {}
+    waiting = list(starts)
+    while waiting:
+        source = waiting.pop()
+        if source.path in sources:
+            continue
+        sources[source.path] = source
+        for dotted in read_module(source.path).imports:
+            target = _target(source, dotted)
+            if target is not None:
+                waiting.append(target)
+    return [sources[path] for path in sorted(sources)]
+
+
+def _target(source: Source, dotted: str) -> Source | None:
+    """The module that an import leads to; None if nothing is computed there."""
+    if dotted.startswith("."):
+        dotted = _absolute(source, dotted)
+    if not dotted.startswith("beholder."):
+        # A module beside a script can change its numbers; a library has a version of its own.
+        same_package = dotted.partition(".")[0] == source.name.partition(".")[0]
+        if source.is_ours or (source.is_installed and not same_package):
+            return None
+        return _below(source.root, dotted)
+    target = _below(PACKAGE.parent, dotted)
+    if target is None or not target.name.startswith(COMPUTING):
+        return None
+    if source.name in FRAME and not target.name.startswith("beholder.media"):
+        return None
+    if target.name in FACADES and dotted != target.name:
+        wanted = f".{dotted.rpartition('.')[2]}"
+        for inner in read_module(target.path).imports:
+            if inner.endswith(wanted):
+                return _target(target, inner)
+    return target
+
+
+def _absolute(source: Source, dotted: str) -> str:
+    """A relative import as an absolute one."""
+    n_dots = len(dotted) - len(dotted.lstrip("."))
+    pieces = source.name.split(".")
+    is_package = source.path.name == "__init__.py"
+    package = pieces[: len(pieces) - n_dots + is_package]
+    return ".".join([*package, dotted.lstrip(".")]).rstrip(".")
+
+
+def _below(root: Path, dotted: str) -> Source | None:
+    """The module of a dotted name, which may go on with a name in it."""
+    pieces = dotted.split(".")
+    for end in (len(pieces), len(pieces) - 1):
+        folder = root.joinpath(*pieces[:end])
+        for path in (folder.with_suffix(".py"), folder / "__init__.py"):
+            if end and path.is_file():
+                return Source(root, ".".join(pieces[:end]), path)
+    return None
+
+
+def _source(module: str) -> Source | None:
+    """The file of a module that is loaded or ours; None of libraries and of what has no file."""
+    if module == "beholder" or module.startswith("beholder."):
+        return _below(PACKAGE.parent, module)
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None or _is_library(module) or not file.endswith(".py"):
+        return None
+    path = Path(file).resolve()
+    if not path.is_file():
+        return None  # in an archive
+    pieces = module.split(".")
+    if path.name == "__init__.py":
+        return Source(path.parents[len(pieces)], module, path)
+    if path.stem != pieces[-1]:  # a script: its module is called __main__
+        return Source(path.parent, path.stem, path)
+    return Source(path.parents[len(pieces) - 1], module, path)
+
+
+def _has_file(module: str) -> bool:
+    return _source(module) is not None
+
+
+def _is_library(module: str) -> bool:
+    return module.partition(".")[0] in sys.stdlib_module_names and module != "__main__"
+
+
+def _modules(classes: Iterable[type[Any]]) -> list[str]:
+    return list(dict.fromkeys(cls.__module__ for cls in classes))
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in _run(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            between = "" if module.endswith(".") else "."
+            yield from (f"{module}{between}{alias.name}" for alias in node.names)
+
+
+def _run(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those that only a type checker sees."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for child in ast.iter_child_nodes(node):
+            if not (_is_for_types(node) and child in node.body):
+                waiting.append(child)
+
+
+def _is_for_types(node: ast.AST) -> TypeGuard[ast.If]:
+    test = node.test if isinstance(node, ast.If) else None
+    return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
+
+
+def _written(node: Any) -> str:
+    """A syntax tree as text, the same in every version of Python (``ast.dump`` is not)."""
+    if isinstance(node, list):
+        return f"[{','.join(_written(each) for each in node if not _is_docstring(each))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = (
+        f"{name}={_written(value)}"
+        for name, value in ast.iter_fields(node)
+        if name not in _WORDS_ONLY and value is not None and value != []
+    )
+    return f"{type(node).__name__}({','.join(fields)})"
+
+
+def _is_docstring(node: Any) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _digest_of_members(cls: type[Any]) -> str:
+    """Digest of a class without a file, as in a notebook: of its members and what they name."""
+    return _digest("\n".join(_lines(cls, set())).encode("utf-8"))
+
+
+def _lines(value: object, seen: set[int]) -> Iterator[str]:
+    """The text of a constant, or the code of a function or class and of what it names."""
+    if isinstance(value, staticmethod | classmethod):
+        value = value.__func__
+    elif isinstance(value, property):
+        value = value.fget
+    if isinstance(value, _PLAIN):
+        yield repr(value)
+    elif isinstance(value, tuple | list):
+        yield from (line for each in value for line in _lines(each, seen))
+    elif isinstance(value, set | frozenset):
+        yield from sorted(line for each in value for line in _lines(each, seen))
+    elif isinstance(value, types.CodeType):
+        yield f"{value.co_code.hex()} {value.co_names}"
+        yield from _lines(value.co_consts, seen)
+    elif isinstance(value, types.FunctionType | type) and id(value) not in seen:
+        seen.add(id(value))
+        for name, member in _members(value):
+            yield name
+            yield from _lines(member, seen)
+
+
+def _members(value: types.FunctionType | type) -> Iterator[tuple[str, object]]:
+    """Members of a class, or the code of a function and what it names in its own module."""
+    if isinstance(value, type):
+        skipped = ("__doc__", "__firstlineno__")
+        yield from ((n, member) for n, member in sorted(vars(value).items()) if n not in skipped)
+        return
+    yield "", value.__code__
+    for name in value.__code__.co_names:
+        named = value.__globals__.get(name)
+        if getattr(named, "__module__", value.__module__) == value.__module__:
+            yield name, named
+
+
+def _short(digests: Mapping[str, str]) -> str:
+    return _digest(json.dumps(sorted(digests.items())).encode("utf-8"))[:12]
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _name(path: Path) -> str:
+    """A file as digests and the manifest name it: the same on every machine."""
+    inside = path.is_relative_to(PACKAGE)
+    return path.relative_to(PACKAGE).as_posix() if inside else f"../{path.name}"

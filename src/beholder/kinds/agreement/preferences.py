@@ -1,0 +1,119 @@
+"""Labels of pairs: which of two texts about one picture people prefer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from beholder.errors import ConfigError
+from beholder.kinds.agreement.protocols import CORRELATIONS, Kind, Measure, ratings_of
+from beholder.records import Item
+
+_WORDS: Mapping[str, float] = {
+    **dict.fromkeys(("a", "first", "candidate", "model_a", "model1"), 1.0),
+    **dict.fromkeys(("b", "second", "candidate_b", "model_b", "model2"), -1.0),
+    **dict.fromkeys(("tie", "equal", "same", "draw"), 0.0),
+}
+"""Preferences by the words that stand for them, in lower case: 1 is for the first text."""
+
+_SYSTEMS = (("system", "system_a", "model1", "model_a"), ("system_b", "model2", "model_b"))
+"""Fields that name the system of the first and of the second text."""
+
+EXPECTED = (
+    "expected which text is better: 1, -1 and 0 for a tie, degrees such as -2 to 2, A, B and tie,"
+    " first and second, or the names of the two systems (system and system_b)"
+)
+
+
+def has_second_text(item: Item) -> bool:
+    """Whether the labels of an item compare two texts."""
+    return bool(item.meta.get("candidate_b"))
+
+
+def pair_measures(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> list[Measure]:
+    """Measures of labels that compare two texts; a metric answers by the difference of its scores.
+
+    Args:
+        items: Judged items; those without a second text are left out.
+        labels: Names in ``judgments``; None takes all that can be read as preferences.
+        kind: Correlation of degrees, which goes beside the accuracy.
+
+    Raises:
+        ConfigError: A label has other answers, or ``kind`` is no correlation.
+    """
+    if kind not in CORRELATIONS:
+        raise ConfigError(
+            f"the rows have a second text (candidate_b), so their labels are preferences;"
+            f" {kind} is for labels of one text: leave out the statistic, or candidate_b"
+        )
+    pairs = [item for item in items if has_second_text(item)]
+    names = dict.fromkeys(name for item in pairs for name in item.judgments)
+    measures: list[Measure] = []
+    problems = []
+    for label in labels or names:
+        try:
+            measures += _measures(pairs, label, kind)
+        except ConfigError as error:
+            if labels:
+                raise
+            problems.append(str(error))
+    if not measures:
+        raise ConfigError("\n".join(problems) or "the pairs have no judgments")
+    return measures
+
+
+def _measures(pairs: Sequence[Item], label: str, kind: str) -> Iterator[Measure]:
+    answers = [one for item in pairs for one in ratings_of(item, label) if one is not None]
+    if not answers:
+        raise ConfigError(f"no pair has a judgment {label!r}")
+    read = _reader(answers, label)
+
+    def preferences(item: Item) -> list[float]:
+        return [read(one, item) for one in ratings_of(item, label) if one is not None]
+
+    found = [preference for item in pairs for preference in preferences(item)]
+    if 0 in found:
+        yield Measure(f"accuracy with ties, {label}", "three-way", preferences, paired=True)
+
+    def decided(item: Item) -> list[float]:
+        return [preference for preference in preferences(item) if preference]
+
+    if any(found):
+        yield Measure(f"accuracy, {label}", "accuracy", decided, paired=True)
+    if len(set(map(abs, found)) - {0.0}) > 1:
+        yield Measure(f"{kind}, {label}", cast("Kind", kind), preferences, paired=True)
+
+
+def _reader(answers: Sequence[Any], label: str) -> Callable[[Any, Item], float]:
+    """A function from an answer to a preference: positive for the first text, 0 for a tie."""
+    if any(isinstance(one, str) for one in answers):
+        return lambda answer, item: _from_word(answer, item, label)
+    numbers = set(answers)
+    if all(isinstance(one, bool) for one in answers):
+        return lambda answer, item: 1.0 if answer else -1.0
+    if 2 in numbers and numbers <= {0, 1, 2}:
+        return lambda answer, item: {0: 0.0, 1: 1.0, 2: -1.0}[answer]
+    if numbers == {0, 1}:
+        raise ConfigError(
+            f"{label!r} is 0 or 1 in all pairs, and 0 may mean a tie or the second text: {EXPECTED}"
+        )
+    if min(numbers) >= 0 and numbers != {1}:
+        raise ConfigError(
+            f"{label!r} is from {min(numbers):g} to {max(numbers):g} in rows with a second text"
+            f" (candidate_b): {EXPECTED}; for ratings of one text, leave candidate_b out"
+        )
+    return lambda answer, item: float(answer)
+
+
+def _from_word(answer: Any, item: Item, label: str) -> float:
+    fields: Mapping[str, Any] = {**item.meta, **item.judgments, **item.group}
+    first, second = (
+        {str(fields[name]).casefold() for name in names if fields.get(name) is not None}
+        for names in _SYSTEMS
+    )
+    word = str(answer).strip().casefold()
+    if word in first ^ second:
+        return 1.0 if word in first else -1.0
+    if word in _WORDS:
+        return _WORDS[word]
+    raise ConfigError(f"judgments.{label} of item {item.id!r} is {answer!r}: {EXPECTED}")

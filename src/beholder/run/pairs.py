@@ -1,0 +1,214 @@
+"""Which subject of one run belongs to which of another run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from beholder.errors import ConfigError
+from beholder.run.subjects import SubjectKind
+
+
+class _Identity(NamedTuple):
+    """By what a subject is recognised in another run.
+
+    Attributes:
+        place: Position in its run.
+        id: Its id, which is the number of the row where the user gave none.
+        pictures: Names of its pictures or of its video; empty without.
+        references: Digest of its references in any order; empty without.
+        excerpt: Start of its first reference, for messages.
+        language: Language of its texts; empty if the row does not name it.
+        group: Columns by which results are broken down, such as its system.
+        source: Pictures, else references, else what the kind states.
+    """
+
+    place: int
+    id: str
+    pictures: tuple[str, ...]
+    references: bytes
+    excerpt: str
+    language: str
+    group: tuple[tuple[str, str], ...]
+    source: Hashable
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether the id may be the number of the row, which says nothing of another file."""
+        return self.id == str(self.place + 1)
+
+
+@dataclass(frozen=True)
+class SubjectPairing:
+    """The subjects that two runs share.
+
+    Attributes:
+        common: (place in the first run, place in the second run) per pair, in the order of the
+            first run.
+        n_a: Subjects of the first run.
+        n_b: Subjects of the second run.
+        paired_by: ``id``, or ``source`` where an id stands for different pictures in the two runs.
+        note: What a reader must know of how they were paired; empty if nothing.
+    """
+
+    common: list[tuple[int, int]]
+    n_a: int
+    n_b: int
+    paired_by: str
+    note: str
+
+
+def pair_subjects(
+    a: Iterable[tuple[int, Any]],
+    b: Iterable[tuple[int, Any]],
+    kind: SubjectKind[Any],
+    names: tuple[object, object],
+    *,
+    allow_different: bool = False,
+) -> SubjectPairing:
+    """Pair the subjects of two runs by id, if an id is of the same picture in both.
+
+    The id of a row without one is its number, so files in another order, or of other pictures,
+    have equal ids for different things. If an id has different pictures (without pictures:
+    references) in the two runs, ids are not trusted, and subjects are paired by pictures or
+    references. Among several texts about one picture those of the same id are paired first, then
+    those of the same group, then in the order of the rows, if both runs have as many.
+
+    Args:
+        a: Subjects of the first run with their places.
+        b: Subjects of the second run with their places.
+        kind: Their kind.
+        names: Names of the runs, for messages.
+        allow_different: Pair by id if the runs share ids but no picture and no reference.
+
+    Raises:
+        ConfigError: The runs share no id, or none that is of the same picture, and no picture.
+    """
+    first = [_identity(kind, place, subject) for place, subject in a]
+    second = [_identity(kind, place, subject) for place, subject in b]
+    by_id = {one.id: one for one in second}
+    same_id = [(one, by_id[one.id]) for one in first if one.id in by_id]
+    if not same_id:
+        raise ConfigError(
+            f"{names[0]} and {names[1]} share no {kind.name} id; they are paired by id, so that a"
+            " picture needs the same id under both systems"
+        )
+    unlike = [(x, y) for x, y in same_id if _contradicts(x, y)]
+    if not unlike:
+        common = [(x.place, y.place) for x, y in same_id]
+        return SubjectPairing(common, len(first), len(second), "id", _unverified(kind, same_id))
+    what = "pictures" if unlike[0][0].pictures and unlike[0][1].pictures else "references"
+    example = (
+        f"id {unlike[0][0].id!r} is of {_describe(unlike[0][0], what)} in {names[0]} and of"
+        f" {_describe(unlike[0][1], what)} in {names[1]}"
+    )
+    counted = f"{len(unlike):,} of {len(same_id):,} common ids are of different {what}"
+    common = _pair_by_source(first, second)
+    if common:
+        note = f"{counted} ({example}), so {kind.plural} are paired by {what}"
+        return SubjectPairing(common, len(first), len(second), "source", note)
+    if not allow_different:
+        raise ConfigError(
+            f"{names[0]} and {names[1]} share no {what.removesuffix('s')}: {counted}: {example}."
+            " Score the same data with both systems; `beholder compare --allow-different` pairs by"
+            " id nevertheless"
+        )
+    common = [(x.place, y.place) for x, y in same_id]
+    note = f"paired by id (--allow-different), though {counted}: {example}"
+    return SubjectPairing(common, len(first), len(second), "id", note)
+
+
+def _identity(kind: SubjectKind[Any], place: int, subject: Any) -> _Identity:
+    video = getattr(subject, "video", None)
+    pictures = tuple(kind.pictures(subject)) or ((video,) if video else ())
+    texts = sorted(getattr(subject, "references", ()))
+    digest = hashlib.sha256(json.dumps(texts).encode()).digest()[:16] if texts else b""
+    group = tuple(sorted(kind.group(subject).items()))
+    return _Identity(
+        place,
+        kind.id(subject),
+        pictures,
+        digest,
+        " ".join(texts[0].split())[:40] if texts else "",
+        getattr(subject, "language", ""),
+        group,
+        pictures or digest or kind.source_key(subject),
+    )
+
+
+def _contradicts(a: _Identity, b: _Identity) -> bool:
+    """Whether two subjects of one id are about different things, as far as both state it."""
+    if a.pictures and b.pictures:
+        return len(a.pictures) != len(b.pictures) or not all(
+            map(_is_same_file, a.pictures, b.pictures)
+        )
+    return bool(a.references and b.references and a.references != b.references)
+
+
+def _is_same_file(a: str, b: str) -> bool:
+    """Whether one path is the end of the other: runs may name a folder from different places."""
+    parts_a, parts_b = PurePosixPath(a).parts, PurePosixPath(b).parts
+    n = min(len(parts_a), len(parts_b))
+    return parts_a[-n:] == parts_b[-n:]
+
+
+def _pair_by_source(first: list[_Identity], second: list[_Identity]) -> list[tuple[int, int]]:
+    """Places of subjects of one source, by the strictest key that both runs have equally often."""
+    keys: dict[str, Callable[[_Identity], Hashable]] = {
+        "id": lambda one: (one.source, one.id),
+        "group": lambda one: (one.source, one.language, one.group),
+        "language": lambda one: (one.source, one.language),
+    }
+    found: list[tuple[int, int]] = []
+    for by, key in keys.items():
+        left, right = (
+            _by_key((one for one in side if by != "id" or not one.is_numbered), key)
+            for side in (first, second)
+        )
+        pairs = [
+            pair
+            for name in left.keys() & right.keys()
+            if len(left[name]) == len(right[name])  # else it is not known who belongs to whom
+            for pair in zip(left[name], right[name], strict=True)
+        ]
+        found += [(x.place, y.place) for x, y in pairs]
+        paired_a, paired_b = {x.place for x, _ in pairs}, {y.place for _, y in pairs}
+        first = [one for one in first if one.place not in paired_a]
+        second = [one for one in second if one.place not in paired_b]
+    return sorted(found)
+
+
+def _by_key(
+    subjects: Iterable[_Identity], key: Callable[[_Identity], Hashable]
+) -> dict[Hashable, list[_Identity]]:
+    by_key: dict[Hashable, list[_Identity]] = defaultdict(list)
+    for one in subjects:
+        by_key[key(one)].append(one)
+    return by_key
+
+
+def _describe(one: _Identity, what: str) -> str:
+    return ", ".join(map(repr, one.pictures)) if what == "pictures" else repr(one.excerpt)
+
+
+def _unverified(kind: SubjectKind[Any], pairs: Sequence[tuple[_Identity, _Identity]]) -> str:
+    """A caution for rows that are paired by their number alone; empty if anything else fits."""
+    alone = sum(
+        x.is_numbered
+        and y.is_numbered
+        and not (x.pictures and y.pictures)
+        and not (x.references and y.references)
+        for x, y in pairs
+    )
+    if not alone:
+        return ""
+    return (
+        f"{alone:,} of {len(pairs):,} {kind.plural} are paired by the number of their row: they"
+        " have no id, picture or reference that both runs state; check that the files have one"
+        " order"
+    )

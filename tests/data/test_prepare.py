@@ -1,0 +1,73 @@
+"""Texts before they are scored: residue is counted and removed if asked, accents are composed."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+import beholder
+from beholder import Item, metric
+from beholder.run import manifest
+
+TEXT = "A brown dog runs along the beach."
+ROWS = [
+    Item("0", f"<think>A cat?</think>{TEXT}", (TEXT,)),
+    Item("1", f"{TEXT}</s>", (TEXT, f"{TEXT} <|im_end|>")),
+    Item("2", TEXT, (TEXT,)),
+]
+
+
+def test_a_run_counts_residue_in_one_caution(tmp_path: Path) -> None:
+    run = beholder.score(ROWS, ["rouge"], out=tmp_path / "run")
+    (caution,) = manifest.read(tmp_path / "run").cautions
+    assert caution.startswith(
+        "of 3 candidates 1 contain reasoning, 1 contain special tokens;"
+        " of 4 references 1 contain special tokens: scored as written"
+    )
+    assert run.summary["rouge"].values["rouge_l"].mean < 1
+    assert "texts:" not in run.summary["rouge"].signature
+    beholder.score(ROWS, ["rouge"], out=tmp_path / "run")  # resumed: nothing is read again
+    assert manifest.read(tmp_path / "run").cautions == (caution,)
+
+
+@pytest.mark.parametrize("name", ["rouge", "accord", "chrf", "ter"])
+def test_cleaned_texts_are_scored_and_signed(name: str, tmp_path: Path) -> None:
+    run = beholder.score(ROWS, [name], out=tmp_path / "run", clean="residue")
+    values = run.summary[name].values
+    clean = metric(name).score_text(TEXT, TEXT).values
+    assert {key: values[key].mean for key in clean} == pytest.approx(clean)
+    assert "|texts:residue.v1|" in run.summary[name].signature
+    assert "removed before scoring" in manifest.read(tmp_path / "run").cautions[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Một con chó màu nâu chạy.", "une école fermée près d'un café", "갈색 개가 해변을 달린다"],
+)
+@pytest.mark.parametrize("name", ["chrf", "rouge", "meteor", "bleu"])
+def test_decomposed_letters_are_those_of_the_composed_text(name: str, text: str) -> None:
+    decomposed = unicodedata.normalize("NFD", text)
+    assert decomposed != text
+    score = metric(name).score_text(decomposed, text)
+    assert score.values == metric(name).score_text(text, text).values
+    assert score.item is not None
+    assert score.item.candidate == text  # places of units point into what is shown
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("the dog’s owner doesn’t smile", "the dog's owner doesn't smile"),
+        ("a beau\u00adtiful well\u2011known dog", "a beautiful well-known dog"),
+        ("a\u00a0brown dog\u202fruns", "a brown dog runs"),
+        ("Ａ ｂrown dog runs", "A brown dog runs"),
+    ],
+)
+def test_characters_of_typesetters_are_those_of_keyboards(text: str, other: str) -> None:
+    for name in ("rouge", "meteor", "vcs", "accord"):
+        scored = metric(name)
+        headline = scored.values[0].name
+        expected = scored.score_text(other, other).values[headline]
+        assert scored.score_text(text, other).values[headline] == pytest.approx(expected)

@@ -1,0 +1,56 @@
+"""A run that is not complete is said to be so, with n of m, wherever it is read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from beholder.kinds.scores.page import write_report
+from beholder.records import Item, ItemFailure, ItemScore
+from beholder.report.comparison import differences
+from beholder.report.study_tables import latex
+from beholder.report.tables import leaderboard_tables, systems_by_metric
+from beholder.run.compare import compare
+from beholder.run.leaderboard import leaderboard
+from beholder.run.reading import describe_incomplete, incomplete_runs
+from beholder.run.store import Store
+from toy.runs import write_run
+
+
+def _run(folder: Path, n_done: int, status: str) -> Path:
+    items = [Item(f"i{n}", "x", ("r",), (f"{n}.jpg",)) for n in range(6)]
+    done = [ItemScore({"f1": n / 8}) for n in range(n_done - 1)] + [ItemFailure("E", "no")]
+    return write_run(folder, items, {"m": [*done, *[None] * (6 - n_done)]}, status=status)
+
+
+@pytest.mark.parametrize("status", ["interrupted", "running"])
+def test_how_much_of_a_run_there_is_is_stated(tmp_path: Path, status: str) -> None:
+    part = _run(tmp_path / "part", 4, status)
+    with Store.read(part) as store:
+        caution = describe_incomplete(store)
+    # three scores and a failure, which is finished too
+    assert f"part is not complete (status: {status}): 4 of 6 finished by m" in caution
+    whole = _run(tmp_path / "whole", 6, "complete")
+    assert incomplete_runs(whole, part, tmp_path / "no run") == [caution]
+
+
+def test_readers_of_runs_say_that_one_is_not_complete(tmp_path: Path) -> None:
+    words = "4 of 6 finished by m"
+    folders = _run(tmp_path / "whole", 6, "complete"), _run(tmp_path / "part", 4, "interrupted")
+    with Store.read(folders[0]) as whole, Store.read(folders[1]) as part:
+        boards = leaderboard([whole, part])
+        found = compare(whole, part)
+        (alone,) = leaderboard([whole])
+        assert alone.cautions == ()
+        assert compare(whole, whole).cautions == ()
+    (table,) = leaderboard_tables(boards)
+    tables = [table, systems_by_metric(boards), differences(found, "a", "b")]
+    assert [words in " ".join(one.notes) for one in tables] == [True] * 3
+    assert words in latex(tables[1])
+    assert words in json.dumps(asdict(found))
+    assert words in json.dumps(asdict(boards[0]))
+    assert words in write_report(folders[1]).read_text("utf-8")
+    assert words not in write_report(folders[0]).read_text("utf-8")

@@ -1,0 +1,464 @@
+"""Signatures change with all code and data that a number depends on, and with nothing else."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from training import identity
+
+from beholder import fingerprint
+from beholder.judges.operations import Verify
+from beholder.kinds.scores.door import score
+from beholder.metrics import METRICS, Tools, metric
+from beholder.registry import versioned
+from toy import recorded
+
+PACKAGE = fingerprint.PACKAGE
+
+
+def test_the_manifest_is_that_of_the_code_and_data() -> None:
+    written = fingerprint.MANIFEST.read_text(encoding="utf-8")
+    assert written == identity.as_text(identity.manifest()), (
+        "signatures are right, but take a second longer: code or data changed; run make identity"
+    )
+
+
+def test_without_a_manifest_digests_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_manifest = fingerprint.digest_of_modules("beholder.judges.llm")
+    monkeypatch.setattr(fingerprint, "MANIFEST", PACKAGE / "no such file")
+    fingerprint.forget()
+    assert fingerprint.digest_of_modules("beholder.judges.llm") == with_manifest
+    monkeypatch.undo()
+    fingerprint.forget()
+
+
+def test_the_built_in_judge_covers_weights_tables_and_word_lists() -> None:
+    files = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in fingerprint.files_of("beholder.judges.builtin.judge")
+    }
+    assert {name for name in files if not name.endswith(".py")} == {
+        "embed/static_model/model.safetensors",
+        "embed/static_model/tokenizer.json",
+        "embed/minilm_model/entailment.safetensors",
+        "embed/minilm_model/entailment_inputs.safetensors",
+        "embed/minilm_model/minilm.safetensors",  # vectors of word pieces, which the parser reads
+        "embed/minilm_model/minilm_inputs.safetensors",
+        "embed/minilm_model/minilm_tokenizer.json",
+        "judges/builtin/classes.txt",
+        "judges/builtin/inference.txt",
+        "judges/builtin/numbers.json",
+        "judges/builtin/predicates.txt",
+        "language/certainty.json",
+        "language/english.safetensors",  # weights of the parser
+        "language/english_inputs.safetensors",
+        "language/lemmas.txt",
+        "language/lexicon.txt",
+        "language/tokens.json",
+        "language/unseen.txt",
+        "text/word_frequencies.txt",
+        "text/wordnet/kinds.txt.xz",
+    }
+    parts = {path.name for path in (PACKAGE / "judges/builtin").glob("*.py")} - {"__init__.py"}
+    assert {f"judges/builtin/{name}" for name in parts} <= files
+    others = {"language/coreference.py", "text/kinds.py", "embed/static.py", "judges/grades.py"}
+    assert others <= files
+
+
+BEFORE = '''
+"""A module."""
+from a import b
+
+LIMIT = 0.5
+"""A limit."""
+
+def f(x: int) -> bool:
+    """Whether."""
+    return x * LIMIT > b(x)
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("A module.", "The module.", True),
+        ("A limit.", "The limit.", True),
+        ("Whether.", "If.", True),
+        ("x: int", "x: float", True),
+        ("LIMIT = 0.5", "LIMIT = 0.5  # of one", True),
+        ("LIMIT = 0.5", "LIMIT: float = 0.5", False),
+        ("LIMIT = 0.5", "LIMIT = 0.6", False),
+        ("x * LIMIT > b(x)", "x * LIMIT >= b(x)", False),
+        ("x * LIMIT > b(x)", "x / LIMIT > b(x)", False),
+        ("from a import b", "from c import b", False),
+    ],
+)
+def test_words_about_the_code_are_no_other_code(old: str, new: str, same: bool) -> None:
+    after = BEFORE.replace(old, new)
+    assert after != BEFORE
+    written = [fingerprint.digest_of_code(ast.parse(text)) for text in (BEFORE, after)]
+    assert (written[0] == written[1]) is same
+
+
+# A copy of the package: big files are links, so that a test can change any file of it.
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("copy")
+    for folder, _, names in os.walk(PACKAGE):
+        target = root / "beholder" / Path(folder).relative_to(PACKAGE)
+        target.mkdir(parents=True)
+        for name in names:
+            if not name.endswith(".pyc"):
+                (target / name).symlink_to(Path(folder, name))
+    return root
+
+
+def _signatures(root: Path) -> dict[str, str]:
+    code = (
+        "import json; from beholder.metrics import Tools, metric\n"
+        "def sign(spec):\n    made = metric(spec); return made.signature(made.identities(Tools()))\n"
+        f"print(json.dumps({{spec: sign(spec) for spec in {list(CHANGES)!r}}}))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    signatures: dict[str, str] = json.loads(done.stdout)
+    return signatures
+
+
+CHANGES = {
+    "capture": {"language/lexicon.txt", "language/scene.py"},
+    "meteor": {"text/wordnet/synonyms.txt.xz"},
+    "token_f1": {"text/word_frequencies.txt"},
+    "vcs_short": {"text/word_frequencies.txt", "metrics/vcs/stop_words_english.txt"},
+    "length": {"text/tokenize.py"},
+}
+"""Files that change the numbers of a metric; a file that is not listed with it does not."""
+
+
+@pytest.mark.parametrize("file", sorted(set().union(*CHANGES.values())))
+def test_a_changed_file_changes_the_signatures_that_depend_on_it(copied: Path, file: str) -> None:
+    before = {spec: _signature(spec) for spec in CHANGES}
+    target = copied / "beholder" / file
+    content = target.read_bytes()
+    target.unlink()
+    target.write_bytes(content + b"\nCHANGED = 1\n")
+    after = _signatures(copied)
+    target.unlink()
+    target.symlink_to(PACKAGE / file)
+    changed = {spec for spec in CHANGES if after[spec] != before[spec]}
+    depending = {spec for spec, files in CHANGES.items() if file in files}
+    # All of these metrics cut texts into words.
+    assert changed >= depending
+    if file.endswith((".xz", "stop_words_english.txt", "word_frequencies.txt")):
+        assert changed == depending | ({"capture"} if file != STOP_WORDS else set())
+
+
+STOP_WORDS = "metrics/vcs/stop_words_english.txt"
+
+
+def _signature(spec: str) -> str:
+    made = metric(spec)
+    return made.signature(made.identities(Tools()))
+
+
+@pytest.mark.parametrize(
+    ("spec", "fields"),
+    [
+        ("capture", ("parser", "embedder")),
+        ("spice", ("parser",)),
+        ("softspice", ("parser", "embedder")),
+        ("sg_embed", ("parser", "embedder")),
+        ("chair", ("parser",)),
+        ("posh", ("judge", "parser", "coref", "encoder")),
+        ("dsg", ("judge",)),
+        ("vcs", ("embedder", "splitter")),
+        ("meteor", ("tokenizer", "synonyms")),
+        ("token_f1", ("tokenizer", "weights", "embedder")),
+        ("vcs_short", ("stop_words", "embedder")),
+    ],
+)
+def test_what_a_parameter_names_is_stated_with_a_digest(spec: str, fields: tuple[str, ...]) -> None:
+    parts = dict(part.split(":", 1) for part in _signature(spec).split("|")[1:])
+    for field in fields:
+        assert parts[field].rpartition("@")[2].isalnum(), parts
+        assert len(parts[field].rpartition("@")[2]) == 12
+
+
+def test_the_graphs_of_posh_are_covered_with_a_model_as_judge() -> None:
+    parts = dict(
+        part.split(":", 1) for part in _signature("posh(judge='oracle:model')").split("|")[1:]
+    )
+    builtin = dict(part.split(":", 1) for part in _signature("posh").split("|")[1:])
+    assert parts["parser"] == builtin["parser"] != "builtin"
+    assert parts["coref"] == builtin["coref"] != "builtin"
+
+
+UNCOVERED = (
+    # make, name and store: they compute nothing
+    *("fingerprint.py", "fingerprints.json", "errors.py", "files.py", "optional.py", "records.py"),
+    *("registry.py", "spec.py", "aio.py", "threads.py"),
+    # send questions: what is sent and what came back is what the judge's identity is about
+    "backends/",
+    # registries: each tool has an identity
+    *("embed/__init__.py", "judges/__init__.py", "text/__init__.py"),
+    # by operation, in prompts@ (tests/judges/test_templates.py)
+    "judges/prompts/",
+    # tells which language a text is in, so that a tool may refuse it
+    "text/languages.py",
+)
+"""What a score runs or reads and no signature has to cover."""
+
+
+@pytest.fixture(scope="module")
+def evidence() -> dict[str, dict[str, bool]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "toy.evidence_of_code"],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not done.stderr, done.stderr
+    found: dict[str, dict[str, bool]] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.slow  # scores with each metric, each in a fork that has read nothing
+@pytest.mark.parametrize("name", METRICS.builtin())
+def test_the_signature_covers_all_that_a_score_reads_and_runs(
+    evidence: dict[str, dict[str, bool]], name: str
+) -> None:
+    if name in recorded.NOT_RECORDED:
+        pytest.skip(recorded.NOT_RECORDED[name])
+    files = evidence[name]
+    assert "metrics/base.py" in files
+    frame = {"judges/asking.py", "judges/answers.py"} if not judged(name) else set()
+    missed = [
+        file
+        for file, is_covered in files.items()
+        if not (is_covered or file.startswith(UNCOVERED) or file in frame)
+    ]
+    assert not missed
+
+
+def judged(name: str) -> bool:
+    """Whether a metric asks a judge; others only pass through the list of its questions."""
+    return any(spec.startswith(name) and "oracle" in spec for spec in recorded.settings())
+
+
+# Code of others
+
+
+METRIC = """
+from dataclasses import dataclass
+from beholder.metrics import Metric, ValueInfo, param
+from beholder.records import ItemScore
+{imports}
+
+@dataclass(frozen=True)
+class Colours(Metric[float]):
+    registered_name = "colours"
+    values = (ValueInfo("colours", "colours", high=99.0),)
+    required_fields = frozenset()
+
+    async def gather(self, item, tools):
+        return {formula}
+
+    def score_item(self, item, evidence):
+        return ItemScore({{"colours": evidence}})
+"""
+
+Write = Callable[..., type]
+
+
+@pytest.fixture
+def load_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
+    """Write a module below a folder, import it as a new process does, and return its class."""
+    names: set[str] = set()
+
+    def forget() -> None:
+        for name in [loaded for loaded in sys.modules if loaded.partition(".")[0] in names]:
+            del sys.modules[name]
+        fingerprint.forget()
+
+    def write(root: str, files: dict[str, str], module: str) -> type:
+        names.update({Path(name).parts[0].removesuffix(".py") for name in files})
+        for name, text in files.items():
+            path = tmp_path / root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        monkeypatch.syspath_prepend(str(tmp_path / root))
+        monkeypatch.setattr(sys, "dont_write_bytecode", True)
+        forget()
+        cls: type = getattr(__import__(module, fromlist=["Colours"]), "Colours")  # noqa: B009
+        return cls
+
+    yield write
+    forget()
+
+
+def _metric(formula: str, imports: str = "") -> str:
+    return METRIC.format(formula=formula, imports=imports)
+
+
+OWN = {
+    "its own file": ({"loose_colours.py": _metric("1.0")}, "loose_colours"),
+    "a file beside it": (
+        {"loose_colours.py": _metric("N", "from numbers_of import N"), "numbers_of.py": "N = 1.0"},
+        "loose_colours",
+    ),
+    "another module of its package": (
+        {
+            "colour_pkg/__init__.py": "",
+            "colour_pkg/inner/__init__.py": "",
+            "colour_pkg/inner/colours.py": _metric("N", "from ..numbers import N"),
+            "colour_pkg/numbers.py": "N = 1.0",
+        },
+        "colour_pkg.inner.colours",
+    ),
+    "a file of data beside it": (
+        {
+            "loose_colours.py": _metric(
+                "float((__import__('pathlib').Path(__file__).parent / 'n.txt').read_text())"
+            ),
+            "n.txt": "1.0",
+        },
+        "loose_colours",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OWN)
+@pytest.mark.parametrize(("root", "differs"), [("src", True), ("site-packages", False)])
+def test_a_changed_formula_changes_the_digest_unless_a_version_identifies_it(
+    load_metric: Write, case: str, root: str, differs: bool
+) -> None:
+    files, module = OWN[case]
+    before = fingerprint.digest_of(load_metric(root, files, module))
+    assert fingerprint.digest_of(load_metric(root, files, module)) == before
+    changed = {name: text.replace("1.0", "2.0") for name, text in files.items()}
+    after = fingerprint.digest_of(load_metric(root, changed, module))
+    assert (after != before) is differs
+
+
+def test_what_another_package_imports_of_ours_is_in_its_digest(load_metric: Write) -> None:
+    imports = "from beholder.text import words"
+    files = {"pkg_of_words.py": _metric("len(words(item.candidate))", imports)}
+    cls = load_metric("site-packages", files, "pkg_of_words")
+    names = {path.name for path in fingerprint.files_of(cls.__module__)}
+    assert "tokenize.py" in names
+    assert "pkg_of_words.py" not in names
+
+
+NOTEBOOK = """
+FACTOR = {factor}
+
+def scaled(number):
+    return number * FACTOR
+
+class Cell:
+    limit = {limit}
+    def count(self, text):
+        '''{words}'''
+        return scaled(len(text)) {sign} 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "differs"),
+    [
+        ({}, False),
+        ({"factor": 3}, True),  # in a function that it calls
+        ({"limit": 5}, True),
+        ({"sign": "-"}, True),
+    ],
+)
+def test_a_class_without_a_file_is_identified_by_its_code(
+    change: dict[str, object], differs: bool
+) -> None:
+    def digest(values: dict[str, object]) -> str:
+        cell: dict[str, object] = {"__name__": "a_notebook_without_file"}
+        exec(NOTEBOOK.format(**values), cell)
+        cls = cell["Cell"]
+        assert isinstance(cls, type)
+        return fingerprint.digest_of(cls)
+
+    plain: dict[str, object] = {"factor": 2, "limit": 4, "sign": "+", "words": "Count."}
+    assert (digest(plain | change) != digest(plain)) is differs
+
+
+def test_operations_of_another_package_are_in_the_signature(load_metric: Write) -> None:
+    @dataclass(frozen=True)
+    class Asking(METRICS.get("length")):  # type: ignore[misc]
+        needs = (Verify,)
+
+    plain = METRICS.get("length")()
+    assert f"code:{fingerprint.digest_of(Asking, Verify)}|" in Asking().signature()
+    assert plain.signature() != Asking().signature()
+
+
+def test_tools_of_others_are_signed_with_their_code(load_metric: Write) -> None:
+    text = "class Colours:\n    identity = 'mine'\n    n = 1.0\n"
+    signed = []
+    for factor in ("1.0", "2.0"):
+        cls = load_metric("src", {"loose_tool.py": text.replace("1.0", factor)}, "loose_tool")
+        signed.append(versioned(cls(), "mine"))
+    assert signed[0] != signed[1]
+    assert all(one.startswith("mine@") for one in signed)
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+import beholder
+from beholder.metrics import METRICS
+{metric}
+METRICS.register("colours")(Colours)
+run = beholder.score([{{"candidate": "a dog"}}], ["colours"], out=Path(sys.argv[1]))
+print(run.summary["colours"].values["colours"].mean)
+"""
+
+
+def test_a_run_of_a_script_is_not_continued_with_another_formula(tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+
+    def start(formula: str) -> subprocess.CompletedProcess[str]:
+        script.write_text(SCRIPT.format(metric=_metric(formula)), "utf-8")
+        command = [sys.executable, str(script), str(tmp_path / "run")]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert start("1.0").stdout.strip() == "1.0"
+    assert start("1.0").stdout.strip() == "1.0"
+    changed = start("2.0")
+    assert changed.returncode != 0
+    assert "Part code is a digest of the code" in changed.stderr
+
+
+def test_a_run_is_not_continued_when_a_word_list_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"candidate": "A dog runs.", "references": ["A dog ran."]}]
+    score(rows, ["spice"], out=tmp_path / "run")
+    digest = fingerprint.digest_of_data
+    changed = PACKAGE / "language" / "lexicon.txt"
+    monkeypatch.setattr(
+        fingerprint, "digest_of_data", lambda path: digest(path) + "!" * (path == changed)
+    )
+    fingerprint.digest_of.cache_clear()
+    fingerprint.digest_of_modules.cache_clear()
+    with pytest.raises(Exception, match=r"parser was builtin@\w+, now builtin@\w+"):
+        score(rows, ["spice"], out=tmp_path / "run")
+    monkeypatch.undo()
+    fingerprint.forget()

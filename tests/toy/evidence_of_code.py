@@ -1,0 +1,144 @@
+"""Which files a score of each metric reads and runs, and which of them its signature covers.
+
+    PYTHONPATH=tests python -m toy.evidence_of_code
+
+Prints JSON: by metric, files relative to the package, with ``covered`` saying whether the signature
+changes with the file. Each setting of each metric is scored in a fork, where nothing was read yet.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FrameType
+from typing import Any
+
+from beholder import fingerprint
+from beholder.metrics import Metric, Tools, metric
+from beholder.records import ItemScore
+from toy import recorded
+
+META = {
+    "criteria": ["A dog is running."],
+    "questions": [{"question": "What runs?", "options": ["a dog", "a cat"], "answer": "a dog"}],
+    "context": "A page about animals.",
+}
+"""Fields that some metrics need besides texts."""
+
+PACKAGE = str(fingerprint.PACKAGE) + os.sep
+
+
+def main() -> None:
+    by_metric: dict[str, dict[str, bool]] = {}
+    for spec in _in_fork(_specs):
+        covered = by_metric.setdefault(spec.partition("(")[0], {})
+        for file, is_covered in _in_fork(partial(_evidence, spec)).items():
+            covered[file] = covered.get(file, True) and is_covered
+    json.dump(by_metric, sys.stdout, indent=1, sort_keys=True)
+
+
+def _specs() -> list[str]:
+    """Each metric as it is and, if it has a choice of judges, with a model."""
+    specs = list(dict.fromkeys(recorded.settings()))
+    last = {spec.partition("(")[0]: spec for spec in specs}
+    first = {spec.partition("(")[0]: spec for spec in reversed(specs)}
+    return list(dict.fromkeys([*first.values(), *last.values()]))
+
+
+def _in_fork(work: Callable[[], Any]) -> Any:
+    receiving, sending = os.pipe()
+    if os.fork() == 0:
+        try:
+            with os.fdopen(sending, "w") as pipe:
+                json.dump(work(), pipe)
+        except Exception:
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+    os.close(sending)
+    with os.fdopen(receiving) as pipe:
+        text = pipe.read()
+    os.wait()
+    return json.loads(text)
+
+
+def _evidence(spec: str) -> dict[str, bool]:
+    files: set[str] = set()
+
+    def notice_open(event: str, arguments: tuple[Any, ...]) -> None:
+        path = arguments[0] if event == "open" else None
+        if isinstance(path, str) and path.startswith(PACKAGE) and not path.endswith((".py", "pyc")):
+            files.add(path)
+
+    def notice_call(frame: FrameType, event: str, argument: object) -> None:
+        name = frame.f_code.co_filename
+        if event != "call" or not name.startswith(PACKAGE) or name in files:
+            return
+        # Bodies of modules and classes run at imports, also of those that compute nothing here.
+        caller = frame.f_back
+        if _is_function(frame) and (caller is None or _is_function(caller)):
+            files.add(name)
+
+    sys.addaudithook(notice_open)
+    made = metric(spec)
+    threading.setprofile(notice_call)
+    sys.setprofile(notice_call)
+    with TemporaryDirectory() as folder:
+        texts = recorded.items(Path(folder))[:1]
+        texts = [replace(item, meta=META) for item in texts]
+        if "judge" in made.config() and "oracle" not in spec:
+            texts = [replace(item, images=()) for item in texts]
+        scores = made.score(texts, tools=Tools(folder=Path(folder)))
+    sys.setprofile(None)
+    threading.setprofile(None)
+    if not any(isinstance(score, ItemScore) for score in scores):
+        sys.stderr.write(f"{spec}: {scores[0]}\n")
+    covered = _covered(made, [Path(path) for path in files if not path.endswith(".py")])
+    return {path.removeprefix(PACKAGE): Path(path) in covered for path in sorted(files)}
+
+
+def _is_function(frame: FrameType) -> bool:
+    return bool(frame.f_code.co_flags & inspect.CO_OPTIMIZED)
+
+
+def _covered(made: Metric[Any], data: Collection[Path]) -> set[Path]:
+    """Files whose change gives another signature: modules in a digest, and data by trying it."""
+    covered: set[Path] = set()
+    files_of, digest = fingerprint.files_of, fingerprint.digest_of_data
+
+    def noted_files_of(*modules: str) -> Mapping[Path, str]:
+        files = files_of(*modules)
+        covered.update(files)
+        return files
+
+    fingerprint.files_of = noted_files_of
+    before = _signature(made)
+    fingerprint.files_of = files_of
+    for file in data:
+
+        def digest_changed(path: Path, changed: Path = file) -> str:
+            return digest(path) + "!" * (path == changed)
+
+        fingerprint.digest_of_data = digest_changed
+        if _signature(made) == before:
+            covered.discard(file)
+    return covered
+
+
+def _signature(made: Metric[Any]) -> str:
+    fingerprint.digest_of.cache_clear()
+    fingerprint.digest_of_modules.cache_clear()
+    return made.signature(made.identities(Tools()))
+
+
+if __name__ == "__main__":
+    main()
