@@ -6,7 +6,6 @@ one thread, so that results depend on nothing but the inputs.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -15,6 +14,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+import beholder.optional  # noqa: F401  before onnxruntime
 
 _AT_ONCE = 128
 """Tokens of a batch: their numbers stay in the processor's cache. A longer text is a batch."""
@@ -59,9 +60,8 @@ class Session:
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        # onnxruntime reads this once, when it is imported; without it, it makes a device id below
-        # HOME and sends what it measures (seen with 1.32.0). Switching that off later is too late.
-        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+        # The import of ``optional`` has switched statistics off, which onnxruntime reads once, when
+        # it is imported. With them, it makes a device id below HOME and looks its maker's server up.
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
