@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.embed.exact import products
 from beholder.metrics.base import Bounds, Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.posh.metric import PoSh, PoShEvidence
@@ -166,9 +166,13 @@ def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
     """
     others = np.stack([reference.whole for reference in references]).astype(np.float64)
     centre = others.mean(axis=0)
-    near = products(others, candidate.whole[None])
+    # Products of float32 are exact in float64, and fsum rounds once: a BLAS would add them in an
+    # order that depends on the processor, which showed in the last digit of scores.
+    near = [math.fsum(row) for row in others * candidate.whole]
+    length = math.sqrt(math.fsum(centre * centre))
     # The mean of the cosines is the product with the mean vector.
-    return float(np.clip((near.max() + near.mean() / np.linalg.norm(centre)) / 2, 0.0, 1.0))
+    cosine_of_mean = math.fsum(near) / len(near) / length
+    return min(max((max(near) + cosine_of_mean) / 2, 0.0), 1.0)
 
 
 def excluded(candidate: str, references: Sequence[str]) -> float:
