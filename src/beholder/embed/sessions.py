@@ -61,7 +61,7 @@ class Session:
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
         # The import of ``optional`` has switched statistics off, which onnxruntime reads once, when
-        # it is imported. With them, it makes a device id below HOME and looks its maker's server up.
+        # it is imported. With them, it keeps a device id below HOME and looks up a server.
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
