@@ -38,7 +38,7 @@ def test_cleaned_texts_are_scored_and_signed(name: str, tmp_path: Path) -> None:
     values = run.summary[name].values
     clean = metric(name).score_text(TEXT, TEXT).values
     assert {key: values[key].mean for key in clean} == pytest.approx(clean)
-    assert "|texts:residue.v1|" in run.summary[name].signature
+    assert "|texts:residue@" in run.summary[name].signature
     assert "removed before scoring" in manifest.read(tmp_path / "run").cautions[0]
 
 

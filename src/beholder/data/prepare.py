@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from beholder.records import Item
+from beholder.text.composition import composed, is_composed
 from beholder.text.residue import KINDS, find_residue, without_residue
 
 Cleaning: TypeAlias = Literal["none", "residue"]
 """What is removed from texts before they are scored."""
 
-RESIDUE_RULES = "residue.v1"
-"""Names the rules in signatures; a change that removes other characters gets a new number."""
-
 _SIDES = ("candidates", "references")
 _DECOMPOSED = "decomposed"
-
-
-def composed(item: Item) -> Item:
-    """An item whose texts are in Unicode's form NFC; the item itself where they are already.
-
-    Letters with accents have two codings that look the same ("é" as one character or as two), and
-    which one a text has depends on the machine that wrote it.
-    """
-    if all(map(is_composed, (item.candidate, *item.references))):
-        return item
-    candidate, *references = (
-        unicodedata.normalize("NFC", text) for text in (item.candidate, *item.references)
-    )
-    return replace(item, candidate=candidate, references=tuple(references))
-
-
-def is_composed(text: str) -> bool:
-    """Return whether a text is in NFC."""
-    return text.isascii() or unicodedata.is_normalized("NFC", text)
 
 
 @dataclass

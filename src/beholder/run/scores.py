@@ -16,7 +16,7 @@ import numpy as np
 from beholder.data import read_items
 from beholder.data.folders import folder_of
 from beholder.data.notes import RowNotes
-from beholder.data.prepare import RESIDUE_RULES, Cleaning, Preparation
+from beholder.data.prepare import Cleaning, Preparation
 from beholder.data.read import good_rows
 from beholder.errors import BadRowError, ConfigError, DataError
 from beholder.grouping import by_key
@@ -31,6 +31,7 @@ from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.stats.checks import Ints, cluster_codes
 from beholder.stats.sequences import Betting
+from beholder.text import residue
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class ScoreConfig:
     @property
     def means(self) -> RunContext:
         """With what the run works."""
-        texts = "" if self.clean == "none" else RESIDUE_RULES
+        texts = "" if self.clean == "none" else residue.identity()
         return RunContext(self.judging, self.work, self.folder, texts)
 
 

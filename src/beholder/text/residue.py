@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
+from beholder.fingerprint import digest_of_modules
+
 ResidueKind: TypeAlias = Literal[
     "reasoning",
     "special tokens",
@@ -26,6 +28,11 @@ ResidueKind: TypeAlias = Literal[
 ]
 KINDS: tuple[ResidueKind, ...] = get_args(ResidueKind)
 """In the order in which reports name them."""
+
+
+def identity() -> str:
+    """Name of the rules in signatures, with a digest of them."""
+    return f"residue@{digest_of_modules(__name__)}"
 
 
 @dataclass(frozen=True, slots=True)
