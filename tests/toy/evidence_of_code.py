@@ -30,7 +30,10 @@ from toy import recorded
 
 META = {
     "criteria": ["A dog is running."],
-    "questions": [{"question": "What runs?", "options": ["a dog", "a cat"], "answer": "a dog"}],
+    "questions": [
+        {"question": "What runs?", "options": ["a dog", "a cat"], "answer": "a dog"},
+        {"question": "Does a dog run?", "options": ["yes", "no"], "answer": "yes"},
+    ],
     "context": {"page_text": "A page about animals.", "caption": "A dog."},
 }
 """Fields that some metrics need besides texts."""
