@@ -39,7 +39,7 @@ def test_cleaned_texts_are_scored_and_signed(name: str, tmp_path: Path) -> None:
     values = run.summary[name].values
     clean = metric(name).score_text(TEXT, TEXT).values
     assert {key: values[key].mean for key in clean} == pytest.approx(clean)
-    assert "|texts:residue.v1|" in run.summary[name].signature
+    assert "|texts:residue@" in run.summary[name].signature
     assert "removed before scoring" in run.notes[0]
 
 
@@ -64,7 +64,7 @@ def test_marks_of_transcripts_are_removed_for_all_metrics(
     assert isinstance(plain, ItemScore)
     values = run.summary[name].values
     assert {key: values[key].mean for key in plain.values} == pytest.approx(plain.values)
-    assert "|texts:speech.v1|" in run.summary[name].signature
+    assert "|texts:speech@" in run.summary[name].signature
 
 
 def test_an_unknown_cleaning_is_refused(tmp_path: Path) -> None:

@@ -16,13 +16,8 @@ from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import GroupHit, Hit, LintSetting, Term, check, table
 from beholder.lint.texts import content_words
 from beholder.lint.wording import fold, listed, norm, without_quotes, words
-from beholder.text.languages import (
-    ENGLISH,
-    LITTLE_WORDS,
-    base_language,
-    language_named,
-    other_language,
-)
+from beholder.text.expected_language import other_language
+from beholder.text.languages import ENGLISH, LITTLE_WORDS, base_language, language_named
 
 _MANY_TARGETS = 3
 _LEAST_BOILERPLATE, _BOILERPLATE_SHARE, _EDGE = 20, 0.3, 4

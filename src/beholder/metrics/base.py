@@ -19,7 +19,6 @@ from typing import ClassVar, Generic, Never, TypeVar
 import numpy as np
 
 from beholder.aio import bounded, run_sync
-from beholder.data.prepare import composed
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.asker import Asker, ValueInfo, attempt
@@ -27,6 +26,7 @@ from beholder.metrics.tools import Tools
 from beholder.options import check_list
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.text import words
+from beholder.text.composition import composed
 from beholder.threads import one_blas_thread
 
 __all__ = ["Bounds", "Metric", "ValueInfo"]
@@ -304,7 +304,7 @@ class Metric(Asker[Item], Generic[E]):
         return list(await asyncio.gather(*(one(n, item) for n, item in enumerate(items, start=1))))
 
     async def evaluate(self, subject: Item, tools: Tools) -> ItemScore:
-        """Check, gather, score and sign one item, its texts composed (``data.prepare``)."""
+        """Check, gather, score and sign one item, its texts composed (``text.composition``)."""
         subject = composed(subject)
         self.check(subject)
         self.check_tools(subject, tools)

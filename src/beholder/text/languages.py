@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
 
 from beholder.text import frequency
 from beholder.text.tokenize import folded_words
 
 ENGLISH = "English"
 
-_NAMES = {
+NAMES = {
     "am": "Amharic", "ar": "Arabic", "as": "Assamese", "az": "Azerbaijani", "be": "Belarusian",
     "bg": "Bulgarian", "bho": "Bhojpuri", "bn": "Bengali", "ca": "Catalan", "cs": "Czech",
     "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek", "en": ENGLISH, "es": "Spanish",
@@ -35,7 +34,7 @@ _NAMES = {
     "grt": "Garo", "hne": "Chhattisgarhi", "kfy": "Kumaoni", "lus": "Mizo", "mag": "Magahi",
     "mwr": "Marwari", "nag": "Nagamese", "raj": "Rajasthani", "tcy": "Tulu", "trp": "Kokborok",
 }  # fmt: skip
-_CODES_BY_NAME = {name.lower(): code for code, name in reversed(_NAMES.items())} | {
+_CODES_BY_NAME = {name.lower(): code for code, name in reversed(NAMES.items())} | {
     "norwegian": "no", "bokmål": "nb", "norwegian bokmål": "nb", "nynorsk": "nn",
     "norwegian nynorsk": "nn",
     "bangla": "bn", "castilian": "es", "farsi": "fa", "filipino": "tl", "flemish": "nl",
@@ -144,8 +143,8 @@ _ENOUGH_FOR_SIGNS = 5
 _SIGNS_PER_ENGLISH = 4
 _KNOWN_SHARE = 0.4
 _ENOUGH_WORDS = 8
-_LETTER = re.compile(r"[^\W\d_]")
-_LATIN = re.compile(
+LETTER = re.compile(r"[^\W\d_]")
+LATIN = re.compile(
     r"[A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff\uff21-\uff3a\uff41-\uff5a]"
 )
 _KEPT_LENGTH = 20_000
@@ -164,7 +163,7 @@ def language_code(written: str) -> str | None:
         return _CODES_BY_NAME[name]
     tag = _TAG.fullmatch(name)
     code = _SHORT_CODES.get(tag[1], tag[1]) if tag else ""
-    return code if code in _NAMES else None
+    return code if code in NAMES else None
 
 
 @lru_cache(maxsize=1024)
@@ -221,7 +220,7 @@ def language_named(written: str) -> str | None:
     None for any other word, so that no word of the data passes as the name of a language.
     """
     code = language_code(written)
-    return None if code is None else _NAMES[code]
+    return None if code is None else NAMES[code]
 
 
 def has_blanks(language: str) -> bool:
@@ -242,7 +241,7 @@ def not_english(text: str) -> str | None:
 
 def _looked_at(text: str) -> str | None:
     if not text.isascii():
-        n_letters, n_latin = len(_LETTER.findall(text)), len(_LATIN.findall(text))
+        n_letters, n_latin = len(LETTER.findall(text)), len(LATIN.findall(text))
         if 2 * n_latin < n_letters:
             return f"{n_letters - n_latin} of its {n_letters} letters are not Latin"
     found = folded_words(text)
@@ -267,57 +266,3 @@ def _other_language(found: Sequence[str]) -> str | None:
     if len(set(most)) == 1 or len(most) < least:
         return None
     return f"it looks {likeliest} ({', '.join(map(repr, dict.fromkeys(most[:3])))})"
-
-
-_AKIN = {
-    "en": ("pcm",), "de": ("lb",), "no": ("nb", "nn", "da"), "da": ("nb", "no", "nn"),
-    "sr": ("hr", "bs"), "hr": ("sr", "bs"), "id": ("ms",), "ms": ("id",), "nl": ("af",),
-}  # fmt: skip
-"""Languages that a short text cannot be distinguished from, by code."""
-_NOT_LATIN = re.compile(
-    r"am|ar|as|be|bg|bho|bn|el|fa|gu|he|hi|hy|ja|ka|km|kn|ko|lo|mai|ml|mr|my|ne|or|pa|ru|sa|sd|si"
-    r"|ta|te|th|uk|ur|zh"
-)
-"""Languages that are never written in Latin letters, by code."""
-_BOTH = ("az", "ha", "kk", "mn", "ms", "sq", "sr", "so", "tr", "uz")
-"""Languages that are or were written in Latin and in other letters, by code."""
-_FITS, _LEAST = 0.03, 0.3
-"""Most of the language expected, and least of the likeliest one, in a text of another."""
-_FITS_FEW, _LEAST_FEW, _FEW = 0.01, 0.5, 5
-"""The same in a text of fewer than five words."""
-
-
-@cache
-def _identifier() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # takes a second to load
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-
-
-def other_language(text: str, expected: str) -> str | None:
-    """Why a text is in another language than expected; None if it fits or is undecided.
-
-    Scripts decide, then py3langid, a classifier of byte sequences of 139 languages. Of a language
-    that it does not know, only English is another one.
-
-    Args:
-        text: Any text.
-        expected: A language, named as ``language_named`` does.
-    """
-    if not _LETTER.search(text):
-        return None
-    chances = {code: round(chance, 3) for code, chance in _identifier().rank(text)}
-    likeliest = next(iter(chances))
-    own = next(code for code, name in _NAMES.items() if name == expected)
-    if _NOT_LATIN.fullmatch(own) and all(map(_LATIN.match, _LETTER.findall(text))):
-        return "all its letters are Latin"
-    if not (_NOT_LATIN.fullmatch(own) or own in _BOTH or _LATIN.search(text)):
-        return "none of its letters is Latin"
-    if own not in chances and likeliest != "en":
-        return None
-    fits = sum(chances.get(code, 0.0) for code in (own, *_AKIN.get(own, ())))
-    few = len(folded_words(text)) < _FEW
-    most, least = (_FITS_FEW, _LEAST_FEW) if few else (_FITS, _LEAST)
-    if fits > most or chances[likeliest] < least:
-        return None
-    return f"it looks {_NAMES.get(likeliest, likeliest)}"
