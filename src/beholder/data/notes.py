@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from beholder.data.prepare import Cleaning, is_composed
+from beholder.data.prepare import Cleaning
 from beholder.records import Frame, Item, Reviews
+from beholder.text.composition import is_composed
 from beholder.text.languages import language_code
 from beholder.text.residue import KINDS, find_residue
 
