@@ -160,13 +160,14 @@ def test_the_empty_text_that_some_versions_add_to_a_format_is_no_other_code() ->
     def tree(*end: ast.expr) -> ast.Module:
         value = ast.FormattedValue(ast.Name("y"), -1)
         spec = ast.JoinedStr([value, *end])
-        return ast.Module([ast.Expr(ast.JoinedStr([ast.FormattedValue(ast.Name("x"), -1, spec)]))])
+        shown = ast.FormattedValue(ast.Name("x"), -1, spec)
+        return ast.Module([ast.Expr(ast.JoinedStr([shown]))], [])
 
     assert fingerprint.digest_of_code(tree(ast.Constant(""))) == fingerprint.digest_of_code(tree())
     assert fingerprint.digest_of_code(tree(ast.Constant("8"))) != fingerprint.digest_of_code(tree())
 
 
-OTHER_PYTHONS = sorted(
+OTHER_PYTHONS: list[Path] = sorted(
     path
     for minor in (11, 12, 13, 14)
     for path in Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python")
@@ -187,7 +188,7 @@ def test_all_modules_have_the_same_digest_in_all_versions_of_python() -> None:
     )
     printed = {
         subprocess.run(
-            [python, "-c", code, str(PACKAGE)], capture_output=True, text=True, check=True
+            [str(python), "-c", code, str(PACKAGE)], capture_output=True, text=True, check=True
         ).stdout
         for python in (sys.executable, *OTHER_PYTHONS)
     }

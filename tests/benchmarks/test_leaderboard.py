@@ -266,7 +266,7 @@ def test_a_value_of_the_whole_set_is_ranked(tmp_path: Path) -> None:
     # Every picture is alike, so that each resample gives the same value.
     ends = reached["part"].interval
     assert ends is not None
-    assert (ends.low, ends.high) == (pytest.approx(reached["part"].mean),) * 2
+    assert [ends.low, ends.high] == pytest.approx([reached["part"].mean] * 2)
     assert reached["part"].p is not None
     assert reached["part"].p < 0.05  # of 2**12 patterns of swaps 2 are as extreme
     assert (reached["whole"].rank, reached["part"].rank) == (1, 2)

@@ -163,7 +163,8 @@ def test_a_reading_is_the_formulas_over_the_stored_weights() -> None:
 
     def linear(name: str, x: Floats) -> Floats:
         weight, bias = dequantize(tensors, name)
-        return x @ weight.astype(np.float64) + bias
+        product: Floats = x @ weight.astype(np.float64) + bias
+        return product
 
     def row(name: str, place: int) -> Floats:
         return decode(tensors[f"{name}.codes"], tensors[f"{name}.scales"])[place]

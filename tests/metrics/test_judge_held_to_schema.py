@@ -18,7 +18,7 @@ import pytest
 import beholder
 from beholder.backends import Scripted
 from beholder.judges import LLMJudge
-from beholder.records import Item
+from beholder.records import Item, ItemScore
 from servers.faults import FaultServer, completion, probe_answer, serving
 from toy.tools import OneJudge
 
@@ -97,7 +97,9 @@ def score(planted: Planted, spec: str) -> tuple[dict[str, float], list[float]]:
         ((name, result),) = run.summary.items()
         outcomes = [outcome for _, outcome in run.outcomes(name)]
     means = {value: estimate.mean for value, estimate in result.values.items()}
-    return means, [outcome.values["unread"] for outcome in outcomes]
+    scores = [outcome for outcome in outcomes if isinstance(outcome, ItemScore)]
+    assert len(scores) == len(outcomes)
+    return means, [score.values["unread"] for score in scores]
 
 
 @pytest.mark.parametrize("says_null", [False, True])

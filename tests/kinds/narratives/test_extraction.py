@@ -276,7 +276,7 @@ def test_on_real_photographs_the_weakest_link_beats_program_and_chance(
     [("maps", None, 2), ("maxmin", None, 2), ("maps", "open", 10), ("random", None, 10)],
 )
 def test_replications_that_cannot_differ_are_solved_once(
-    monkeypatch: pytest.MonkeyPatch, method: str, years: str | None, n_solved: int
+    monkeypatch: pytest.MonkeyPatch, method: Any, years: str | None, n_solved: int
 ) -> None:
     frames = [
         Frame(str(i), date=None if years is None else PartialDate(1900 + i // 6)) for i in range(12)

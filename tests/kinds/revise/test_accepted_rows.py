@@ -174,7 +174,7 @@ def test_no_file_is_written_outside_the_folder(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "s/one/a.csv").write_bytes(table)
     (tmp_path / "victim/v.csv").write_bytes(table)
-    files = [tmp_path / "s/one/a.csv", f"{tmp_path}/s/one/../../victim/v.csv"]
+    files = [str(tmp_path / "s/one/a.csv"), f"{tmp_path}/s/one/../../victim/v.csv"]
     accepted = write_rows(tmp_path / "rows.jsonl", [row_of(file, digest) for file in files])
     out = tmp_path / "out/deep/er"
     assert write_accepted(accepted, out) == 2

@@ -283,7 +283,7 @@ def picture(tmp_path: Path) -> str:
 def test_pictures_are_evidence_beside_the_text(picture: str) -> None:
     model = FactModel(images=True)
     dcscore = DCScore(judge="scripted:x")
-    score = dcscore.score_text(CANDIDATE, REFERENCE, [picture], tools=model.tools())
+    score = dcscore.score_text(CANDIDATE, REFERENCE, images=[picture], tools=model.tools())
     assert score.values["precision"] == 1.0  # this model believes all of a picture
     assert score.detail["verified_by"] == "image or text"
     (asked,) = model.prompts("rows")
@@ -291,12 +291,12 @@ def test_pictures_are_evidence_beside_the_text(picture: str) -> None:
     assert "The dog is brown" in asked
     alone = FactModel(images=True)
     only = DCScore(judge="scripted:x", verify="image")
-    only.score_text(CANDIDATE, REFERENCE, [picture], tools=alone.tools())
+    only.score_text(CANDIDATE, REFERENCE, images=[picture], tools=alone.tools())
     assert "The dog is brown" not in alone.prompts("rows")[0]
     blind = DCScore(judge="scripted:x", verify="reference")
-    assert blind.score_text(CANDIDATE, REFERENCE, [picture], tools=FactModel().tools()).values[
-        "precision"
-    ] == pytest.approx(1 / 3)
+    assert blind.score_text(
+        CANDIDATE, REFERENCE, images=[picture], tools=FactModel().tools()
+    ).values["precision"] == pytest.approx(1 / 3)
 
 
 def test_a_judge_that_cannot_see_is_refused_before_it_is_asked(picture: str) -> None:
@@ -304,7 +304,9 @@ def test_a_judge_that_cannot_see_is_refused_before_it_is_asked(picture: str) -> 
     with pytest.raises(
         ConfigError, match=r"cannot see.* a red and a blue square.*verify='reference'"
     ):
-        DCScore(judge="scripted:x").score_text(CANDIDATE, REFERENCE, [picture], tools=model.tools())
+        DCScore(judge="scripted:x").score_text(
+            CANDIDATE, REFERENCE, images=[picture], tools=model.tools()
+        )
     assert not model.requests
     items = [Item("a", CANDIDATE, (REFERENCE,)), Item("b", CANDIDATE, (REFERENCE,), (picture,))]
     with pytest.raises(ConfigError, match="builtin cannot see"):
