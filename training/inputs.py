@@ -74,7 +74,8 @@ def power_of_quarters(quarters: npt.NDArray[Any]) -> FloatArray:
     """2 to the power of a fourth of whole numbers, the same on every processor."""
     whole = quarters.astype(np.int64)
     roots = np.sqrt(np.sqrt(np.array([1, 2, 4, 8], dtype=np.float32)))
-    return np.ldexp(roots[whole & 3], whole >> 2)
+    powers: FloatArray = np.ldexp(roots[whole & 3], whole >> 2)
+    return powers
 
 
 def encoder_factors(tensors: Tensors) -> dict[str, FloatArray]:
