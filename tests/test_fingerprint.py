@@ -67,18 +67,18 @@ def test_the_built_in_judge_covers_weights_tables_and_word_lists() -> None:
     assert {name for name in files if not name.endswith(".py")} == {
         "embed/static_model/model.safetensors",
         "embed/static_model/tokenizer.json",
-        "embed/minilm_model/entailment.safetensors",
-        "embed/minilm_model/entailment_inputs.safetensors",
-        "embed/minilm_model/minilm.safetensors",  # vectors of word pieces, which the parser reads
-        "embed/minilm_model/minilm_inputs.safetensors",
+        "embed/minilm_model/encoder.onnx",
+        "embed/minilm_model/entailment.onnx",
+        "embed/minilm_model/tokens.onnx",  # vectors of word pieces, which the parser reads
         "embed/minilm_model/minilm_tokenizer.json",
         "judges/builtin/classes.txt",
         "judges/builtin/inference.txt",
         "judges/builtin/numbers.json",
         "judges/builtin/predicates.txt",
         "language/certainty.json",
-        "language/english.safetensors",  # weights of the parser
-        "language/english_inputs.safetensors",
+        "language/english.onnx",  # weights of the parser
+        "language/english_relations.onnx",
+        "language/english_words.onnx",
         "language/lemmas.txt",
         "language/lexicon.txt",
         "language/tokens.json",

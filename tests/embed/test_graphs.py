@@ -234,8 +234,8 @@ def test_gelu_is_that_of_scipy_in_steps_and_ends(session: Callable[[Graph], Sess
 
     def gelu(x: Any) -> FloatArray:
         places = f32(x)[None] * np.float32(GELU_STEPS) + GELU_ZERO
-        values: FloatArray = run(["y"], {"places": places})[0][0]
-        return values
+        curve: FloatArray = run(["y"], {"places": places})[0][0]
+        return curve
 
     x = np.linspace(-12, 63, 30_001, dtype=np.float32)
     # Half of a 512th off at most, where the curve rises by 1.13 at most.

@@ -163,11 +163,12 @@ def test_a_reading_is_the_formulas_over_the_stored_weights() -> None:
 
     def linear(name: str, x: Floats) -> Floats:
         weight, bias = dequantize(tensors, name)
-        product: Floats = x @ weight.astype(np.float64) + bias
-        return product
+        products: Floats = x @ weight.astype(np.float64) + bias
+        return products
 
     def row(name: str, place: int) -> Floats:
-        return decode(tensors[f"{name}.codes"], tensors[f"{name}.scales"])[place]
+        numbers: Floats = decode(tensors[f"{name}.codes"], tensors[f"{name}.scales"])[place]
+        return numbers
 
     first = []
     for word in words:

@@ -45,23 +45,23 @@ class Session:
             outputs: Their names.
             inputs: By name, all inputs of the graph.
         """
-        session, options = self._load()
+        session, options = self._open()
         computed: list[npt.NDArray[Any]] = session.run(list(outputs), dict(inputs), options)
         return computed
 
     def metadata(self, name: str) -> str:
         """A text that the file has beside its graph."""
-        text: str = self._load()[0].get_modelmeta().custom_metadata_map[name]
+        text: str = self._open()[0].get_modelmeta().custom_metadata_map[name]
         return text
 
-    def _load(self) -> tuple[Any, Any]:
+    def _open(self) -> tuple[Any, Any]:
         with _LOADING:  # threads that start together load once
             return self._loaded
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
         # The import of ``optional`` has switched statistics off, which onnxruntime reads once, when
-        # it is imported. With them, it keeps a device id below HOME and looks up a server.
+        # it is imported. Otherwise it writes a device id below HOME and calls its maker's server.
         import onnxruntime
 
         options = onnxruntime.SessionOptions()

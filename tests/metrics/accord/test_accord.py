@@ -113,7 +113,7 @@ def test_the_signature_names_judge_and_encoder() -> None:
 
 def test_the_signature_covers_what_selects_sentences_whoever_judges() -> None:
     files = {path.name for path in fingerprint.files_of("beholder.metrics.accord.metric")}
-    assert {"entailment.safetensors", "entailed.py", "english.safetensors"} <= files
+    assert {"entailment.onnx", "tokens.onnx", "entailed.py", "english.onnx"} <= files
 
 
 def test_scores_do_not_depend_on_what_is_scored_beside() -> None:
