@@ -166,7 +166,7 @@ async def ask_everything(attack: str) -> dict[str, Any]:
         "match": await judge.ask(MatchStatements([attack, "b"], ["a", attack])),
         "decompose": len(await judge.ask(Decompose(attack))),
         "caption": await judge.ask(Caption([picture], note=attack)),
-        "caption again": await judge.ask(CaptionAgain([picture], earlier=attack)),
+        "caption again": await judge.ask(CaptionAgain([picture], words=(10, 20), earlier=attack)),
         "rewrite": await judge.ask(Rewrite(attack)),
         "sequence": await rate(JudgedFrame(caption=attack), JudgedFrame(caption="x", note=attack)),
         "transition": (
