@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, get_type_hints
 
-from msgspec import UNSET, Struct, convert, structs
+from msgspec import UNSET, Struct, convert
 
 from beholder import files, stats
 from beholder.records import Estimate, Interval
@@ -85,6 +86,35 @@ class Table:
     by: str = ""
     heads: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def from_records(
+        cls,
+        name: str,
+        title: str,
+        record_type: type,
+        rows: Iterable[object],
+        notes: Iterable[str] = (),
+        *,
+        by: str = "",
+        before: Iterable[Column] = (),
+        after: Iterable[Column] = (),
+    ) -> Self:
+        """Return a table with a row per record and a column per field that has a ``heading``.
+
+        Args:
+            name: Name of its file.
+            title: Its heading.
+            record_type: A dataclass or ``Struct``; see ``columns_of``.
+            rows: Records of this type; one with further cells is given as ``record_cells`` of it.
+            notes: See ``Table``.
+            by: See ``Table``.
+            before: Columns before those of the record.
+            after: Columns after them.
+        """
+        columns = (*before, *columns_of(record_type), *after)
+        cells = (row if isinstance(row, Mapping) else record_cells(row) for row in rows)
+        return cls(name, title, columns, tuple(cells), tuple(notes), by)
+
     def of(
         self, rows: Iterable[Mapping[str, Any]], notes: Iterable[str] = (), **facts: object
     ) -> Self:
@@ -132,6 +162,60 @@ def declared(file: Path) -> dict[str, Table]:
     return convert(found, dict[str, Table])
 
 
+def heading(
+    text: str,
+    kind: Kind = "number",
+    *,
+    interval: bool = False,
+    scale: tuple[float, float] | None = None,
+) -> Column:
+    """Return the column of a record's field, which is annotated with it; its key is the field.
+
+    For example ``mean: Annotated[float, heading("mean (1 to 10)", "hundredths")]``. The ends of an
+    interval are in the value if it has them, as an ``Estimate`` does, in ``KEY_low`` and
+    ``KEY_high``, in ``KEY_interval``, or in ``interval``.
+    """
+    return Column("", text, kind, interval, scale=scale)
+
+
+@lru_cache
+def columns_of(record_type: type) -> tuple[Column, ...]:
+    """Return the columns of the annotated fields of a dataclass or ``Struct``, in their order."""
+    hints = get_type_hints(record_type, include_extras=True)
+    return tuple(
+        replace(mark, key=_key(name))
+        for name, hint in hints.items()
+        for mark in getattr(hint, "__metadata__", ())
+        if isinstance(mark, Column)
+    )
+
+
+def record_cells(record: Any, key: str = "") -> Cells:
+    """Return the fields of a record as cells, with the ends of the intervals of its columns."""
+    is_struct = isinstance(record, Struct)
+    names = record.__struct_fields__ if is_struct else [each.name for each in fields(record)]
+    values = {name: getattr(record, name) for name in names}
+    cells: Cells = {}
+    for name, value in values.items():
+        cells[_key(name)] = None if value is UNSET else value
+    if key:
+        cells |= interval_cells(key, cells.get("interval"))
+    for column in columns_of(type(record)):
+        key, value = column.key, cells[column.key]
+        if isinstance(value, Estimate):
+            cells |= estimate_cells(key, value)
+        elif hasattr(value, "interval"):
+            cells |= {key: value.value, **interval_cells(key, value.interval)}
+        elif column.interval and f"{key}_low" not in cells:
+            cells |= interval_cells(key, cells.get(f"{key}_interval", cells.get("interval")))
+    return cells
+
+
+def _key(name: str) -> str:
+    """Return the key of a field's column: ``from_`` ends so because ``from`` is a keyword."""
+    return name.removesuffix("_")
+
+
 def estimate(
     key: str, values: Sequence[float], clusters: Sequence[str] | None = None
 ) -> dict[str, float | None]:
@@ -154,12 +238,6 @@ def interval_cells(
         interval = (interval.low, interval.high)
     low, high = (None, None) if interval is None else interval
     return {f"{key}_low": low, f"{key}_high": high}
-
-
-def record_cells(record: Struct, key: str) -> Cells:
-    """The fields of a record as cells, with its ``interval`` as that of one of its values."""
-    cells = {name: None if v is UNSET else v for name, v in structs.asdict(record).items()}
-    return cells | interval_cells(key, cells.get("interval"))
 
 
 def keys(table: Table) -> list[str]:
