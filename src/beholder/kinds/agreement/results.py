@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from beholder import files
 from beholder.errors import RunError
+from beholder.tables import heading
 
 FILE_NAME = "agreement.json"
 FORMAT = 1
@@ -32,28 +33,28 @@ class MetricAgreement(Struct, frozen=True, kw_only=True):
         agreement: The agreement; None if it is undefined.
         low: Lower end of its interval; None without an interval.
         high: Upper end.
+        cluster: Number of the group that is not significantly different from its best; None
+            without agreement or resamples, and in old files.
         n: Data used.
         n_missing: Data without a score.
         n_undefined: Data whose correlation within their source is undefined; 0 in old files.
         n_sources: Sources resampled.
         reason: Why there is no value or no interval.
         categories: Agreement within each category, if the measure has categories.
-        cluster: Number of the group that is not significantly different from its best; None
-            without agreement or resamples, and in old files.
     """
 
-    metric: str
-    value: str
-    agreement: float | None
+    metric: Annotated[str, heading("metric", "text")]
+    value: Annotated[str, heading("value", "text")]
+    agreement: Annotated[float | None, heading("agreement", interval=True)]
     low: float | None
     high: float | None
-    n: int
-    n_missing: int
-    n_undefined: int = 0
+    cluster: Annotated[int | None, heading("cluster", "count")] = None
+    n: Annotated[int, heading("n", "count")]
+    n_missing: Annotated[int, heading("no score", "count")]
+    n_undefined: Annotated[int, heading("undefined", "count")] = 0
     n_sources: int
-    reason: str | None
+    reason: Annotated[str | None, heading("note", "text")]
     categories: dict[str, CategoryAgreement]
-    cluster: int | None = None
 
     @property
     def label(self) -> str:
