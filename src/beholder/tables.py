@@ -6,15 +6,13 @@ A study gives ``Table``s and writes none of them itself: ``report.study_tables``
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias, get_type_hints
 
-from msgspec import UNSET, Struct, convert
+from msgspec import UNSET, Struct
 
 from beholder import files, stats
 from beholder.records import Estimate, Interval
@@ -115,13 +113,6 @@ class Table:
         cells = (row if isinstance(row, Mapping) else record_cells(row) for row in rows)
         return cls(name, title, columns, tuple(cells), tuple(notes), by)
 
-    def of(
-        self, rows: Iterable[Mapping[str, Any]], notes: Iterable[str] = (), **facts: object
-    ) -> Self:
-        """This table with rows, further notes, and facts for the words in braces of its notes."""
-        told = (note.format(**facts) if facts else note for note in self.notes)
-        return replace(self, rows=tuple(rows), notes=(*told, *notes))
-
     def shown_columns(self) -> tuple[Column, ...]:
         """The columns that say something in some row; of failures, that there are some."""
         none = {"failed": ("", None, 0)}
@@ -149,19 +140,6 @@ N_MISSING = Column("n_missing", "no score", "count")
 NOTE = Column("reason", "note", "text")
 
 
-def declared(file: Path) -> dict[str, Table]:
-    """Tables without rows by name: a TOML file has the title, columns, notes and ``by`` of each.
-
-    Its section ``shared`` has lists of columns by name; in a table, a name stands for its list.
-    """
-    found = tomllib.loads(file.read_text(encoding="utf-8"))
-    shared = found.pop("shared", {})
-    for name, table in found.items():
-        given = (shared[one] if isinstance(one, str) else [one] for one in table["columns"])
-        table |= {"name": name, "columns": [*chain.from_iterable(given)]}
-    return convert(found, dict[str, Table])
-
-
 def heading(
     text: str,
     kind: Kind = "number",
@@ -183,37 +161,29 @@ def columns_of(record_type: type) -> tuple[Column, ...]:
     """Return the columns of the annotated fields of a dataclass or ``Struct``, in their order."""
     hints = get_type_hints(record_type, include_extras=True)
     return tuple(
-        replace(mark, key=_key(name))
+        replace(mark, key=name)
         for name, hint in hints.items()
         for mark in getattr(hint, "__metadata__", ())
         if isinstance(mark, Column)
     )
 
 
-def record_cells(record: Any, key: str = "") -> Cells:
+def record_cells(record: Any) -> Cells:
     """Return the fields of a record as cells, with the ends of the intervals of its columns."""
     is_struct = isinstance(record, Struct)
     names = record.__struct_fields__ if is_struct else [each.name for each in fields(record)]
-    values = {name: getattr(record, name) for name in names}
     cells: Cells = {}
-    for name, value in values.items():
-        cells[_key(name)] = None if value is UNSET else value
-    if key:
-        cells |= interval_cells(key, cells.get("interval"))
+    for name in names:
+        value = getattr(record, name)
+        cells[name] = None if value is UNSET else value
     for column in columns_of(type(record)):
         key, value = column.key, cells[column.key]
-        if isinstance(value, Estimate):
-            cells |= estimate_cells(key, value)
-        elif hasattr(value, "interval"):
-            cells |= {key: value.value, **interval_cells(key, value.interval)}
+        if hasattr(value, "interval"):
+            number = value.mean if hasattr(value, "mean") else value.value
+            cells |= {key: number, **interval_cells(key, value.interval)}
         elif column.interval and f"{key}_low" not in cells:
             cells |= interval_cells(key, cells.get(f"{key}_interval", cells.get("interval")))
     return cells
-
-
-def _key(name: str) -> str:
-    """Return the key of a field's column: ``from_`` ends so because ``from`` is a keyword."""
-    return name.removesuffix("_")
 
 
 def estimate(
