@@ -1,7 +1,8 @@
 """Named tables: what a study says, for a terminal, a page, CSV, JSON or LaTeX.
 
 A study gives ``Table``s and writes none of them itself: ``report.study_tables`` draws any, and
-``write_csv`` and ``plain`` keep all digits.
+``write_csv`` and ``plain`` keep all digits. The record of a row describes its table, once: see
+``heading`` and ``Table.from_records``.
 """
 
 from __future__ import annotations
