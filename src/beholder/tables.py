@@ -114,6 +114,10 @@ class Table:
         cells = (row if isinstance(row, Mapping) else record_cells(row) for row in rows)
         return cls(name, title, columns, tuple(cells), tuple(notes), by)
 
+    def with_rows(self, rows: Iterable[Mapping[str, Any]], notes: Iterable[str] = ()) -> Self:
+        """Return the table with other rows, and with further notes."""
+        return replace(self, rows=tuple(rows), notes=(*self.notes, *notes))
+
     def shown_columns(self) -> tuple[Column, ...]:
         """The columns that say something in some row; of failures, that there are some."""
         none = {"failed": ("", None, 0)}
@@ -171,19 +175,22 @@ def columns_of(record_type: type) -> tuple[Column, ...]:
 
 def record_cells(record: Any) -> Cells:
     """Return the fields of a record as cells, with the ends of the intervals of its columns."""
+    record_type: type = type(record)
     is_struct = isinstance(record, Struct)
     names = record.__struct_fields__ if is_struct else [each.name for each in fields(record)]
     cells: Cells = {}
     for name in names:
-        value = getattr(record, name)
-        cells[name] = None if value is UNSET else value
-    for column in columns_of(type(record)):
-        key, value = column.key, cells[column.key]
+        content = getattr(record, name)
+        cells[name] = None if content is UNSET else content
+    for column in columns_of(record_type):
+        key = column.key
+        value: Any = cells[key]
         if hasattr(value, "interval"):
             number = value.mean if hasattr(value, "mean") else value.value
             cells |= {key: number, **interval_cells(key, value.interval)}
         elif column.interval and f"{key}_low" not in cells:
-            cells |= interval_cells(key, cells.get(f"{key}_interval", cells.get("interval")))
+            interval: Any = cells.get(f"{key}_interval", cells.get("interval"))
+            cells |= interval_cells(key, interval)
     return cells
 
 

@@ -10,15 +10,12 @@ from typing import Annotated, Literal, TypeAlias, cast
 from beholder import stats
 from beholder.grouping import by_key
 from beholder.records import Estimate
-from beholder.tables import Column, heading, record_cells
+from beholder.tables import Cells, Column, heading, record_cells
 
 Direction: TypeAlias = Literal["har", "mar"]
 """``har``: the model's text against people's; ``mar``: people's text against the model's."""
 
 DIRECTIONS: tuple[Direction, ...] = ("har", "mar")
-
-Cells: TypeAlias = dict[str, str | float | None]
-"""Values of a row by column; None if undefined."""
 
 Scores: TypeAlias = Sequence[tuple[str, float]]
 """Numbers, each with the picture it is about."""
@@ -129,7 +126,7 @@ class PairGroup:
     place: Cells = field(default_factory=dict)
     whole: PairGroup | None = None
 
-    def part(self, pairs: Sequence[TextPair], **place: str | float | None) -> PairGroup:
+    def part(self, pairs: Sequence[TextPair], **place: object) -> PairGroup:
         """A part of the group, with the further cells that name it."""
         return PairGroup(pairs, {**self.place, **place}, self)
 

@@ -19,7 +19,6 @@ from beholder.kinds.bidirectional.pairs import (
     SET,
     SYSTEM,
     VALUE,
-    Cells,
     Direction,
     Fact,
     HolmP,
@@ -44,7 +43,7 @@ from beholder.kinds.bidirectional.pairs import (
 from beholder.records import Estimate
 from beholder.stats.bootstrap import PairedDifference
 from beholder.stats.ranks import round_values
-from beholder.tables import Table, heading
+from beholder.tables import Cells, Table, heading
 from beholder.text import n_spoken
 
 

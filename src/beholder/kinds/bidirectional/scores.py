@@ -181,7 +181,7 @@ def _against_best(group: PairGroup) -> Iterator[BestRow]:
         **_compare_groups(found, best.scores(group.value)),
         n_pairs=len(both),
         paired=paired,
-        p_paired=paired and paired.p_value,
+        p_paired=paired.p_value if paired else None,
     )
 
 
