@@ -17,13 +17,19 @@ from beholder.kinds.agreement.granular import GranularFinding, GranularReport, S
 from beholder.report.numbers import show_p, show_signed
 from beholder.stats.alerts import AlertF1
 from beholder.stats.spans import SpanF1
-from beholder.tables import METRIC, Cells, Column, Table, heading, record_cells
+from beholder.tables import METRIC, Cells, Column, Table, columns_of, heading, record_cells
 
 DASH = "\N{EN DASH}"
 CLUSTERS = (
     "Cluster 1: the best and what is not significantly different by the paired"
     " bootstrap over sources (p of 0.05, Holm-corrected); cluster 2: the same of the rest."
 )
+
+
+def agreement_columns() -> tuple[Column, ...]:
+    """Return the columns of the table ``agreement``; the cluster is the last field of its file."""
+    *columns, cluster = columns_of(results.MetricAgreement)
+    return (*columns[:3], cluster, *columns[3:])
 
 
 def agreement_cells(row: results.MetricAgreement) -> Cells:
@@ -46,12 +52,12 @@ def agreement_of(
         measure: One of its measures.
     """
     clusters = [CLUSTERS] if any(row.cluster for row in measure.metrics) else []
-    return Table.from_records(
+    return Table(
         f"agreement-{safe_name(measure.name)}",
         f"{found.name}: {measure.name}",
-        results.MetricAgreement,
-        map(agreement_cells, measure.metrics),
-        [_judged(found.n_items, found.n_resamples), *clusters, *_signatures(found.signatures)],
+        agreement_columns(),
+        tuple(map(agreement_cells, measure.metrics)),
+        (_judged(found.n_items, found.n_resamples), *clusters, *_signatures(found.signatures)),
     )
 
 

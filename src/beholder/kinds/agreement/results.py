@@ -33,14 +33,14 @@ class MetricAgreement(Struct, frozen=True, kw_only=True):
         agreement: The agreement; None if it is undefined.
         low: Lower end of its interval; None without an interval.
         high: Upper end.
-        cluster: Number of the group that is not significantly different from its best; None
-            without agreement or resamples, and in old files.
         n: Data used.
         n_missing: Data without a score.
         n_undefined: Data whose correlation within their source is undefined; 0 in old files.
         n_sources: Sources resampled.
         reason: Why there is no value or no interval.
         categories: Agreement within each category, if the measure has categories.
+        cluster: Number of the group that is not significantly different from its best; None
+            without agreement or resamples, and in old files.
     """
 
     metric: Annotated[str, heading("metric", "text")]
@@ -48,13 +48,13 @@ class MetricAgreement(Struct, frozen=True, kw_only=True):
     agreement: Annotated[float | None, heading("agreement", interval=True)]
     low: float | None
     high: float | None
-    cluster: Annotated[int | None, heading("cluster", "count")] = None
     n: Annotated[int, heading("n", "count")]
     n_missing: Annotated[int, heading("no score", "count")]
     n_undefined: Annotated[int, heading("undefined", "count")] = 0
     n_sources: int
     reason: Annotated[str | None, heading("note", "text")]
     categories: dict[str, CategoryAgreement]
+    cluster: Annotated[int | None, heading("cluster", "count")] = None
 
     @property
     def label(self) -> str:

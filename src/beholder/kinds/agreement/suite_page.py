@@ -11,11 +11,11 @@ from beholder import files
 from beholder.grouping import by_key
 from beholder.kinds.agreement.coarse import coarse_table
 from beholder.kinds.agreement.load import SETS
-from beholder.kinds.agreement.page_tables import CLUSTERS, agreement_cells
-from beholder.kinds.agreement.results import MetricAgreement, SuiteMeasureResult, SuiteResult
+from beholder.kinds.agreement.page_tables import CLUSTERS, agreement_cells, agreement_columns
+from beholder.kinds.agreement.results import SuiteMeasureResult, SuiteResult
 from beholder.report.pages import content_hash, environment, styles
 from beholder.report.study_tables import html
-from beholder.tables import METRIC, Column, Table, columns_of
+from beholder.tables import METRIC, Column, Table
 
 
 def suite_table(report: SuiteResult) -> Table:
@@ -54,14 +54,14 @@ def suite_tables(report: SuiteResult) -> list[Table]:
 
 def measures_table(report: SuiteResult) -> Table:
     """Return every metric under every measure of every set, a row each."""
-    return Table.from_records(
+    place = (Column("set", "set", "text"), Column("measure", "measure", "text"))
+    return Table(
         "suite-measures",
         "All measures",
-        MetricAgreement,
-        [row for measure in report.measures for row in _rows(measure)],
-        [CLUSTERS] if report.n_resamples else [],
+        (*place, *agreement_columns()),
+        tuple(row for measure in report.measures for row in _rows(measure)),
+        (CLUSTERS,) if report.n_resamples else (),
         by="set",
-        before=[Column("set", "set", "text"), Column("measure", "measure", "text")],
     )
 
 
@@ -112,7 +112,7 @@ def _on_page(report: SuiteResult, name: str) -> SetOnPage:
     known = SETS.get(name)
     about = (known.what, known.where, known.licence) if known else ()
     tables = [
-        (one.measure, html(Table("", "", columns_of(MetricAgreement), tuple(_rows(one)))))
+        (one.measure, html(Table("", "", agreement_columns(), tuple(_rows(one)))))
         for one in report.measures
         if one.name == name
     ]
