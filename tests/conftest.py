@@ -95,6 +95,14 @@ def clean_environment(
 
 
 @pytest.fixture
+def two_sources_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Intervals of two sources and more, for tests whose resamples are enumerated by hand."""
+    from beholder.stats import bootstrap
+
+    monkeypatch.setattr(bootstrap, "LEAST_SOURCES", 2)
+
+
+@pytest.fixture
 def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     """50 resamples instead of 1000 for intervals that a test makes but does not look at.
 

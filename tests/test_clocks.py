@@ -14,7 +14,6 @@ CLOCKS = re.compile(
 ALLOWED = {
     "toy/clock.py": "it is the clock that tests turn themselves",
     "backends/test_adaptive.py": "sleeps in the time of toy/clock.py, which costs none",
-    "backends/test_rate_headers.py": "the same",
     "web/test_viewer.py": "pauses between requests for a page that is still computed",
     "test_clocks.py": "the words it looks for",
 }

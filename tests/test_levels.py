@@ -68,27 +68,46 @@ def test_every_part_has_a_place() -> None:
     assert sorted(PARTS) == sorted({_part(module) for module in MODULES})
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_go_downward_only(module: str) -> None:
-    own = PARTS.index(_part(module))
-    above = [name for name in _imported(module) if PARTS.index(_part(name)) > own]
-    assert not above, f"{PARTS[own]} stands before what {module} imports: {above}"
+def _kind(module: str) -> str:
+    """The package of a kind of work that a module is in; empty for other modules."""
+    return module.split(".")[2] if module.startswith("beholder.kinds.") else ""
 
 
-@pytest.mark.parametrize("module", [one for one in MODULES if one.startswith("beholder.kinds.")])
-def test_no_kind_of_work_imports_another(module: str) -> None:
-    own = module.split(".")[2]
-    others = [
-        name
-        for name in _imported(module)
-        if name.startswith("beholder.kinds.") and name.split(".")[2] != own
+@pytest.fixture(scope="module")
+def imports() -> dict[str, list[str]]:
+    """Our modules that each module imports."""
+    return {module: list(_imported(module)) for module in MODULES}
+
+
+def test_imports_go_downward_only(imports: dict[str, list[str]]) -> None:
+    upward = [
+        f"{module} imports {name}"
+        for module, names in imports.items()
+        for name in names
+        if PARTS.index(_part(name)) > PARTS.index(_part(module))
     ]
-    assert not others, f"{module} imports another kind: {others}; move what both need below kinds"
+    assert upward == [], "LEVELS places the importing part before the imported part"
 
 
-def test_no_modules_import_each_other() -> None:
-    wanted = {module: set(_imported(module)) - {module} for module in MODULES}
+def test_no_kind_of_work_imports_another(imports: dict[str, list[str]]) -> None:
+    sideward = [
+        f"{module} imports {name}"
+        for module, names in imports.items()
+        for name in names
+        if _kind(module) and _kind(name) not in ("", _kind(module))
+    ]
+    assert sideward == [], "move what both kinds need below kinds"
+
+
+def test_an_import_is_read_wherever_it_stands(imports: dict[str, list[str]]) -> None:
+    # By reading: the command imports its outputs in a function, and its rules at the top.
+    assert {"beholder.lint.outputs", "beholder.lint.rules"} <= set(imports["beholder.lint.command"])
+    assert len({_kind(module) for module in imports} - {""}) >= 8
+
+
+def test_no_modules_import_each_other(imports: dict[str, list[str]]) -> None:
+    graph = {module: set(names) - {module} for module, names in imports.items()}
     try:
-        TopologicalSorter(wanted).prepare()
+        TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(f"imports go in a circle: {' <- '.join(error.args[1])}")

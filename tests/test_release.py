@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import subprocess
@@ -81,6 +82,18 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: zipfile.ZipFile) ->
     packed = {name for name in wheel.namelist() if not name.startswith("beholder-")}
     assert packed == ours
     assert len(ours) > 400
+
+
+@pytest.mark.slow
+def test_the_manifest_of_the_wheel_is_that_of_its_code(wheel: zipfile.ZipFile) -> None:
+    manifest = json.loads(wheel.read("beholder/fingerprints.json"))
+    rules = hashlib.sha256(wheel.read("beholder/fingerprint.py")).hexdigest()
+    assert manifest["rules"] == rules
+    for name, (raw, *_) in manifest["code"].items():
+        assert hashlib.sha256(wheel.read(f"beholder/{name}")).hexdigest() == raw, name
+    for name, digest in manifest["data"].items():
+        assert hashlib.sha256(wheel.read(f"beholder/{name}")).hexdigest() == digest, name
+    assert len(manifest["code"]) > 200
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ OURS = ("beholder", "benchmarks", "tools", "training")
 PRIVATE = {
     "kinds/bidirectional/test_bidirectional_tables.py": "the names of raters, of which a study tells the number",
     "language/test_language_dialects.py": "where trees end cannot be seen in the trees",
-    "language/test_language_network.py": "blocks of random weights, held against the formulas",
+    "language/test_language_network.py": "where words of texts are, for a graph of random weights",
     "kinds/narratives/test_narrative_parts.py": "a flow by hand, which the program would have to find",
     "report/test_report_graphs.py": "wrapping and grouping by hand; a drawing shows pixels",
     "text/test_word_order.py": "the stored ratios, by which the mean is calculated by hand",
@@ -24,7 +24,6 @@ PRIVATE_USES = {
     "cli/test_commands.py": 2,
     "embed/test_entailment.py": 2,
     "embed/test_minilm.py": 3,
-    "embed/test_onnx.py": 2,
     "judges/builtin/test_claim_parts.py": 9,
     "judges/builtin/test_namesakes.py": 14,
     "judges/builtin/test_owners.py": 7,

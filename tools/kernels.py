@@ -57,16 +57,13 @@ class Outcome:
 
     Attributes:
         kernel: As the BLAS names it.
-        verdicts: By statement and text, whether the built-in judge takes the statement for true.
-        parses: By sentence, its tags, parts of speech, heads and relations.
-        probabilities: By statement and text, the probability of the statement.
-        values: By name, the values of metrics.
+        decisions: By statement and text, whether the built-in judge takes the statement for true;
+            by sentence, its tags, parts of speech, heads and relations.
+        values: By statement and text, the probability of the statement; by name, those of metrics.
     """
 
     kernel: str
-    verdicts: Mapping[str, bool]
-    parses: Mapping[str, str]
-    probabilities: Mapping[str, float]
+    decisions: Mapping[str, bool | str]
     values: Mapping[str, float]
 
 
@@ -96,7 +93,7 @@ def outcome() -> Outcome:
     from beholder import PoSh
     from beholder.judges.builtin.claims import probabilities
     from beholder.judges.builtin.numbers import number
-    from beholder.language.model import FILE
+    from beholder.language.model import FOLDER
     from beholder.language.network import Network
     from beholder.metrics.accord import Accord
 
@@ -105,14 +102,16 @@ def outcome() -> Outcome:
         f"{row.statement} | {row.text}": probabilities([row.statement], row.text)[0] for row in rows
     }
     texts = list(dict.fromkeys(row.text for row in rows))
-    network, parses = Network(FILE), {}
+    least = number("facts.both_true")
+    decisions: dict[str, bool | str] = {name: chances[name] >= least for name in chances}
+    network = Network(FOLDER)
     for sentence in (*texts, *(row.statement for row in rows)):
         words = sentence.replace(".", " .").replace(",", " ,").split()
         tagged = network.read(words)
-        parses[sentence] = json.dumps(
+        decisions[sentence] = json.dumps(
             [tagged.tags, tagged.parts, tagged.heads.tolist(), tagged.relations]
         )
-    values = {}
+    values = dict(chances)
     # Each four texts make one description, compared with one that shares half of it.
     for start in range(0, len(texts) - 5, 4):
         candidate, reference = " ".join(texts[start : start + 4]), " ".join(texts[start + 2 :][:4])
@@ -120,34 +119,21 @@ def outcome() -> Outcome:
             scored = metric.score_text(candidate, reference)
             for name, value in scored.values.items():
                 values[f"{metric.registered_name} {name} {start}"] = value
-    least = number("facts.both_true")
-    return Outcome(
-        kernel() or "",
-        {name: chance >= least for name, chance in chances.items()},
-        parses,
-        chances,
-        values,
-    )
+    return Outcome(kernel() or "", decisions, values)
 
 
 def differences(first: Outcome, second: Outcome) -> list[str]:
     """What two kernels do not agree on, a line each; empty if they agree."""
-    found = []
-    for what in ("verdicts", "parses"):
-        ours, theirs = getattr(first, what), getattr(second, what)
-        found += [
-            f"{what}: {name!r}: {ours.get(name)} ({first.kernel}),"
-            f" {theirs.get(name)} ({second.kernel})"
-            for name in sorted(ours.keys() | theirs.keys())
-            if ours.get(name) != theirs.get(name)
-        ]
-    for what in ("probabilities", "values"):
-        ours, theirs = getattr(first, what), getattr(second, what)
-        for name in sorted(ours.keys() | theirs.keys()):
-            a, b = (side.get(name, float("nan")) for side in (ours, theirs))
-            if not abs(a - b) <= TOLERANCE:
-                found.append(f"{what}: {name!r}: {a!r} ({first.kernel}), {b!r} ({second.kernel})")
-    return found
+    lines = []
+    for name in sorted(first.decisions.keys() | second.decisions.keys()):
+        ours, theirs = first.decisions.get(name), second.decisions.get(name)
+        if ours != theirs:
+            lines.append(f"{name!r}: {ours} ({first.kernel}), {theirs} ({second.kernel})")
+    for name in sorted(first.values.keys() | second.values.keys()):
+        a, b = (side.values.get(name, float("nan")) for side in (first, second))
+        if not abs(a - b) <= TOLERANCE:
+            lines.append(f"{name!r}: {a!r} ({first.kernel}), {b!r} ({second.kernel})")
+    return lines
 
 
 def largest(first: Outcome, second: Outcome) -> float:
@@ -209,12 +195,9 @@ def main(arguments: Sequence[str]) -> int:
     found, left = run(arguments or KERNELS[machine])
     first = next(iter(found.values()), None)
     wrong: list[str] = []
-    print(
-        f"{'kernel':<14}{'runs as':<14}{'verdicts':>9}{'parses':>8}{'values':>8}"
-        "  largest difference"
-    )
+    print(f"{'kernel':<14}{'runs as':<14}{'decisions':>10}{'values':>8}  largest difference")
     for name, one in found.items():
-        counts = f"{len(one.verdicts):>9}{len(one.parses):>8}{len(one.values):>8}"
+        counts = f"{len(one.decisions):>10}{len(one.values):>8}"
         print(f"{name:<14}{one.kernel:<14}{counts}  {largest(first or one, one):.1e}")
         wrong += differences(first or one, one)
     for name, why in left.items():

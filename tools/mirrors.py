@@ -111,7 +111,6 @@ MIRRORS: dict[str, tuple[str, str]] = {
     ),
     "backends/calls.py": ("backends/test_adaptive.py", "judges/test_http.py"),
     "backends/batch_queue.py": ("judges/test_batch.py", "cli/test_judge_commands.py"),
-    "backends/sdk.py": ("backends/test_vendors.py", "backends/test_backend_contract.py"),
     "backends/anthropic.py": (
         "backends/test_vendors.py",
         "backends/test_backend_contract.py judges/test_batch.py",

@@ -47,7 +47,7 @@ CARRIED = (
     ),
     (
         "machine-learning-model",
-        "src/beholder/language/english.safetensors",
+        "src/beholder/language/english.onnx",
         "beholder English pipeline",
         __version__,
         {"id": "Apache-2.0"},

@@ -37,8 +37,8 @@ def _dotted(name: str) -> str:
 
 
 def as_text(rows: dict[str, dict[str, Any]]) -> str:
-    """The manifest as it is written: a line for each file."""
-    parts = []
+    """The manifest as it is written: the digest of its rules, then a line for each file."""
+    parts = [f' "rules": "{fingerprint.digest_of_rules()}"']
     for kind, by_file in rows.items():
         lines = [f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in by_file.items()]
         parts.append(f' "{kind}": {{\n' + ",\n".join(lines) + "\n }")

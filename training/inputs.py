@@ -1,85 +1,116 @@
-"""What the inputs of each product of the built-in models are multiplied by; without chance.
-
-    python -m training.inputs minilm entailment english
+"""Factors of the inputs of each product of a network, without chance.
 
 Whole numbers lose least if all inputs of a product, times their factors, are about equally large,
 and the weights divided by them, too. The texts are those that ship as a sample. Factors are rounded
-to quarters of powers of 2, so that every processor finds the same. To be run again when a model is
-trained again: with factors of other weights, products lose a little more.
+to quarters of powers of 2, so that every processor finds the same.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-from functools import partial
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
-from safetensors import safe_open
-from safetensors.numpy import save_file
+import numpy.typing as npt
 
 from beholder.embed import entailment, minilm
 from beholder.embed.base import FloatArray
-from beholder.embed.whole import MakeLinear, Multiply
-from beholder.language import network
-from beholder.language.model import FILE
+from beholder.embed.sessions import Session
+from beholder.language.network import FILES, Network
 from beholder.language.tokens import tokens
 from beholder.text import RuleSplitter
+from training import encoders
+from training.english import graphs
+from training.graphs import Graph, Tensors
 
 _EXPONENTS = {"attended": 0.25, "down": 0.25}
 """To what power the sizes of inputs count, if not 0.5; set by hand."""
 _LEAST = 1e-6
-_FILES = {"minilm": minilm.INPUTS, "entailment": entailment.INPUTS, "english": network.INPUTS}
 
 
-def save(model: str) -> None:
-    """Write the factors of a model: a name of ``_FILES``."""
-    sizes: dict[str, list[FloatArray]] = {}
-    weights: dict[str, FloatArray] = {}
+class Recorder:
+    """A session whose products are those of floating point; it keeps the sizes of their inputs.
 
-    def linear(name: str, weight: FloatArray, bias: FloatArray, raised: float) -> Multiply:
-        weights[name] = weight
+    Args:
+        graph: The graph.
+        path: Where it is written.
+    """
 
-        def multiply(rows: FloatArray) -> FloatArray:
-            rows = rows - np.float32(raised)
-            sizes.setdefault(name, []).append(np.square(rows))
-            return rows @ weight + bias
+    def __init__(self, graph: Graph, path: Path) -> None:
+        self._products = dict(graph.products)
+        for name, (rows, _) in self._products.items():
+            graph.output(f"input of {name}", rows, "float32", None, None)
+        graph.write(path)
+        self._session = Session(path)
+        self._squares: dict[str, list[FloatArray]] = {name: [] for name in self._products}
 
-        return multiply
+    def __call__(
+        self, outputs: Sequence[str], inputs: Mapping[str, npt.NDArray[Any]]
+    ) -> list[npt.NDArray[Any]]:
+        """See ``Session``."""
+        names = [f"input of {name}" for name in self._products]
+        answers = self._session([*outputs, *names], inputs)
+        for name, rows in zip(self._products, answers[len(outputs) :], strict=True):
+            self._squares[name].append(np.square(rows))
+        return answers[: len(outputs)]
 
-    _read(model, linear)
-    found = {}
-    for name, weight in weights.items():
-        used = np.sqrt(np.concatenate(sizes[name]).mean(axis=0))
-        factors = np.sqrt(np.sqrt(np.square(weight).mean(axis=1)))
-        factors /= np.maximum(used, _LEAST) ** _EXPONENTS.get(name.partition(".")[2], 0.5)
-        found[name] = np.rint(4 * np.log2(factors / factors.mean())).astype(np.int8)
-    save_file(found, _FILES[model])
-    _FILES[model].chmod(0o644)
+    def factors(self) -> dict[str, FloatArray]:
+        """The factors (in,) of each product."""
+        factors = {}
+        for name, (_, weight) in self._products.items():
+            sizes = np.sqrt(np.concatenate(self._squares[name]).mean(axis=0))
+            best = np.sqrt(np.sqrt(np.square(weight).mean(axis=1)))
+            best /= np.maximum(sizes, _LEAST) ** _EXPONENTS.get(name.partition(".")[2], 0.5)
+            factors[name] = power_of_quarters(np.rint(4 * np.log2(best / best.mean())))
+        return factors
 
 
-def _read(model: str, linear: MakeLinear) -> None:
-    """Send the sample through a model whose products are those of floating point."""
-    texts, sentences = _sample()
-    if model == "english":
-        parser = network.Network(FILE, linear)
+def power_of_quarters(quarters: npt.NDArray[Any]) -> FloatArray:
+    """2 to the power of a fourth of whole numbers, the same on every processor."""
+    whole = quarters.astype(np.int64)
+    roots = np.sqrt(np.sqrt(np.array([1, 2, 4, 8], dtype=np.float32)))
+    return np.ldexp(roots[whole & 3], whole >> 2)
+
+
+def encoder_factors(tensors: Tensors) -> dict[str, FloatArray]:
+    """Factors of the encoder, from its tensors with products of floating point."""
+    texts, _ = _sample()
+    with TemporaryDirectory() as folder:
+        recorder = Recorder(encoders.encoder_graph(tensors), Path(folder) / "encoder.onnx")
         for text in texts:
-            parser.read([word for word, _ in tokens(text)])
-        return
-    path = minilm.FOLDER / f"{model}.safetensors"
-    with safe_open(str(path), framework="np") as file:
-        stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            ids = minilm.read_tokens(text).ids[: minilm.WINDOW]
+            recorder([f"state {minilm.N_LAYERS}"], minilm.layer_inputs([ids]))
+        return recorder.factors()
 
-    get = stored.__getitem__
-    matrix = partial(minilm.unpacked, get)
-    layers = tuple(minilm.layer(i, matrix, get, linear) for i in range(minilm.N_LAYERS))
-    if model == "minilm":
-        ids = [minilm.read_tokens(text).ids[: minilm.WINDOW] for text in texts]
-        minilm.through(layers, ids, minilm.embedded(ids))
-    else:
-        entailment.states(layers, stored["sides"], [*pairwise(sentences)])
+
+def entailment_factors(tensors: Tensors) -> dict[str, FloatArray]:
+    """Factors of the entailment model, from its tensors with products of floating point."""
+    _, sentences = _sample()
+    with TemporaryDirectory() as folder:
+        recorder = Recorder(encoders.entailment_graph(tensors), Path(folder) / "entailment.onnx")
+        for pair in pairwise(sentences):
+            recorder(["scores"], entailment.model_inputs([entailment.read_pair(*pair)]))
+        return recorder.factors()
+
+
+def parser_factors(tensors: Tensors, labels: str) -> dict[str, FloatArray]:
+    """Factors of the parser's network, from its tensors with products of floating point."""
+    texts, _ = _sample()
+    with TemporaryDirectory() as folder:
+        recorders = [
+            Recorder(graph, Path(folder) / name)
+            for name, graph in zip(FILES, graphs.parser_graphs(tensors, labels), strict=True)
+        ]
+        network: Any = Network(Path(folder))
+        network._words, network._texts, network._relations = recorders
+        for text in texts:
+            network.read([word for word, _ in tokens(text)])
+        return {name: row for one in recorders for name, row in one.factors().items()}
 
 
 def _sample() -> tuple[list[str], list[str]]:
@@ -89,14 +120,3 @@ def _sample() -> tuple[list[str], list[str]]:
     texts = [text for row in rows for text in (row["candidate"], *row["references"])]
     split = RuleSplitter().split
     return texts, [segment.of(text) for text in texts for segment in split(text)]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Makes the factors of inputs.")
-    parser.add_argument("models", nargs="+", choices=[*_FILES])
-    for model in parser.parse_args().models:
-        save(model)
-
-
-if __name__ == "__main__":
-    main()

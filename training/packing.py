@@ -1,4 +1,4 @@
-"""Weights rounded to few bits a number, in the form that ``beholder.embed.minilm`` reads."""
+"""Weights rounded to few bits a number: each group of a row shares a scale."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import numpy as np
 import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
-from beholder.embed.minilm import GROUP, Packed
+
+GROUP = 64
+"""Numbers of a row that share a scale."""
+Codes = npt.NDArray[np.int8]
 
 
-def pack(matrix: FloatArray, bits: int) -> Packed:
+def fit_codes(matrix: FloatArray, bits: int) -> tuple[Codes, FloatArray]:
     """Round a matrix to few bits, with the scale of each group that errs least in squares.
 
     Args:
         matrix: (n, m), m a multiple of ``GROUP``.
         bits: Bits a number, 2..8.
+
+    Returns:
+        Codes (n, m), and scales (n, m / GROUP), float16.
     """
     n, m = matrix.shape
     groups = matrix.reshape(n * m // GROUP, GROUP).astype(np.float32)
@@ -22,7 +28,7 @@ def pack(matrix: FloatArray, bits: int) -> Packed:
     extreme = np.take_along_axis(groups, np.abs(groups).argmax(axis=1)[:, None], axis=1)
     least = np.full((len(groups), 1), np.inf, dtype=np.float32)
     scales = np.zeros((len(groups), 1), dtype=np.float16)
-    codes = np.zeros(groups.shape, dtype=np.uint8)
+    codes = np.zeros(groups.shape, dtype=np.int8)
     # The codes reach one step further down than up, so the extreme may stand at either end.
     for end in (-half, half - 1):
         for cut in np.linspace(0.7, 1.1, 17):
@@ -34,25 +40,21 @@ def pack(matrix: FloatArray, bits: int) -> Packed:
             better = error < least
             least = np.where(better, error, least)
             scales = np.where(better, trial, scales)
-            codes = np.where(better, (steps + half).astype(np.uint8), codes)
-    return _packed(codes.reshape(n, m), scales.reshape(n, m // GROUP), bits)
+            codes = np.where(better, steps.astype(np.int8), codes)
+    return codes.reshape(n, m), scales.reshape(n, m // GROUP)
 
 
-def pack_to(matrix: FloatArray, scales: FloatArray, bits: int) -> Packed:
-    """Round a matrix to few bits with given scales.
-
-    Args:
-        matrix: (n, m), m a multiple of ``GROUP``.
-        scales: (n, m / GROUP), float16.
-        bits: Bits a number, 2..8.
-    """
+def codes_for(matrix: FloatArray, scales: FloatArray, bits: int) -> Codes:
+    """Round a matrix to few bits with given scales (n, m / GROUP)."""
     half = 2 ** (bits - 1)
     groups = matrix.reshape(*scales.shape, GROUP).astype(np.float32)
     wide = np.where(scales == 0, 1, scales).astype(np.float32)[..., None]
-    codes = np.clip(np.rint(groups / wide), -half, half - 1) + half
-    return _packed(codes.astype(np.uint8).reshape(matrix.shape), scales, bits)
+    codes: Codes = np.clip(np.rint(groups / wide), -half, half - 1).astype(np.int8)
+    return codes.reshape(matrix.shape)
 
 
-def _packed(codes: npt.NDArray[np.uint8], scales: FloatArray, bits: int) -> Packed:
-    planes = [np.packbits((codes >> bit) & 1, axis=1) for bit in range(bits)]
-    return Packed(np.stack(planes, axis=1), scales.astype(np.float16))
+def decode(codes: Codes, scales: FloatArray) -> FloatArray:
+    """The matrix (n, m) of codes and scales, float32."""
+    groups = codes.astype(np.float32).reshape(*scales.shape, GROUP)
+    matrix: FloatArray = groups * scales.astype(np.float32)[..., None]
+    return matrix.reshape(codes.shape)

@@ -2,6 +2,7 @@ from beholder import stats as stats
 from beholder._version import __version__ as __version__
 from beholder.api import Run as Run
 from beholder.api import judge as judge
+from beholder.errors import BadRowError as BadRowError
 from beholder.errors import BeholderError as BeholderError
 from beholder.errors import BudgetError as BudgetError
 from beholder.errors import ConfigError as ConfigError

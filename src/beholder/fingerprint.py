@@ -5,8 +5,9 @@ they compute anything, and over the data files that this code names. It is taken
 they are, so that an edited module or word list gives another digest without any further step.
 
 Parsing all modules would take a second, so ``fingerprints.json`` stores the result for each file
-under the hash of its bytes. An entry whose hash differs is not used: its module is parsed. A stale
-manifest therefore costs time and never gives a wrong digest; ``make identity`` renews it.
+under the hash of its bytes. An entry whose hash differs is not used: its module is parsed. If this
+module has changed since, no entry is used. A stale manifest therefore costs time and never gives a
+wrong digest; ``make identity`` renews it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
@@ -45,7 +47,12 @@ FRAME = frozenset(f"beholder.metrics.{name}" for name in ("asker", "params", "to
 """Modules that name and make the tools of all metrics. Except for pictures, their imports are not
 followed: a metric computes with the tools that its parameters name, and these have identities."""
 
+LIBRARIES = ("py3langid", "tokenizers")
+"""Modules of other packages whose version can change a number and that no field states."""
+
 _WORDS_ONLY = {"annotation", "returns", "type_comment", "kind", "ctx", "type_ignores"}
+_FOR_TYPES = ("__future__", "collections.abc", "typing")
+"""Modules whose names are for annotations; used otherwise, a name is in the digest where it is."""
 _FILE_NAME = re.compile(r"[\w .+-]+(/[\w .+-]+)*\.\w+(\.\w+)?")
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
@@ -141,6 +148,19 @@ def files_of(*modules: str) -> Mapping[Path, str]:
     return digests
 
 
+@cache
+def library_versions_of(*classes: type[Any]) -> str:
+    """Name and version of each of ``LIBRARIES`` that classes compute with: "+NAME@VERSION"."""
+    modules = _modules(base for each in classes for base in each.__mro__)
+    sources = _closure(source for name in modules if (source := _source(name)) is not None)
+    imported = {
+        dotted.partition(".")[0]
+        for source in sources
+        for dotted in read_module(source.path).imports
+    }
+    return "".join(f"+{name}@{version(name)}" for name in LIBRARIES if name in imported)
+
+
 def read_module(path: Path) -> Module:
     """What a module contributes; from the manifest if that was written for the same bytes."""
     # A module of someone else may be edited and loaded again in the same process.
@@ -174,32 +194,44 @@ def _read_module(path: Path) -> Module:
     names = sorted({Path(text).name for text in texts if _FILE_NAME.fullmatch(text)})
     imports = tuple(sorted(set(_imported(tree))))
     if path.is_relative_to(PACKAGE):
-        imports = tuple(name for name in imports if name.startswith("beholder."))
+        imports = tuple(n for n in imports if n.partition(".")[0] in ("beholder", *LIBRARIES))
     return Module(raw, digest_of_code(tree), imports, tuple(names))
 
 
 def digest_of_code(tree: ast.Module) -> str:
-    """SHA-256 of what a module does, as hex: docstrings, comments and annotations do nothing."""
-    return _digest(_written(tree).encode("utf-8"))
+    """SHA-256 of what a module does, as hex: docstrings, comments and annotations do nothing.
+
+    Args:
+        tree: The module; changed by the call.
+    """
+    return _digest(_written(_WithoutWords().visit(tree)).encode("utf-8"))
 
 
 def forget() -> None:
     """Read all files again at the next call; for tests that change them."""
-    for function in (digest_of, digest_of_modules, _read_module_once, _digest_once):
+    for function in (
+        *(digest_of, digest_of_modules, library_versions_of, _read_module_once, _digest_once),
+        *(_manifest, _data_files, _targets_of_ours, _find_ours),
+    ):
         function.cache_clear()
-    _manifest.cache_clear()
-    _data_files.cache_clear()
 
 
 @cache
 def _manifest() -> Mapping[str, Module]:
     if not MANIFEST.is_file():
         return {}  # being written for the first time
-    rows = json.loads(MANIFEST.read_text(encoding="utf-8"))["code"]
+    manifest = json.loads(MANIFEST.read_text(encoding="utf-8"))
+    if manifest.get("rules") != digest_of_rules():
+        return {}  # written by another version of this module
     return {
         name: Module(raw, code, tuple(imports), tuple(data))
-        for name, (raw, code, imports, data) in rows.items()
+        for name, (raw, code, imports, data) in manifest["code"].items()
     }
+
+
+def digest_of_rules() -> str:
+    """SHA-256 of this module: the rules by which the manifest was written."""
+    return _digest(Path(__file__).read_bytes())
 
 
 @cache
@@ -218,11 +250,19 @@ def _closure(starts: Iterable[Source]) -> list[Source]:
         if source.path in sources:
             continue
         sources[source.path] = source
-        for dotted in read_module(source.path).imports:
-            target = _target(source, dotted)
-            if target is not None:
-                waiting.append(target)
+        waiting += _targets_of_ours(source) if source.is_ours else _targets(source)
     return [sources[path] for path in sorted(sources)]
+
+
+@cache
+def _targets_of_ours(source: Source) -> tuple[Source, ...]:
+    return _targets(source)
+
+
+def _targets(source: Source) -> tuple[Source, ...]:
+    """The modules that the imports of a module lead to."""
+    targets = (_target(source, dotted) for dotted in read_module(source.path).imports)
+    return tuple(dict.fromkeys(target for target in targets if target is not None))
 
 
 def _target(source: Source, dotted: str) -> Source | None:
@@ -259,6 +299,16 @@ def _absolute(source: Source, dotted: str) -> str:
 
 def _below(root: Path, dotted: str) -> Source | None:
     """The module of a dotted name, which may go on with a name in it."""
+    # Modules of others may be written and edited in the same process, as in a notebook.
+    return _find_ours(dotted) if root == PACKAGE.parent else _find(root, dotted)
+
+
+@cache
+def _find_ours(dotted: str) -> Source | None:
+    return _find(PACKAGE.parent, dotted)
+
+
+def _find(root: Path, dotted: str) -> Source | None:
     pieces = dotted.split(".")
     for end in (len(pieces), len(pieces) - 1):
         folder = root.joinpath(*pieces[:end])
@@ -324,22 +374,63 @@ def _is_for_types(node: ast.AST) -> TypeGuard[ast.If]:
     return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
 
 
+class _WithoutWords(ast.NodeTransformer):
+    """Removes what does nothing: docstrings, annotations, and imports that only these need."""
+
+    def __init__(self) -> None:
+        self._in_class = False
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return self._visit_body(node, in_class=True)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._visit_body(node, in_class=False)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return self._visit_body(node, in_class=False)
+
+    def _visit_body(self, node: ast.AST, *, in_class: bool) -> ast.AST:
+        outer, self._in_class = self._in_class, in_class
+        self.generic_visit(node)
+        self._in_class = outer
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        # In a class, an annotation can make a field of a name: the statement stays another one.
+        self.generic_visit(node)
+        if self._in_class:
+            return node
+        return node.value and ast.Assign([node.target], node.value)
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        return node.orelse if _is_for_types(node) else node
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
+        return None if node.module in _FOR_TYPES and not node.level else node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        # Python 3.12 ends some formats with an empty text, which others leave out.
+        self.generic_visit(node)
+        node.values = [v for v in node.values if not (isinstance(v, ast.Constant) and not v.value)]
+        return node
+
+
 def _written(node: Any) -> str:
     """A syntax tree as text, the same in every version of Python (``ast.dump`` is not)."""
     if isinstance(node, list):
-        return f"[{','.join(_written(each) for each in node if not _is_docstring(each))}]"
+        return f"[{','.join(map(_written, node))}]"
     if not isinstance(node, ast.AST):
-        return repr(node)
+        return ascii(node)  # ``repr`` escapes other characters with another version of Unicode
     fields = (
         f"{name}={_written(value)}"
         for name, value in ast.iter_fields(node)
         if name not in _WORDS_ONLY and value is not None and value != []
     )
     return f"{type(node).__name__}({','.join(fields)})"
-
-
-def _is_docstring(node: Any) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _digest_of_members(cls: type[Any]) -> str:

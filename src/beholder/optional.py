@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import re
 import shlex
 import shutil
@@ -14,6 +15,18 @@ from types import ModuleType
 from typing import Any
 
 from beholder.errors import MissingExtraError
+
+SWITCHES = {
+    "ORT_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "VLLM_NO_USAGE_STATS": "1",
+}
+"""Variables that keep onnxruntime, the hub of transformers and datasets, Ray and vLLM from sending
+statistics of use. Each reads its own when it is imported or started, so later is too late."""
+
+for _name, _value in SWITCHES.items():
+    os.environ.setdefault(_name, _value)
 
 _IMPORTED = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 

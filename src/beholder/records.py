@@ -246,13 +246,15 @@ class Estimate:
 
     Attributes:
         mean: The mean, or the value.
-        interval: Its confidence interval; None when fewer than two items were scored.
+        interval: Its confidence interval; None when too few sources were scored.
         n: How many items it is taken over.
+        reason: Why there is no interval; None if there is one.
     """
 
     mean: float
     interval: Interval | None
     n: int
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from types import NoneType, UnionType
 from typing import Any, ClassVar, Generic, Literal, TypeVar, Union
 
 from beholder.errors import ConfigError, UnknownNameError
-from beholder.fingerprint import digest_of
+from beholder.fingerprint import digest_of, library_versions_of
 from beholder.optional import load
 from beholder.spec import Spec, parse
 
@@ -159,7 +159,7 @@ def distributions() -> Mapping[str, list[str]]:
 
 
 def versioned(made: object, identity: str, *through: type[Any]) -> str:
-    """The identity of a tool with a digest of its code, and distribution and version if outside.
+    """The identity of a tool with a digest of its code, and the versions of packages behind it.
 
     Args:
         made: The tool.
@@ -169,6 +169,9 @@ def versioned(made: object, identity: str, *through: type[Any]) -> str:
     digest = digest_of(type(made), *through)  # type: ignore[arg-type]  # classes are hashable
     if digest not in identity:
         identity += f"{'+' if '@' in identity else '@'}{digest}"
+    libraries = library_versions_of(type(made), *through)  # type: ignore[arg-type]
+    if libraries not in identity:
+        identity += libraries
     found = origin(type(made))  # type: ignore[arg-type]  # classes are hashable
     return identity if found is None else f"{identity}[{found.distribution}:{found.version}]"
 

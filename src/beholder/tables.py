@@ -37,6 +37,8 @@ Kind: TypeAlias = Literal[
 
 Cells: TypeAlias = dict[str, object]
 """Values of a row by column key."""
+EstimateCells: TypeAlias = dict[str, str | float | None]
+"""The cells of a value with its interval, or with the reason why it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,14 @@ class Table:
         """Return the table with other rows, and with further notes."""
         return replace(self, rows=tuple(rows), notes=(*self.notes, *notes))
 
+    def shown_notes(self) -> tuple[str, ...]:
+        """The notes, and why rows have no interval, each reason once, unless a column says it."""
+        if any(column.key == NOTE.key for column in self.columns):
+            return self.notes
+        names = [f"{column.key}_reason" for column in self.columns if column.interval]
+        reasons = dict.fromkeys(row[name] for row in self.rows for name in names if name in row)
+        return (*self.notes, *(f"{reason}." for reason in sorted(reasons)))
+
     def shown_columns(self) -> tuple[Column, ...]:
         """The columns that say something in some row; of failures, that there are some."""
         none = {"failed": ("", None, 0)}
@@ -141,7 +151,6 @@ FAILED = Column("n_failed", "failed", "failed")
 METRIC = Column("metric", "metric", "text")
 VALUE = Column("value", "value", "text")
 N = Column("n", "n", "count")
-N_MISSING = Column("n_missing", "no score", "count")
 NOTE = Column("reason", "note", "text")
 
 
@@ -174,7 +183,10 @@ def columns_of(record_type: type) -> tuple[Column, ...]:
 
 
 def record_cells(record: Any) -> Cells:
-    """Return the fields of a record as cells, with the ends of the intervals of its columns."""
+    """Return the fields of a record as cells, with the ends of the intervals of its columns.
+
+    A ``reason``, of a value or beside ``interval``, is why there is no value, or no interval.
+    """
     record_type: type = type(record)
     is_struct = isinstance(record, Struct)
     names = record.__struct_fields__ if is_struct else [each.name for each in fields(record)]
@@ -187,35 +199,45 @@ def record_cells(record: Any) -> Cells:
         value: Any = cells[key]
         if hasattr(value, "interval"):
             number = value.mean if hasattr(value, "mean") else value.value
-            cells |= {key: number, **interval_cells(key, value.interval)}
+            reason = getattr(value, "reason", None)
+            cells |= {key: number, **interval_cells(key, value.interval, reason)}
         elif column.interval and f"{key}_low" not in cells:
             interval: Any = cells.get(f"{key}_interval", cells.get("interval"))
-            cells |= interval_cells(key, interval)
+            # A reason beside other ends, as of agreement, is the content of a column of its own.
+            reason = getattr(record, "reason", None) if "interval" in cells else None
+            cells |= interval_cells(key, interval, reason)
     return cells
 
 
 def estimate(
     key: str, values: Sequence[float], clusters: Sequence[str] | None = None
-) -> dict[str, float | None]:
+) -> EstimateCells:
     """Mean with interval as cells ``KEY``, ``KEY_low``, ``KEY_high``; None without values."""
     return estimate_cells(key, stats.mean_interval(values, clusters=clusters) if values else None)
 
 
-def estimate_cells(key: str, found: Estimate | None) -> dict[str, float | None]:
+def estimate_cells(key: str, found: Estimate | None) -> EstimateCells:
     """The cells of a mean with its interval."""
     if found is None:
         return {key: None, **interval_cells(key, None)}
-    return {key: found.mean, **interval_cells(key, found.interval)}
+    return {key: found.mean, **interval_cells(key, found.interval, found.reason)}
 
 
 def interval_cells(
-    key: str, interval: Interval | Sequence[float] | None
-) -> dict[str, float | None]:
-    """The cells of an interval; a pair of ends is one that was read from JSON."""
+    key: str, interval: Interval | Sequence[float] | None, reason: str | None = None
+) -> EstimateCells:
+    """The cells of an interval.
+
+    Args:
+        key: Key of the column that it belongs to.
+        interval: The interval; a pair of ends is one that was read from JSON.
+        reason: Why there is none, which the table then notes.
+    """
     if isinstance(interval, Interval):
         interval = (interval.low, interval.high)
     low, high = (None, None) if interval is None else interval
-    return {f"{key}_low": low, f"{key}_high": high}
+    cells: EstimateCells = {f"{key}_low": low, f"{key}_high": high}
+    return cells | {f"{key}_reason": reason} if reason else cells
 
 
 def keys(table: Table) -> list[str]:
@@ -244,5 +266,5 @@ def plain(table: Table) -> Mapping[str, object]:
         "title": table.title,
         "columns": {column.key: column.heading for column in table.columns},
         "rows": [{name: row.get(name) for name in names} for row in table.rows],
-        "notes": list(table.notes),
+        "notes": list(table.shown_notes()),
     }

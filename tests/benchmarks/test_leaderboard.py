@@ -187,6 +187,7 @@ def test_systems_by_metrics_are_a_table_for_a_paper(tmp_path: Path) -> None:
     assert "★" not in latex(tables[0])
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_a_figure_shows_systems_with_their_intervals(tmp_path: Path) -> None:
     good = _run(tmp_path / "good", {"a": 0.5, "b": 1.0})
     poor = _run(tmp_path / "poor", {"a": 0.25, "b": 0.5})

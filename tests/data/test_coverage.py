@@ -53,7 +53,7 @@ def noted(path: Path, **options: Any) -> list[str]:
     for item in read_items(path, DataOptions(**options), notes=notes):
         assert isinstance(item, Item), item
         notes.add(item)
-    return list(notes.lines())
+    return list(notes.sentences())
 
 
 def test_pictures_without_a_text_are_counted(tmp_path: Path, captions: Path) -> None:

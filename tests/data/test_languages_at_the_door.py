@@ -19,9 +19,9 @@ from beholder.kinds.annotation.tasks import task_named
 from beholder.lint.linting import lint
 from beholder.options import DataOptions
 from beholder.records import Item
-from beholder.text.languages import canonical_language
+from beholder.text.languages import base_language, canonical_language, language_named
 
-GERMAN = ("German", "german ", "de", "DE", "deu", "ger", "de-DE", "de_AT", "de-Latn-CH", "Deutsch")
+GERMAN = ("German", "german ", "de", "DE", "deu", "ger", "de-Latn", "deu_Latn", "Deutsch")
 
 PLACES: Mapping[str, Any] = {
     "field": lambda language: {"language": language},
@@ -46,15 +46,35 @@ def test_names_and_codes_of_a_language_are_one_code(written: str) -> None:
 @pytest.mark.parametrize(
     ("written", "code"),
     [
-        ("zh-Hans", "zh"),
-        ("Chinese (Simplified)", "zh"),
+        ("zh-Hans", "zh-Hans"),
+        ("zh_hant", "zh-Hant"),
+        ("ZH-HANT-tw", "zh-Hant-TW"),
+        ("zh-cmn-Hant", "zh-Hant"),
+        ("zho_Hans", "zh-Hans"),
+        ("Chinese (Simplified)", "zh-Hans"),
+        ("Chinese (Traditional)", "zh-Hant"),
         ("cmn", "zh"),
+        ("pt_br", "pt-BR"),
+        ("por-PT", "pt-PT"),
+        ("Portuguese (Brazil)", "pt-BR"),
+        ("Spanish (Latin America)", "es-419"),
+        ("es-419", "es-419"),
+        ("de_AT", "de-AT"),
+        ("de-Latn-CH", "de-CH"),  # German is always written in Latin letters
+        ("hin_Deva", "hi"),
+        ("kor_Hang", "ko"),
+        ("arb_Arab", "ar"),
+        ("srp_Cyrl", "sr-Cyrl"),
+        ("sl-rozaj", "sl-rozaj"),
+        ("de-1996", "de-1996"),
+        ("en-us-X-Lab", "en-US-x-lab"),
+        ("English (Old)", "English (Old)"),  # no tag; checks take it for English
         ("Norwegian", "no"),
         ("nob", "nb"),
-        ("sr_Latn", "sr"),
+        ("sr_Latn", "sr-Latn"),
         ("Farsi", "fa"),
         ("mai", "mai"),
-        ("tlh-Latn", "tlh"),  # a tag that is not known keeps its language
+        ("tlh-latn", "tlh-Latn"),  # a language that is not known has a tag, too
         ("Klingon", "Klingon"),
         ("English and Hindi", "English and Hindi"),
         ("und", ""),
@@ -66,7 +86,7 @@ def test_other_languages_have_their_code_or_stay_as_they_are(written: str, code:
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("written", ["German", "de-DE"])
+@pytest.mark.parametrize("written", ["German", "deu"])
 def test_an_item_has_its_language_in_its_group(tmp_path: Path, place: str, written: str) -> None:
     row = {"id": "1", "candidate": "Ein Hund.", **PLACES[place](written)}
     (item,) = read_items(write(tmp_path, row))
@@ -80,7 +100,7 @@ def test_an_item_has_its_language_in_its_group(tmp_path: Path, place: str, writt
     [
         ("rows.csv", "id,candidate,group.language\n1,Ein Hund.,German\n"),
         ("rows.csv", "id;candidate;language\n1;Ein Hund.;deu\n"),
-        ("rows.tsv", "id\tcandidate\tlang\n1\tEin Hund.\tde-AT\n"),
+        ("rows.tsv", "id\tcandidate\tlang\n1\tEin Hund.\tde_Latn\n"),
     ],
 )
 def test_tables_have_it_in_a_column(tmp_path: Path, name: str, text: str) -> None:
@@ -123,7 +143,89 @@ def test_two_spellings_of_one_language_are_no_contradiction(tmp_path: Path) -> N
     row = {"id": "1", "candidate": "A dog.", "language": "en-GB", "group": {"language": "English"}}
     (item,) = read_items(write(tmp_path, row))
     assert isinstance(item, Item)
-    assert item.group == {"language": "en"}
+    assert item.group == {"language": "en-GB"}  # the one that says more
+
+
+@pytest.mark.parametrize(("first", "second"), [("en-GB", "en-US"), ("zh-Hans", "zh-Hant-TW")])
+def test_two_varieties_of_a_language_are_a_contradiction(
+    tmp_path: Path, first: str, second: str
+) -> None:
+    row = {"id": "1", "candidate": "A dog.", "language": first, "group": {"language": second}}
+    (wrong,) = read_items(write(tmp_path, row))
+    assert isinstance(wrong, DataError)
+    assert f"language {first!r} and group.language {second!r}" in wrong.reason
+
+
+@pytest.mark.parametrize(
+    ("written", "code", "name"),
+    [
+        ("zh-Hant", "zh", "Chinese"),
+        ("zho_Hans", "zh", "Chinese"),
+        ("Chinese (Traditional)", "zh", "Chinese"),
+        ("pt-BR", "pt", "Portuguese"),
+        ("sr-Cyrl", "sr", "Serbian"),
+        ("de-CH-1996", "de", "German"),
+        ("eng-GB", "en", "English"),
+        ("English (Old)", "en", "English"),
+        ("tlh-Latn", "tlh", None),
+        ("", "", None),
+    ],
+)
+def test_checks_see_the_language_without_script_and_region(
+    written: str, code: str, name: str | None
+) -> None:
+    stored = canonical_language(written)
+    assert canonical_language(stored) == stored
+    assert (base_language(stored), language_named(stored)) == (code, name)
+
+
+def test_varieties_are_groups_of_their_own_and_english_ones_english(tmp_path: Path) -> None:
+    texts = {"pt-BR": "Um cachorro corre.", "pt_PT": "Um cão corre.", "zh-Hans": "一只狗在跑。"}
+    texts |= {"zh-Hant": "一隻狗在跑。", "en-GB": "A grey dog runs.", "en-US": "A gray dog runs."}
+    rows = [
+        {"id": language, "candidate": text, "references": [text], "language": language}
+        for language, text in texts.items()
+    ]
+    run = beholder.score(write(tmp_path, *rows), ["vcs", "length"], out=tmp_path / "run")
+    languages = ["pt-BR", "pt-PT", "zh-Hans", "zh-Hant", "en-GB", "en-US"]
+    assert run.to_pandas()["group.language"].tolist() == languages
+    good = [item.id for item, one in run.outcomes("vcs") if isinstance(one, beholder.ItemScore)]
+    assert good == ["en-GB", "en-US"]
+
+
+@pytest.mark.parametrize(
+    ("written", "code"),
+    [("de_de", "de-DE"), ("German", "de"), ("ZH-hant", "zh-Hant"), ("und", ""), ("deu", "de")],
+)
+def test_pages_and_manifests_spell_languages_as_rows_do(
+    tmp_path: Path, written: str, code: str
+) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(f'<html lang="{written}"><img src="a.png" alt="Ein Hund">', encoding="utf-8")
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(
+        json.dumps(
+            {
+                "@context": "http://iiif.io/api/presentation/3/context.json",
+                "id": "https://example.org/m",
+                "type": "Manifest",
+                "label": {written: ["Ein Hund"]},
+                "items": [
+                    {
+                        "id": "https://example.org/c",
+                        "type": "Canvas",
+                        "summary": {written: ["Ein Hund am Strand"]},
+                        "items": [],
+                    }
+                ],
+            }
+        ),
+        encoding="utf-8",
+    )
+    table = write(tmp_path, {"image": "a.jpg", "alt": "Ein Hund", "lang": written}, name="t.jsonl")
+    for path in (page, manifest, table):
+        (place,) = lint([path]).occurrences
+        assert (path.name, place.language) == (path.name, code)
 
 
 @pytest.mark.parametrize("value", [5, True, ["de"], {"name": "de"}])

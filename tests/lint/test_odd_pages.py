@@ -111,13 +111,13 @@ def test_a_file_that_a_reader_fails_on_is_named_and_the_rest_is_read(
 def test_a_picture_that_a_rule_fails_on_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from beholder.lint import linting
+    from beholder.lint import rules
 
     def fail(one: Occurrence, setting: object) -> None:
         if "cat" in one.text:
             raise ValueError("odd")
 
-    monkeypatch.setitem(linting.CHECKS, "ALT109", fail)
+    monkeypatch.setitem(rules.CHECKS, "ALT109", fail)
     (tmp_path / "a.html").write_text('<img src=a alt="Image of a dog"><img src=b alt="A cat">')
     report = lint([tmp_path])
     assert [one.text for one in report.findings] == ["Image of a dog"]
@@ -204,10 +204,17 @@ def test_pictures_in_quotes_have_their_lines() -> None:
 def test_a_paragraph_or_group_is_read_once(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
     scanned: list[Any] = []
     find_caption, has_text = packed.Archive._find_caption, packed._has_text
-    monkeypatch.setattr(
-        packed.Archive, "_find_caption", lambda self, p: scanned.append(p) or find_caption(self, p)
-    )
-    monkeypatch.setattr(packed, "_has_text", lambda group: scanned.append(group) or has_text(group))
+
+    def count_paragraph(archive: packed.Archive, paragraph: Any) -> Any:
+        scanned.append(paragraph)
+        return find_caption(archive, paragraph)
+
+    def count_group(group: Any) -> bool:
+        scanned.append(group)
+        return has_text(group)
+
+    monkeypatch.setattr(packed.Archive, "_find_caption", count_paragraph)
+    monkeypatch.setattr(packed, "_has_text", count_group)
     pictures = "".join(inline(f'id="{number}" descr="A cat"') for number in range(30))
     caption = '<w:p><w:pPr><w:pStyle w:val="Caption"/></w:pPr><w:r><w:t>Minka</w:t></w:r></w:p>'
     pic = '<p:pic><p:nvPicPr><p:cNvPr id="1" descr="A cat"/></p:nvPicPr></p:pic>'

@@ -34,6 +34,41 @@ def test_a_row_after_a_cell_of_two_lines_has_its_own_line(tmp_path: Path) -> Non
     assert [one.line for one in read(path)] == [2, 4]
 
 
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [
+        ("a.csv", '"a;b;c",alt,image\n1,A dog,a.jpg\n'),
+        ("a.csv", '"a\tb\tc",alt,image\n1,A dog,a.jpg\n'),
+        ("a.csv", '"a;b";alt;image\n1;A dog;a.jpg\n'),
+        ("a.csv", '"a,b,c";alt;image\n1;A dog;a.jpg\n'),
+        ("a.csv", 'image,alt,"two\nlines; x; y; z"\na.jpg,A dog,1\n'),
+        ("a.csv", 'image,alt,"say ""a;b;c;d"" twice"\na.jpg,A dog,1\n'),
+        ("a.csv", "image\talt\na.jpg\tA dog\n"),
+        ("a.tsv", '"a,b;c,d"\talt\timage\n1\tA dog\ta.jpg\n'),
+        ("a.tsv", "image,alt\na.jpg,A dog\n"),
+        ("a.csv", "\ufeffimage;alt\r\na.jpg;A dog\r\n"),
+    ],
+)
+def test_separators_in_quoted_names_separate_nothing(tmp_path: Path, name: str, table: str) -> None:
+    (tmp_path / name).write_bytes(table.encode())
+    (one,) = read(tmp_path / name)
+    assert (one.text, one.picture) == ("A dog", "a.jpg")
+    assert one.line == table.count("\n")  # the only row is the last line
+
+
+def test_rows_that_are_not_valid_are_named_by_their_first_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", 'image,alt\na.jpg,"A\ndog",x\n\nb.jpg\nc.jpg,A cat\n')
+    report = lint([path])
+    assert [one.line for one in report.bad] == [2, 5]
+    assert [one.line for one in report.occurrences] == [6]
+
+
+def test_a_json_value_over_several_lines_is_not_jsonl(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.jsonl", '[\n {"image": "a.jpg", "alt": "A dog"}\n]\n')
+    with pytest.raises(DataError, match=r"not a row a line: call it \.json"):
+        lint([path])
+
+
 def test_a_table_without_texts_names_its_columns(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"it has n, words: name one with --map text=COLUMN"):
         lint([write(tmp_path, "a.csv", "n,words\n1,A dog\n")])

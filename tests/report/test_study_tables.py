@@ -286,3 +286,31 @@ def test_records_of_files_are_rows_too_and_may_have_further_cells() -> None:
         ("gain", "gain"),
         ("p", "p"),
     ]
+
+
+class Rated(Struct, frozen=True, kw_only=True):
+    """A row whose mean and estimate each say why they have no interval."""
+
+    mean: Annotated[float, heading("mean", interval=True)]
+    interval: tuple[float, float] | None = None
+    reason: str | None = None
+    change: Annotated[Estimate | None, heading("change", interval=True)] = None
+
+
+class Agreed(Struct, frozen=True, kw_only=True):
+    """A row whose reason is not about an ``interval``."""
+
+    agreement: Annotated[float | None, heading("agreement", interval=True)]
+    reason: str | None = None
+
+
+def test_reasons_of_records_and_of_their_values_are_notes_once() -> None:
+    rows = [
+        Rated(mean=1.0, reason="too few pictures", change=Estimate(0.5, None, 2, "too few pairs")),
+        Rated(mean=2.0, reason="too few pictures"),
+        Rated(mean=3.0, interval=(2.0, 4.0)),
+    ]
+    table = Table.from_records("rated", "", Rated, rows, ["First."])
+    assert table.shown_notes() == ("First.", "too few pairs.", "too few pictures.")
+    apart = Table.from_records("agreed", "", Agreed, [Agreed(agreement=None, reason="no labels")])
+    assert apart.shown_notes() == ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -131,6 +132,7 @@ def test_rows_paired_by_their_number_alone_are_counted() -> None:
     assert pair_subjects(enumerate(named), enumerate(named), ITEM, NAMES).note == ""
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_differences_gates_and_moved_items_are_of_one_picture(tmp_path: Path) -> None:
     # By picture: p 0.25 to 0.5, q 0.5 to 0.75, r 0.75 to 1: always 0.25 better. By row: p with r,
     # 0.25 to 1; q; r with p, 0.75 to 0.5: an interval that holds 0, and an item that fell.
@@ -149,11 +151,12 @@ def test_differences_gates_and_moved_items_are_of_one_picture(tmp_path: Path) ->
         assert moved_tables(first, second, found) == []
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_results_of_the_common_evaluation_code_are_paired_by_picture(tmp_path: Path) -> None:
     # ROUGE-L with beta 1.2, F = 2.44 P R / (R + 1.44 P), best precision and recall of references.
     # "a dog runs on a beach" (6 words): of "a brown dog runs on the beach" the words a dog runs on
     # beach are common, P 5/6, R 5/7. "a car": a, P 1/2, R 1/7. b and c hold the same texts.
-    captions = {
+    captions: dict[str, Any] = {
         "images": [{"id": 73}, {"id": 74}],
         "annotations": [
             {"id": 1, "image_id": 73, "caption": "A brown dog runs on the beach."},
@@ -171,7 +174,7 @@ def test_results_of_the_common_evaluation_code_are_paired_by_picture(tmp_path: P
     means = {}
     for name, rows in results.items():
         texts = [
-            Item(str(n), text, (captions["annotations"][picture - 73]["caption"],))  # type: ignore[arg-type]
+            Item(str(n), text, (captions["annotations"][picture - 73]["caption"],))
             for n, (picture, text) in enumerate(rows, 1)
         ]
         score(texts, ["rouge"], out=tmp_path / name, workers=1)
@@ -188,7 +191,7 @@ def test_results_of_the_common_evaluation_code_are_paired_by_picture(tmp_path: P
     of_women = 1 - f(2 / 4, 2 / 7)
     ends = means["b"]["rouge_l"].interval
     assert ends is not None
-    assert (ends.low, ends.high) == (pytest.approx(of_dog), pytest.approx(of_women))
+    assert [ends.low, ends.high] == pytest.approx([of_dog, of_women])
     assert worse_than(tmp_path / "b", tmp_path / "a", [metric("rouge")], 0.0) == {
         "rouge.rouge_l": ""
     }

@@ -11,8 +11,13 @@ from beholder.records import Interval
 from beholder.stats import mean_interval, paired_difference
 from beholder.stats.bootstrap import cluster_bootstrap, percentile_interval, sum_replicates
 from beholder.stats.checks import cluster_codes
+from beholder.stats.correlation import spearman
+from beholder.stats.intraclass import icc
+from beholder.stats.krippendorff import krippendorff_alpha
+from beholder.stats.reliability import cronbach_alpha, kendall_w
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_mean_and_interval_of_two_values_are_the_enumerated_bootstrap() -> None:
     # Resamples of {0, 1}: mean 0 with probability 1/4, 1/2 with 1/2, 1 with 1/4; so the 2.5 % and
     # 97.5 % quantiles are 0 and 1, and those of a 40 % interval (30 % and 70 %) both 1/2.
@@ -33,8 +38,8 @@ def test_one_value_has_a_mean_and_no_interval() -> None:
 
 
 def test_constant_values_have_a_zero_width_interval_without_rounding() -> None:
-    # 0.1 has no exact binary form: the rounded sum of three is 0.30000000000000004
-    assert mean_interval([0.1] * 3).interval == Interval(0.1, 0.1)
+    # 0.1 has no exact binary form: a rounded sum of seven is 0.7 - 1.1e-16
+    assert mean_interval([0.1] * 7).interval == Interval(0.1, 0.1)
     assert mean_interval([0.1] * 10_000).mean == 0.1
 
 
@@ -108,9 +113,9 @@ def test_statistic_without_a_value_in_most_resamples_has_no_interval() -> None:
 
 
 def test_paired_difference_enumerates_all_signs_of_few_pairs() -> None:
-    # differences 1, 2, 3, 4: only +++ + and - - - - reach |sum| 10: p = 2/16
-    result = paired_difference([2.0, 4.0, 6.0, 8.0], [1.0, 2.0, 3.0, 4.0])
-    assert (result.mean, result.p_value, result.n) == (2.5, 2 / 16, 4)
+    # differences 1, 2, 3, 4, 5: only + + + + + and - - - - - reach |sum| 15: p = 2/32
+    result = paired_difference([2.0, 4.0, 6.0, 8.0, 10.0], [1.0, 2.0, 3.0, 4.0, 5.0])
+    assert (result.mean, result.p_value, result.n) == (3.0, 2 / 32, 5)
     assert result.interval is not None
     assert result.interval.low >= 1.0
 
@@ -155,6 +160,7 @@ def test_pairs_of_different_length_are_refused() -> None:
         paired_difference([1.0], [1.0, 2.0])
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_whole_clusters_are_drawn_and_each_draw_is_one_of_the_enumerated() -> None:
     values, codes = np.array([10.0, 0.0, 20.0]), np.array([1, 0, 1])
     seen: set[float] = set()
@@ -170,6 +176,7 @@ def test_whole_clusters_are_drawn_and_each_draw_is_one_of_the_enumerated() -> No
     assert (interval.low, interval.high, interval.level) == (0.0, 15.0, 0.9)
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_one_row_per_cluster_needs_no_order() -> None:
     values, codes = np.array([5.0, 1.0]), np.array([1, 0])
     seen: set[tuple[float, ...]] = set()
@@ -191,7 +198,7 @@ def test_nine_in_ten_resamples_must_have_a_value(defined: int, has_interval: boo
     def statistic(rows: Any) -> float | None:
         return 1.0 if next(calls) < defined else None
 
-    codes = np.array([0, 1])
+    codes = np.arange(5)
     found = cluster_bootstrap(statistic, codes, n_resamples=100, level=0.95, seed=1)
     assert (found is not None) == has_interval
 
@@ -215,6 +222,7 @@ def test_sums_have_the_mean_and_covariance_of_the_plain_bootstrap(n: int) -> Non
     assert np.cov(found.T) / scaled == pytest.approx(expected / scaled, abs=5 / math.sqrt(draws))
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_few_sums_are_resampled_one_by_one() -> None:
     sums = np.array([[1.0, 10.0], [2.0, 20.0]])
     found = sum_replicates(sums, n_resamples=200, seed=1)
@@ -260,6 +268,7 @@ def test_a_mean_has_one_interval_however_it_is_asked_for() -> None:
     of_board = percentile_interval(sum_replicates(table)[:, 0] / 60, 0.95)
     of_rows = cluster_bootstrap(lambda rows: float(values[rows].mean()), np.arange(60))
     assert of_summary is not None
+    assert of_board is not None
     assert of_rows is not None
     for other in (of_board, of_rows):
         assert (other.low, other.high) == pytest.approx((of_summary.low, of_summary.high))
@@ -269,3 +278,39 @@ def test_differences_of_rounding_alone_are_none() -> None:
     # 0.1 + 0.2 is above 0.3 by 5.6e-17 in each of eight pairs: without rounding p is 2 / 2**8.
     found = paired_difference([0.1 + 0.2] * 8, [0.3] * 8)
     assert (found.mean, found.p_value) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_few_sources_have_no_interval_but_the_reason(n: int) -> None:
+    sentence = f"too few sources for an interval: {n}, at least 5 are needed"
+    values = np.arange(2.0 * n)
+    sources = [place // 2 for place in range(2 * n)]  # two texts about each
+    codes = cluster_codes(sources, 2 * n)
+    mean = mean_interval(values, clusters=sources)
+    assert (mean.interval, mean.reason) == (None, sentence)
+    difference = paired_difference(values, values[::-1], clusters=sources)
+    assert (difference.interval, difference.reason) == (None, sentence)
+    assert cluster_bootstrap(lambda rows: float(values[rows].mean()), codes) is None
+    assert percentile_interval(sum_replicates(np.ones((n, 2)))[:, 0], 0.95) is None
+    if n > 1:
+        table = np.stack([np.arange(n), np.arange(n)[::-1] + 0.5], axis=1)
+        rows = np.arange(n, dtype=float)
+        for found in (
+            krippendorff_alpha(table, "interval"),
+            kendall_w(table),
+            cronbach_alpha(table + rows[:, None] * [[2.0, 0.0]]),
+            icc(table, "1,1"),
+        ):
+            assert (found.interval, found.reason) == (None, sentence)
+    if n > 2:
+        found_r = spearman(rows, [1.0, 0.0, 3.0, 2.0][:n])
+        assert (found_r.interval, found_r.reason) == (None, sentence)
+
+
+def test_five_sources_have_an_interval() -> None:
+    # By hand: the mean is 2; every resample's mean is within 0..4.
+    found = mean_interval([0.0, 1.0, 2.0, 3.0, 4.0])
+    assert found.reason is None
+    assert found.interval is not None
+    assert 0 <= found.interval.low < 2 < found.interval.high <= 4
+    assert paired_difference([0.0, 1, 2, 3, 4], [1.0, 0, 0, 0, 0]).reason is None

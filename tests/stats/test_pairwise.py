@@ -206,7 +206,7 @@ def test_an_unbeaten_system_has_no_finite_strength_and_is_named() -> None:
 def test_one_cluster_of_battles_has_no_interval() -> None:
     fit = bradley_terry(["a", "a"], ["b", "b"], [1, 0], clusters=["x", "x"])
     assert [s.interval for s in fit.strengths] == [None, None]
-    assert fit.reason == "one cluster of battles: no interval"
+    assert fit.reason == "too few sources for an interval: 1, at least 5 are needed"
 
 
 def test_replicates_follow_the_drawn_pictures() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from beholder.text import languages
-from beholder.text.languages import has_blanks, language_named, not_english, other_language
+from beholder.text.expected_language import other_language
+from beholder.text.languages import has_blanks, language_named, not_english
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,24 @@ def test_residue_is_found_and_removed(form: str, kinds: set[str]) -> None:
     assert without_residue(text) == TEXT
 
 
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (r"Un caf\u00e9 \u00e0 Paris.", "Un café à Paris."),
+        (r"Un cafe\u0301.", "Un cafe\u0301."),
+        (r"\u4e00\u53ea\u72d7", "一只狗"),
+        (r"A dog \ud83d\udc36!", "A dog 🐶!"),
+        (r"A\u00a0dog\u000aruns.", "A dog runs."),
+        (r"C:\\new \/ \"old\"", r'C:\new / "old"'),
+        (r"half \ud83d a pair", r"half \ud83d a pair"),  # no character
+        (r"A\tdog.\r\nA\bcat.", "A dog. A cat."),
+    ],
+)
+def test_escapes_of_json_are_decoded_within_json_alone(written: str, text: str) -> None:
+    assert without_residue(f'{{"caption": "{written}"}}') == text
+    assert without_residue(f"A sign says {written}") == f"A sign says {written}"
+
+
 def test_escapes_of_json_and_marks_of_lists_go() -> None:
     assert without_residue('{"caption": "A \\"STOP\\" sign.\\nA dog."}') == 'A "STOP" sign. A dog.'
     assert without_residue("- A dog.\n- A cat.") == "A dog.\nA cat."

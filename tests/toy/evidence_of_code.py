@@ -1,6 +1,6 @@
 """Which files a score of each metric reads and runs, and which of them its signature covers.
 
-    PYTHONPATH=tests python -m toy.evidence_of_code
+    PYTHONPATH=tests python -m toy.evidence_of_code [METRIC ...]
 
 Prints JSON: by metric, files relative to the package, with ``covered`` saying whether the signature
 changes with the file. Each setting of each metric is scored in a fork, where nothing was read yet.
@@ -14,6 +14,7 @@ import os
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
@@ -29,8 +30,11 @@ from toy import recorded
 
 META = {
     "criteria": ["A dog is running."],
-    "questions": [{"question": "What runs?", "options": ["a dog", "a cat"], "answer": "a dog"}],
-    "context": "A page about animals.",
+    "questions": [
+        {"question": "What runs?", "options": ["a dog", "a cat"], "answer": "a dog"},
+        {"question": "Does a dog run?", "options": ["yes", "no"], "answer": "yes"},
+    ],
+    "context": {"page_text": "A page about animals.", "caption": "A dog."},
 }
 """Fields that some metrics need besides texts."""
 
@@ -40,7 +44,10 @@ PACKAGE = str(fingerprint.PACKAGE) + os.sep
 def main() -> None:
     by_metric: dict[str, dict[str, bool]] = {}
     for spec in _in_fork(_specs):
-        covered = by_metric.setdefault(spec.partition("(")[0], {})
+        name = spec.partition("(")[0]
+        if name not in (sys.argv[1:] or [name]):
+            continue
+        covered = by_metric.setdefault(name, {})
         for file, is_covered in _in_fork(partial(_evidence, spec)).items():
             covered[file] = covered.get(file, True) and is_covered
     json.dump(by_metric, sys.stdout, indent=1, sort_keys=True)
@@ -97,7 +104,9 @@ def _evidence(spec: str) -> dict[str, bool]:
         texts = [replace(item, meta=META) for item in texts]
         if "judge" in made.config() and "oracle" not in spec:
             texts = [replace(item, images=()) for item in texts]
-        scores = made.score(texts, tools=Tools(folder=Path(folder)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of CIDEr, which needs several texts
+            scores = made.score(texts, tools=Tools(folder=Path(folder)))
     sys.setprofile(None)
     threading.setprofile(None)
     if not any(isinstance(score, ItemScore) for score in scores):

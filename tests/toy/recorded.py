@@ -77,6 +77,8 @@ def _fill(schema: Mapping[str, Any], seed: str, text: str) -> Any:
         return None if _draw(seed, 2) else _fill({**schema, "type": kind[0]}, seed, text)
     if "enum" in schema:
         return schema["enum"][_draw(seed, len(schema["enum"]))]
+    if kind == "null":
+        return None
     if kind == "object":
         fields = schema["properties"].items()
         return {name: _fill(one, f"{seed}/{name}", text) for name, one in fields}
@@ -89,13 +91,21 @@ def _fill(schema: Mapping[str, Any], seed: str, text: str) -> Any:
 
 
 def _rows(schema: Mapping[str, Any], seed: str, text: str) -> list[Any]:
-    """Two items, or one for each number that their first field may have."""
-    one = schema["items"]
-    name, first = next(iter(one.get("properties", {}).items()), ("", {"type": "string"}))
-    n = len(first.get("enum", ())) or schema.get("minItems") or 2
-    rows = [_fill(one, f"{seed}/{at}", text) for at in range(n)]
-    if "enum" in first:
-        rows = [{**row, name: value} for row, value in zip(rows, first["enum"], strict=True)]
+    """A row for each id that may be given, or two; where a row has several forms, one is drawn."""
+    forms = schema["items"].get("anyOf", [schema["items"]])
+    name = next(iter(forms[0].get("properties", {})), "")
+    ids_by_form = [form["properties"][name].get("enum", []) if name else [] for form in forms]
+    ids = sorted(set().union(*ids_by_form))
+    rows = []
+    for at in range(len(ids) or schema.get("minItems") or 2):
+        possible = [
+            form
+            for form, listed in zip(forms, ids_by_form, strict=True)
+            if not ids or ids[at] in listed
+        ]
+        form = possible[_draw(f"{seed}/{at}/form", len(possible))]
+        row = _fill(form, f"{seed}/{at}", text)
+        rows.append({**row, name: ids[at]} if ids else row)
     return rows
 
 

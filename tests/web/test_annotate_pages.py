@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from httpx import Response
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
@@ -63,6 +65,46 @@ def test_nobody_comes_in_without_a_link(tmp_path: Path, client: Client) -> None:
         assert one.get(path).status_code == 401
     assert one.get("/", params={"token": "x" * 32}).status_code == 403
     assert one.post("/units/1/acts", json=act(1, "rating", 3)).status_code == 401
+    study.close()
+
+
+def test_the_id_of_a_participant_alone_opens_nobodys_place(tmp_path: Path, client: Client) -> None:
+    study = study_of(tmp_path, "ratings", participants=True)
+    app = app_of(study)
+
+    def visit(browser: TestClient, who: str) -> Response:
+        answer = browser.get("/", params={"join": study.join, "PROLIFIC_PID": who})
+        while answer.status_code == 200 and (onward := re.search(r"url=([^\"]+)", answer.text)):
+            answer = browser.get(html.unescape(onward[1]))
+        return answer
+
+    first, second, thief = client(app), client(app), client(app)
+    assert [one.participant for one in study.progress()] == [None, None]
+    assert "Hello, <bdi>anna</bdi>" in visit(first, "p1").text
+    assert "Hello, <bdi>ben</bdi>" in visit(second, "p2").text
+    assert "Hello, <bdi>anna</bdi>" in visit(first, "p1").text  # the cookie proves the place
+    for browser in (thief, second):
+        refused = visit(browser, "p1")
+        assert refused.status_code == 403
+        assert "taken in another browser" in refused.text
+    assert thief.get("/units/1").status_code == 401
+    link = f"?token={study.annotators()['anna']}"
+    assert link in first.get("/").text
+    assert link not in second.get("/").text
+    assert "Hello, <bdi>anna</bdi>" in visit_link(thief, link)  # with the link it is another matter
+    study.close()
+
+
+def visit_link(browser: TestClient, link: str) -> str:
+    browser.get(f"/{link}")
+    return browser.get("/").text
+
+
+def test_a_preview_of_the_link_takes_no_place(tmp_path: Path, client: Client) -> None:
+    study = study_of(tmp_path, "ratings", participants=True)
+    answer = client(app_of(study)).get("/", params={"join": study.join, "PROLIFIC_PID": "p1"})
+    assert answer.status_code == 200
+    assert [one.participant for one in study.progress()] == [None, None]
     study.close()
 
 

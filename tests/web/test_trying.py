@@ -106,7 +106,7 @@ def test_a_post_whose_browser_has_gone_is_not_scored(
 @pytest.mark.parametrize("is_gone", [False, True])
 def test_pages_behind_the_guard_see_whether_the_browser_has_gone(is_gone: bool) -> None:
     async def handle(request: Request) -> Response:
-        await request.form()
+        await request.body()
         return PlainTextResponse(str(await request.is_disconnected()))
 
     async def get_csrf(request: Request) -> Response:
@@ -152,6 +152,12 @@ def test_pages_behind_the_guard_see_whether_the_browser_has_gone(is_gone: bool) 
         # with the full stop of the reference
         (", " * 5_000, "5,001 characters outside words; this page takes up to 4,000"),
         ("a" * 20_001, "have 20,013 characters; this page takes up to 20,000"),
+        # 600 words and 600 commas, within the bounds of characters: 1,200 squared is 1,440,000
+        ("dog, " * 600, "the longest sentence has 1,200 words and signs"),
+        # 501 squared is 251,001
+        ("a " * 500 + ".", "it takes one sentence of 500"),
+        # six sentences of 250: 6 * 62,500 is 375,000
+        (("dog " * 249 + ". ") * 6, "the longest sentence has 250 words and signs"),
         (" ", "expected a text"),
     ],
 )

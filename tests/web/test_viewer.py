@@ -320,9 +320,12 @@ def test_values_of_the_whole_set_and_unfinished_runs_are_in_the_viewer(
     page = client.get("/runs/0").text
     assert "<code>corpus_bleu</code>" in page
     assert "corpus_bleu&amp;sort" not in page  # no item has one, so there is no list by it
-    assert (
-        "part is not complete (status: interrupted): 1 of 3 finished by vcs" in client.get("/").text
-    )
+    caution = "part is not complete (status: interrupted): 1 of 3 finished by vcs"
+    assert caution in client.get("/").text
+    assert caution in client.get("/runs/1/items").text
+    assert "is not complete" not in client.get("/runs/0/items").text
+    # Four sources are too few for an interval, which the page says.
+    assert "too few sources for an interval: 4, at least 5 are needed" in page
 
 
 def test_a_running_run_tells_how_far_it_is(opened: Open, tmp_path: Path) -> None:

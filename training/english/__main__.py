@@ -29,7 +29,8 @@ import spacy
 import torch
 from spacy.tokens import Doc
 
-from beholder.language import model, normalise
+from beholder.language import normalise
+from beholder.language.network import FILES
 from training.english import captions, corpora, fit, pipeline, silver
 from training.english.examples import Document, Labels
 from training.english.export import export
@@ -62,13 +63,11 @@ def main() -> None:
         return found
 
     first = learn("first", _others(docs, []), None)
-    export(first, asdict(labels), out / "first.safetensors")
-    trees = _kept(
-        out / "silver.pickle", lambda: _silver(data, out / "first.safetensors", arguments.peer)
-    )
+    export(first, asdict(labels), out / "first")
+    trees = _kept(out / "silver.pickle", lambda: _silver(data, out / "first", arguments.peer))
     others = _others(docs, trees)
     final = learn("final", others, first)
-    export(final, asdict(labels), out / model.FILE.name)
+    export(final, asdict(labels), out)
     sizes = zip(("silver", "captions", "silver captions", "templates"), others, strict=True)
     _write_metrics(
         out, {"treebanks": _size(docs)} | {name: _size(kind) for name, (kind, _) in sizes}
@@ -113,8 +112,8 @@ def _size(docs: list[Document]) -> int:
 
 
 def _write_metrics(out: Path, words: dict[str, int]) -> None:
-    """What was trained on what, beside the file."""
-    data = (out / model.FILE.name).read_bytes()
+    """What was trained on what, beside the files."""
+    data = b"".join((out / name).read_bytes() for name in FILES)
     metrics = {
         "sha256": hashlib.sha256(data).hexdigest(),
         "bytes": len(data),

@@ -1,4 +1,4 @@
-"""Trained weights in the form that ``beholder.language.network`` reads."""
+"""Trained weights as the graphs that ``beholder.language.network`` runs."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.numpy import save_file
 from torch import Tensor, nn
 
 from beholder.language.network import N_HEADS, WIDTH
+from training import inputs
+from training.english import graphs
 from training.english.nets import Trainable
-from training.packing import pack
+from training.packing import decode, fit_codes
 
 BITS = 8
 
 
-def export(net: Trainable, labels: dict[str, object], path: Path) -> None:
-    """Write the weights, eight bits a number; scales of scores are multiplied into them."""
+def export(net: Trainable, labels: dict[str, object], folder: Path) -> None:
+    """Write the graphs, first with eight bits a weight; scales of scores are part of weights."""
     stored: dict[str, np.ndarray] = {}
 
-    def matrix(name: str, weight: Tensor) -> None:
-        found = pack(weight.detach().numpy().astype(np.float32), BITS)
-        stored[f"{name}.planes"], stored[f"{name}.scales"] = found.planes, found.scales
+    def codes_of(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
+        return fit_codes(weight.detach().numpy().astype(np.float32), BITS)
 
     def linear(name: str, layer: nn.Linear, scale: Tensor | float = 1.0) -> None:
         scale = torch.as_tensor(scale).expand(layer.out_features)
-        matrix(name, layer.weight * scale[:, None])
+        stored[name] = decode(*codes_of(layer.weight * scale[:, None]))
         bias = layer.bias if layer.bias is not None else torch.zeros(layer.out_features)
         stored[f"{name}.bias"] = (bias * scale).detach().numpy()
 
@@ -36,8 +36,9 @@ def export(net: Trainable, labels: dict[str, object], path: Path) -> None:
         stored[f"{name}.bias"] = layer.bias.detach().numpy()
 
     linear("embed", net.embed)
-    matrix("suffixes", net.suffixes.weight)
-    matrix("shapes", net.shapes.weight)
+    for name in ("suffixes", "shapes"):
+        codes, scales = codes_of(getattr(net, name).weight)
+        stored |= {f"{name}.codes": codes, f"{name}.scales": scales}
     norm("norm", net.norm)
     norm("last", net.last)
     queries = torch.ones(3 * WIDTH)
@@ -54,8 +55,7 @@ def export(net: Trainable, labels: dict[str, object], path: Path) -> None:
     for name in ("tags", "parts", "starts", "roots", "arc_dependent", "arc_head",
                  "relation_dependent", "relation_head", "relations"):  # fmt: skip
         linear(name, getattr(heads, name))
-    save_file(
-        {name: np.ascontiguousarray(value) for name, value in stored.items()},
-        path,
-        metadata={"labels": json.dumps(labels)},
-    )
+    names = json.dumps(labels)
+    factors = inputs.parser_factors(graphs.step_weights(stored, None), names)
+    folder.mkdir(exist_ok=True)
+    graphs.write(graphs.step_weights(stored, factors), names, folder)

@@ -72,7 +72,7 @@ class Pieces:
     """Word pieces of words, each word by itself."""
 
     def __init__(self) -> None:
-        self._tokenizer = minilm.pieces()[0]
+        self._tokenizer = minilm.tokenizer()
         self._known: dict[str, list[int]] = {}
 
     def __call__(self, word: str) -> list[int]:
@@ -212,7 +212,7 @@ class Trainable(nn.Module):
 
     def __init__(self, labels: Labels, dropout: float) -> None:
         super().__init__()
-        pieces = torch.tensor(minilm.pieces()[1].rows(slice(None)))
+        pieces = torch.tensor(minilm.token_vectors(range(minilm.tokenizer().get_vocab_size())))
         self.register_buffer("pieces", pieces, persistent=False)
         self.embed = nn.Linear(pieces.shape[1], WIDTH)
         self.suffixes = nn.Embedding(SUFFIXES, WIDTH)

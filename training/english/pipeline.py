@@ -32,8 +32,8 @@ class _Annotator:
         return doc.from_array(["TAG", "POS", "DEP", "HEAD"], cast(Any, rows))
 
 
-def load(path: Path = model.FILE) -> Language:
-    """A pipeline with the network of a file; its tagger does nothing, its parser all."""
+def load(path: Path = model.FOLDER) -> Language:
+    """A pipeline with the network of a folder; its tagger does nothing, its parser all."""
     Language.factory("tagger_of_beholder", func=lambda nlp, name: lambda doc: doc)
     Language.factory("parser_of_beholder", func=lambda nlp, name, path: _Annotator(nlp, Path(path)))
     nlp = English()

@@ -6,7 +6,7 @@
 
 The teacher is SmolLM2-135M (Apache-2.0) with a head on the state of the last token. It learns the
 labelled pairs, with units of marked texts beside whole texts, and then gives every pair a
-probability of each label (``OUTPUT.taught.npy``; with ``--taught`` those of earlier runs on the
+probability of each label (``--output``; with ``--taught`` those of earlier runs on the
 same pool are averaged with it). The student starts with the layers of ``--start``, or of the built-
 in encoder, reads only the nearest sentence, and learns labels and probabilities: first with whole
 weights, then with weights rounded to few bits, whose gradient is that of the weights themselves.
@@ -37,7 +37,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from beholder.embed.base import FloatArray
-from beholder.embed.entailment import FILE
 from training.entailment.model import BITS, DROP, Model, Row, save, token_ids
 from training.entailment.pool import Pair
 
@@ -253,7 +252,7 @@ def main() -> None:
     parser.add_argument("--start", type=Path, help="weights of an earlier run to go on from")
     parser.add_argument("--taught", type=Path, nargs="*", default=[])
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--output", type=Path, default=FILE)
+    parser.add_argument("--output", type=Path, default=Path("taught.npy"))
     given = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(given.seed)
@@ -265,7 +264,7 @@ def main() -> None:
         parts[row.pop("part")].append(len(pairs))
         pairs.append(Pair(**row))
     soft = taught(pairs, parts, given.teacher, device)
-    np.save(given.output.with_suffix(".taught.npy"), soft)
+    np.save(given.output, soft)
     soft = np.mean([soft, *map(np.load, given.taught)], axis=0)
     print("teacher", measured(pairs, parts["kept"], soft), flush=True)
     model = Model(given.start).to(device).train()
@@ -283,7 +282,7 @@ def main() -> None:
     kept = measured(pairs, parts["kept"], _probabilities(scores, drawn, len(pairs)))
     about = {"pairs": seen, "bits": BITS, "kept_back": kept}
     print(about, flush=True)
-    save(model, about, given.output)
+    save(model, about)
 
 
 if __name__ == "__main__":

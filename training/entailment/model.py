@@ -1,6 +1,6 @@
 """The built-in entailment model in torch: the layers of the built-in encoder, three classes.
 
-``distill.py`` trains it; ``save`` writes it in few bits, as ``beholder.embed.entailment`` reads it.
+``distill.py`` trains it; ``save`` writes it as the graph that ``beholder.embed.entailment`` runs.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from safetensors.numpy import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
 from beholder.embed import minilm
-from beholder.embed.minilm import GROUP
-from training.packing import pack, pack_to
+from training import encoders, inputs
+from training.graphs import read_tensors
+from training.packing import GROUP, codes_for, decode, fit_codes
 
 DROP, LONGEST = 0.1, 110
 """Share of numbers that are dropped in training; tokens of a text that are read."""
@@ -67,21 +67,16 @@ class Layer(nn.Module):
         self.attended_norm, self.norm = nn.LayerNorm(D, 1e-12), nn.LayerNorm(D, 1e-12)
         with torch.no_grad():
             for name, module in self.named_children():
-                theirs = f"{i}.{name}"
-                packed = f"{theirs}.planes" in stored
-                weight = (
-                    minilm.unpacked(stored.__getitem__, theirs)
-                    if packed
-                    else stored[f"{theirs}.weight"]
-                )
+                norm = isinstance(module, nn.LayerNorm)
+                weight = stored[f"{i}.{name}.weight" if norm else f"{i}.{name}"]
                 module.weight.copy_(torch.tensor(weight))
-                module.bias.copy_(torch.tensor(stored[f"{theirs}.bias"]))
+                module.bias.copy_(torch.tensor(stored[f"{i}.{name}.bias"]))
 
     def round(self) -> None:
         """Round the weights from now on, on the scales that fit them best now."""
         for module in self.children():
             if isinstance(module, Linear):
-                scales = pack(module.weight.detach().cpu().numpy(), BITS).scales
+                _, scales = fit_codes(module.weight.detach().cpu().numpy(), BITS)
                 module.scales = torch.tensor(scales.astype(np.float32), device=module.weight.device)
 
     def forward(self, x: Tensor, mask: Tensor, drop: float) -> Tensor:
@@ -100,21 +95,23 @@ class Model(nn.Module):
 
     def __init__(self, start: Path | None = None) -> None:
         super().__init__()
-        stored = load_file(minilm.FOLDER / "minilm.safetensors")
-        self.register_buffer("tokens", torch.tensor(minilm.unpacked(stored.__getitem__, "tokens")))
-        self.register_buffer("places", torch.tensor(stored["places"].astype(np.float32)))
+        n_tokens = minilm.tokenizer().get_vocab_size()
+        self.register_buffer("tokens", torch.tensor(minilm.token_vectors(range(n_tokens))))
+        stored = read_tensors(minilm.FOLDER / "encoder.onnx")
+        self.register_buffer("places", torch.tensor(stored["places table"].astype(np.float32)))
         self.first = nn.LayerNorm(D, 1e-12).requires_grad_(False)
         self.first.weight.copy_(torch.tensor(stored["norm.weight"]))
         self.first.bias.copy_(torch.tensor(stored["norm.bias"]))
         self.sides = nn.Parameter(torch.zeros(2, D))
         self.head = nn.Linear(3 * D, 3)
         if start is not None:
-            stored = load_file(start)
+            stored = read_tensors(start)
             with torch.no_grad():
-                self.sides.copy_(torch.tensor(stored["sides"]))
-                self.head.weight.copy_(torch.tensor(stored["head.weight"]))
+                self.sides.copy_(torch.tensor(stored["sides table"]))
+                self.head.weight.copy_(torch.tensor(stored["head.weight"].T))
                 self.head.bias.copy_(torch.tensor(stored["head.bias"]))
-        self.layers = nn.ModuleList(Layer(stored, i) for i in range(minilm.N_LAYERS))
+        weights = encoders.layer_weights(stored)
+        self.layers = nn.ModuleList(Layer(weights, i) for i in range(minilm.N_LAYERS))
 
     def forward(self, rows: Sequence[Row], drop: float = DROP) -> Tensor:
         """Scores (rows, 3) of the labels."""
@@ -144,22 +141,26 @@ def token_ids(text: str) -> list[int]:
     return minilm.read_tokens(text).ids[:LONGEST]
 
 
-def save(model: Model, about: dict[str, Any], output: Path) -> None:
-    """Write the layers in few bits, and what was measured."""
-    stored: dict[str, np.ndarray] = {}
+def save(model: Model, about: dict[str, Any]) -> None:
+    """Write the graph, with layers in few bits, and what was measured."""
+    layers: dict[str, np.ndarray] = {}
     for i, layer in enumerate(model.layers):
         for name, module in layer.named_children():
             weight = module.weight.detach().cpu().numpy()
-            stored[f"{i}.{name}.bias"] = module.bias.detach().cpu().numpy()
+            layers[f"{i}.{name}.bias"] = module.bias.detach().cpu().numpy()
             if isinstance(module, nn.LayerNorm):
-                stored[f"{i}.{name}.weight"] = weight
+                layers[f"{i}.{name}.weight"] = weight
             else:
-                packed = pack_to(weight, module.scales.cpu().numpy(), BITS)
-                stored[f"{i}.{name}.planes"] = packed.planes
-                stored[f"{i}.{name}.scales"] = packed.scales
-    stored["sides"] = model.sides.detach().cpu().numpy()
-    stored["head.weight"] = model.head.weight.detach().cpu().numpy()
-    stored["head.bias"] = model.head.bias.detach().cpu().numpy()
-    save_file({k: np.ascontiguousarray(v, dtype=None) for k, v in stored.items()}, output)
-    output.chmod(0o644)
-    output.with_suffix(".json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+                scales = module.scales.cpu().numpy()
+                layers[f"{i}.{name}"] = decode(codes_for(weight, scales, BITS), scales)
+    encoder = read_tensors(minilm.FOLDER / "encoder.onnx")
+    others = {name: encoder[name] for name in ("places table", "norm.weight", "norm.bias")}
+    others["sides table"] = model.sides.detach().cpu().numpy()
+    head = model.head.weight.detach().cpu().numpy().T.astype(np.float64)
+    others["head.weight"] = np.rint(head * 2**encoders.PLACES) * 2.0**-encoders.PLACES
+    others["head.bias"] = model.head.bias.detach().cpu().numpy().astype(np.float64)
+    factors = inputs.entailment_factors(others | encoders.step_weights(layers, None))
+    graph = encoders.entailment_graph(others | encoders.step_weights(layers, factors))
+    graph.write(minilm.FOLDER / "entailment.onnx")
+    text = json.dumps(about, indent=2) + "\n"
+    (minilm.FOLDER / "entailment.json").write_text(text, encoding="utf-8")

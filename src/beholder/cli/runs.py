@@ -127,6 +127,7 @@ def compare(
     run_b: Path,
     /,
     *,
+    value: tuple[str, ...] = (),
     allow_different: bool = False,
     out: Out = None,
     media_root: Path | None = None,
@@ -144,6 +145,8 @@ def compare(
     Args:
         run_a: A run directory.
         run_b: Another run of the same items, matched by id, or by picture if ids differ.
+        value: Value to compare, such as bleu.corpus_bleu; repeatable. By default all of each metric
+            and its first of the whole set.
         allow_different: Compare even if signatures differ.
         out: HTML file for the differences and the items that changed most.
         media_root: Folder of the pictures on the page; by default that of the data.
@@ -165,7 +168,7 @@ def compare(
         kind = kind_of(run_a)
         beside = kind.beside if kind_of(run_b) == kind else ""
         if not beside or shared_askers(a, b):  # runs of different judges may share nothing
-            comparison = compare_runs(a, b, allow_different=allow_different)
+            comparison = compare_runs(a, b, allow_different=allow_different, values=value)
             plain = asdict(comparison)
             found.append(differences(comparison, str(run_a), str(run_b)))
             each = ([str(run)] * store.n_subjects() for run, store in ((run_a, a), (run_b, b)))

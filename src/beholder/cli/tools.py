@@ -24,7 +24,15 @@ from beholder.optional import install_command
 from beholder.options import JudgeOptions, SampleDesign
 from beholder.registry import distributions
 from beholder.terminal.groups import AsJson, Data, ItemDataGroup, OutFile
-from beholder.terminal.printing import say, say_left_out, say_outside, tell, tell_json, tell_tables
+from beholder.terminal.printing import (
+    say,
+    say_each,
+    say_left_out,
+    say_outside,
+    tell,
+    tell_json,
+    tell_tables,
+)
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -170,6 +178,7 @@ def sample(
     from collections import Counter
 
     from beholder.data import to_row
+    from beholder.data.notes import RowNotes
     from beholder.data.read import good_rows
     from beholder.data.sample import assign, draw
     from beholder.errors import ConfigError, DataError
@@ -179,7 +188,9 @@ def sample(
     if people.overlap is not None and not people.annotators:
         raise ConfigError("--overlap says how many annotators see a picture; give --annotators")
     bad: list[DataError] = []
-    items = list(good_rows(read_pictured(data, rows, out.parent), rows, bad, name=data))
+    notes = RowNotes()
+    pictured = read_pictured(data, rows, out.parent, notes)
+    items = list(good_rows(pictured, rows, bad, name=data, notes=notes))
     found = draw(items, design)
     shares = []
     if people.annotators:
@@ -187,6 +198,7 @@ def sample(
         shares = assign(found, people.annotators, overlap, design.seed)
     write_jsonl(out, map(to_row, found))
     say_left_out(bad)
+    say_each(notes.sentences())
     say(f"{len({item.source for item in found}):,} pictures, {len(found):,} rows: {out}")
     if any(Path(image).is_absolute() for item in found for image in item.images):
         say_outside(out.parent)

@@ -17,6 +17,7 @@ from beholder.data.row import (
     given_field,
     reference_texts,
     resolve_aliases,
+    to_row,
 )
 from beholder.errors import ConfigError, DataError
 from beholder.records import ROW_FIELDS, Item
@@ -219,7 +220,8 @@ def with_references(
     Yields:
         A row each; an error (not raised) stands for one without references.
     """
-    for number, row in rows:
+    for number, given in rows:
+        row = to_row(given) if isinstance(given, Item) else given
         if not isinstance(row, Mapping):
             yield number, row
             continue

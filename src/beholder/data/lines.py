@@ -136,6 +136,39 @@ def lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str | DataError]]
             yield number, DataError(name, f"is not UTF-8 at byte {error.start + 1}", line=number)
 
 
+def read_jsonl(stream: IO[bytes], name: str) -> Iterator[Row]:
+    """Rows of a file with a JSON value on each line; blank lines are skipped.
+
+    Raises:
+        DataError: The file is one JSON value over several lines.
+    """
+    for number, line in lines(stream, name):
+        if number == 1 and isinstance(line, str) and line.strip() in ("[", "{"):
+            raise DataError(
+                name, "is one JSON value over several lines, and not a row a line: call it .json"
+            )
+        if isinstance(line, DataError):
+            yield number, line
+        elif line.strip():
+            try:
+                yield number, strict_json(line)
+            except (ValueError, RecursionError) as error:
+                reason = f"is not JSON: {error}"
+                yield number, DataError(name, reason, line=number)
+
+
+def parse_json(data: bytes, name: str) -> Any:
+    """Return the value of a JSON file.
+
+    Raises:
+        DataError: It is not JSON in UTF-8.
+    """
+    try:
+        return strict_json(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(name, f"is not JSON: {error}") from error
+
+
 def read_records(path: Path, kind: type[T], expected: str = "") -> Iterator[T]:
     """Yield the rows of a JSONL file as records; blank lines are skipped.
 

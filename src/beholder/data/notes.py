@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from beholder.records import Item
+from beholder.data.prepare import Cleaning
+from beholder.records import Frame, Item, Reviews
+from beholder.text.composition import is_composed
 from beholder.text.languages import language_code
+from beholder.text.residue import KINDS, find_residue
 
 _MARKS_OF_MISSING = frozenset({"nan", "null", "none", "n/a", "<na>"})
 """Texts, in lower case, that tables write where there is no text."""
@@ -18,6 +21,19 @@ _OTHER_QUESTIONS = {
 }
 """Fields that change the question, and the command that asks it."""
 
+_TEXTS, _DECOMPOSED = "", "decomposed characters"
+"""Keys of the counts of a side: all its texts, and those that are not composed."""
+
+_SENTENCE_ENDS = {
+    None: "left around these texts by the machine that wrote them",
+    "none": (
+        "scored as written; beholder score --clean residue removes what a machine left around its"
+        " text"
+    ),
+    "residue": "removed before scoring (--clean residue)",
+}
+"""The end of the sentence on residue, by what is removed."""
+
 _MOST_SHOWN = 5
 
 
@@ -26,12 +42,14 @@ class RowNotes:
     """Counts rows while they are read; the attributes are counts unless they say otherwise.
 
     Attributes:
+        clean: What is removed from texts before they are scored; None where texts are not scored.
         n_rows: Rows that were read.
         missing: Ids of the references file that no row has.
         n_references: Ids of the references file.
         references: What messages call that file.
     """
 
+    clean: Cleaning | None = None
     n_rows: int = 0
     missing: list[str] = field(default_factory=list)
     n_references: int = 0
@@ -42,14 +60,24 @@ class RowNotes:
     _repeated: list[str] = field(default_factory=list)
     _described: dict[int, int] = field(default_factory=dict)
     _n_split: int = 0
+    _candidates: Counter[str] = field(default_factory=Counter)
+    _references: Counter[str] = field(default_factory=Counter)
 
-    def add(self, item: Item) -> None:
-        """Count an item."""
+    def add(self, row: object) -> None:
+        """Count a row; one of another type than item, picture or texts to rank has no notes."""
         self.n_rows += 1
-        if item.candidate.strip().lower() in _MARKS_OF_MISSING:
-            self._marks[item.candidate.strip()] += 1
-        if item.language and language_code(item.language) is None:
-            self._languages[item.language] += 1
+        if isinstance(row, Item):
+            self._count_item(row)
+        elif isinstance(row, Reviews):
+            self._count_texts(row.texts, row.references)
+            self._count_language(row.language)
+        elif isinstance(row, Frame):
+            self._count_texts((row.caption or "",), ())
+            self._count_language(row.labels.get("language", ""))
+
+    def _count_item(self, item: Item) -> None:
+        self._count_texts((item.candidate,), item.references)
+        self._count_language(item.language)
         for name in _OTHER_QUESTIONS:
             if item.meta.get(name):
                 self._unread[name] += 1
@@ -61,7 +89,22 @@ class RowNotes:
             references = hash(item.references)
             self._n_split += self._described.setdefault(described, references) != references
 
-    def lines(self) -> Iterator[str]:
+    def _count_texts(self, candidates: Sequence[str], references: Sequence[str]) -> None:
+        for text in candidates:
+            if text.strip().lower() in _MARKS_OF_MISSING:
+                self._marks[text.strip()] += 1
+        for counts, texts in ((self._candidates, candidates), (self._references, references)):
+            for text in filter(None, texts):
+                counts[_TEXTS] += 1
+                counts.update({residue.kind for residue in find_residue(text)})
+                if not is_composed(text):
+                    counts[_DECOMPOSED] += 1
+
+    def _count_language(self, language: str) -> None:
+        if language and language_code(language) is None:
+            self._languages[language] += 1
+
+    def sentences(self) -> Iterator[str]:
         """A sentence for each thing that was counted."""
         if self.missing:
             shown = _listed(self.missing)
@@ -89,6 +132,24 @@ class RowNotes:
             )
         for name, n in self._unread.most_common():
             yield f"rows with {name}, which was not read: {n:,} ({_OTHER_QUESTIONS[name]})"
+        if residue := self._describe_texts(KINDS):
+            yield f"{residue}: {_SENTENCE_ENDS[self.clean]}"
+        # Only scores depend on it.
+        if self.clean is not None and (decomposed := self._describe_texts((_DECOMPOSED,))):
+            yield (
+                f"{decomposed}: composed (Unicode NFC) before scoring, so that they count as the"
+                " letters that they look like; this matters only beside figures of tools that"
+                " compare code points as they are, such as sacrebleu for bleu, chrf and ter"
+            )
+
+    def _describe_texts(self, names: Iterable[str]) -> str:
+        parts = []
+        sides = {"candidates": self._candidates, "references": self._references}
+        for side, counts in sides.items():
+            kinds = [f"{counts[name]:,} contain {name}" for name in names if counts[name]]
+            if kinds:
+                parts.append(f"of {counts[_TEXTS]:,} {side} {', '.join(kinds)}")
+        return "; ".join(parts)
 
 
 REPEATED_FIELD = "image_id"

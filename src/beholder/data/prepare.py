@@ -1,106 +1,55 @@
-"""Texts of items before they are scored: composed characters, residue counted and removed."""
+"""Texts of items before they are scored: composed characters, and residue removed if asked for."""
 
 from __future__ import annotations
 
-import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
+from beholder.errors import ConfigError
+from beholder.fingerprint import digest_of_modules
 from beholder.records import Item
-from beholder.text.residue import KINDS, find_residue, without_residue
+from beholder.text import without_marks
+from beholder.text.composition import composed
+from beholder.text.residue import without_residue
 
-Cleaning: TypeAlias = Literal["none", "residue"]
+Cleaning: TypeAlias = Literal["none", "residue", "speech"]
 """What is removed from texts before they are scored."""
 
-RESIDUE_RULES = "residue.v1"
-"""Names the rules in signatures; a change that removes other characters gets a new number."""
 
-_SIDES = ("candidates", "references")
-_DECOMPOSED = "decomposed"
+def _without_speech_marks(text: str) -> str:
+    """The words alone, as the readers of published transcripts give them."""
+    return " ".join(without_marks(text).split())
 
 
-def composed(item: Item) -> Item:
-    """An item whose texts are in Unicode's form NFC; the item itself where they are already.
+_REMOVERS: Mapping[str, Callable[[str], str]] = {
+    "residue": without_residue,
+    "speech": _without_speech_marks,
+}
+_MODULES: Mapping[str, str] = {
+    "residue": "beholder.text.residue",
+    "speech": "beholder.text.tokenize",
+}
 
-    Letters with accents have two codings that look the same ("é" as one character or as two), and
-    which one a text has depends on the machine that wrote it.
+
+def cleaning_rules(clean: str) -> str:
+    """Return the identity of a cleaning for signatures; empty if nothing is removed.
+
+    Raises:
+        ConfigError: There is no such cleaning.
     """
-    if all(map(is_composed, (item.candidate, *item.references))):
+    if clean == "none":
+        return ""
+    if clean not in _REMOVERS:
+        raise ConfigError(f"clean={clean!r}: expected one of none, {', '.join(_REMOVERS)}")
+    return f"{clean}@{digest_of_modules(_MODULES[clean])}"
+
+
+def prepared(item: Item, clean: Cleaning) -> Item:
+    """The item as it is scored."""
+    item = composed(item)
+    if clean == "none":
         return item
-    candidate, *references = (
-        unicodedata.normalize("NFC", text) for text in (item.candidate, *item.references)
-    )
-    return replace(item, candidate=candidate, references=tuple(references))
-
-
-def is_composed(text: str) -> bool:
-    """Return whether a text is in NFC."""
-    return text.isascii() or unicodedata.is_normalized("NFC", text)
-
-
-@dataclass
-class Preparation:
-    """Prepares the texts of a run and counts what is wrong with them.
-
-    Attributes:
-        clean: What is removed.
-        counts: Texts by side ("candidates") and what they contain; under an empty name all texts.
-    """
-
-    clean: Cleaning = "none"
-    counts: dict[str, Counter[str]] = field(default_factory=lambda: {s: Counter() for s in _SIDES})
-
-    def prepare(self, items: Iterable[Item]) -> Iterator[Item]:
-        """The items to be scored."""
-        for item in items:
-            for side, texts in zip(_SIDES, ((item.candidate,), item.references), strict=True):
-                for text in texts:
-                    self._count(side, text)
-            item = composed(item)
-            if self.clean == "residue":
-                item = replace(
-                    item,
-                    candidate=without_residue(item.candidate),
-                    references=tuple(map(without_residue, item.references)),
-                )
-            yield item
-
-    def _count(self, side: str, text: str) -> None:
-        counts = self.counts[side]
-        counts[""] += 1
-        counts.update({residue.kind for residue in find_residue(text)})
-        if not is_composed(text):
-            counts[_DECOMPOSED] += 1
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no item was prepared."""
-        return not any(self.counts.values())
-
-    def restore(self, counts: Mapping[str, Mapping[str, int]]) -> None:
-        """Take the counts of an earlier reading of the same items."""
-        self.counts = {side: Counter(counts.get(side, {})) for side in _SIDES}
-
-    def cautions(self) -> tuple[str, ...]:
-        """A sentence on residue and one on decomposed characters, where texts have any."""
-        cautions = []
-        if residue := self._in_words(KINDS):
-            removed = "removed before scoring (--clean residue)"
-            kept = "scored as written; --clean residue removes what a machine left around its text"
-            cautions.append(f"{residue}: {removed if self.clean == 'residue' else kept}")
-        if decomposed := self._in_words((_DECOMPOSED,)):
-            cautions.append(
-                f"{decomposed} characters: composed (Unicode NFC) before scoring; tools that count"
-                " code points as they are, such as sacrebleu, give other values for these texts"
-            )
-        return tuple(cautions)
-
-    def _in_words(self, names: Iterable[str]) -> str:
-        parts = []
-        for side, counts in self.counts.items():
-            kinds = [f"{counts[name]:,} contain {name}" for name in names if counts[name]]
-            if kinds:
-                parts.append(f"of {counts['']:,} {side} {', '.join(kinds)}")
-        return "; ".join(parts)
+    candidate, *references = map(_REMOVERS[clean], (item.candidate, *item.references))
+    # Escapes of JSON may have been accents of their own.
+    return composed(replace(item, candidate=candidate, references=tuple(references)))

@@ -251,7 +251,12 @@ def records(
 
 
 def good_rows(
-    rows: Iterable[T | DataError], taken: DataOptions, bad: list[DataError], *, name: str
+    rows: Iterable[T | DataError],
+    taken: DataOptions,
+    bad: list[DataError],
+    *,
+    name: str,
+    notes: RowNotes | None = None,
 ) -> Iterator[T]:
     """The good rows of a data set; wrong ones are added to ``bad``.
 
@@ -260,6 +265,7 @@ def good_rows(
         taken: How many rows are taken, and whether wrong ones are left out.
         bad: Gets the wrong rows.
         name: What messages call the data.
+        notes: Counts what else is odd about the good rows.
 
     Raises:
         DataError: Rows are wrong and may not be skipped (all are reported at once, up to a number),
@@ -278,6 +284,8 @@ def good_rows(
                 break
             continue
         n_good += 1
+        if notes is not None:
+            notes.add(row)
         yield row
         if n_good == taken.limit:
             break

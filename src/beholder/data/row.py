@@ -147,10 +147,13 @@ def stated_language(values: Mapping[str, object]) -> str:
             )
         if language := canonical_language(plain_text(value)):
             stated[field] = language
-    if len({language.casefold() for language in stated.values()}) > 1:
-        named = " and ".join(f"{field} {values[field]!r}" for field in stated)
-        raise RowError(f"the row names two languages, {named}; keep the right one", "language")
-    return next(iter(stated.values()), "")
+    # "en" and "en-GB" are no contradiction: the longer tag says more.
+    longest = max(stated.values(), key=len, default="")
+    for language in stated.values():
+        if not f"{longest}-".casefold().startswith(f"{language}-".casefold()):
+            named = " and ".join(f"{field} {values[field]!r}" for field in stated)
+            raise RowError(f"the row names two languages, {named}; keep the right one", "language")
+    return longest
 
 
 def language_of_row(row: Mapping[str, Any]) -> str:

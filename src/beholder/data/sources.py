@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from beholder import spec
 from beholder.data.folders import sidecar_rows
-from beholder.data.lines import PACKED, Row, lines, opened, strict_json
+from beholder.data.lines import PACKED, Row, lines, opened, parse_json, read_jsonl
 from beholder.data.row import RowError, shorten
 from beholder.data.tables import read_csv, read_parquet
 from beholder.errors import DataError, ItemError
@@ -136,7 +136,7 @@ def read_rows(source: str | Path, name: str, said: str | None = None) -> Iterato
     """
     check_name(source)
     if str(source) == "-":
-        yield from _jsonl(sys.stdin.buffer, name)
+        yield from read_jsonl(sys.stdin.buffer, name)
         return
     if str(source).startswith(_HUB):
         yield from _hub(name)
@@ -185,32 +185,12 @@ def _hub(name: str) -> Iterator[Row]:
     yield from enumerate(rows.remove_columns(media), start=1)
 
 
-def _jsonl(stream: IO[bytes], name: str) -> Iterator[Row]:
-    for number, line in lines(stream, name):
-        if number == 1 and isinstance(line, str) and line.strip() in ("[", "{"):
-            raise DataError(
-                name, "is one JSON value over several lines, and not a row a line: call it .json"
-            )
-        if isinstance(line, DataError):
-            yield number, line
-        elif line.strip():
-            try:
-                yield number, strict_json(line)
-            except (ValueError, RecursionError) as error:
-                reason = f"is not JSON: {error}"
-                yield number, DataError(name, reason, line=number)
-
-
 def _json(stream: IO[bytes], name: str) -> Iterator[Row]:
     """The rows of one JSON value: a list, the list ``data``, texts by id, or a published form."""
     whole = stream.read(MAX_JSON_BYTES + 1)
     if len(whole) > MAX_JSON_BYTES:
         raise DataError(name, f"is longer than {MAX_JSON_BYTES >> 20} MiB; write it as .jsonl")
-    try:
-        found = strict_json(whole.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise DataError(name, f"is not JSON: {error}") from error
-    rows = found
+    rows = found = parse_json(whole, name)
     if isinstance(found, Mapping):
         if {"images", "annotations"} <= set(found):
             rows = list(annotation_rows(found, name))
@@ -249,8 +229,8 @@ def _subtitles(stream: IO[bytes], name: str) -> Iterator[Row]:
 
 _TEXT_FORMATS: dict[str, Callable[[IO[bytes], str], Iterator[Row]]] = {
     ".json": _json,
-    ".jsonl": _jsonl,
-    ".ndjson": _jsonl,
+    ".jsonl": read_jsonl,
+    ".ndjson": read_jsonl,
     ".vtt": _subtitles,
     ".srt": _subtitles,
 }

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any, NamedTuple, Self
 
 from beholder.data.columns import as_number
 from beholder.data.lines import MAX_ROW_BYTES, Row, check_unpacking, lines, strict_json, too_long
@@ -25,6 +25,20 @@ _PARQUET_ROWS = 64
 _OUTER = ("group", "judgments")
 
 
+class CsvRow(NamedTuple):
+    """A row of a table of text.
+
+    Attributes:
+        first_line: The line that it begins on; quoted cells may span lines.
+        last_line: The line that it ends on.
+        cells: Its cells by column, or the error that stands for a row that is not valid.
+    """
+
+    first_line: int
+    last_line: int
+    cells: dict[str, str] | DataError
+
+
 def read_csv(stream: IO[bytes], name: str, delimiter: str, said: str | None) -> Iterator[Row]:
     """Rows of a table of text, by the names of its first line.
 
@@ -34,36 +48,67 @@ def read_csv(stream: IO[bytes], name: str, delimiter: str, said: str | None) -> 
         delimiter: What separates cells, where the first line does not say other.
         said: The column of the candidate, where it has a name of its own.
     """
+    header, rows = read_cells(stream, name, delimiter)
+    _check_outer(header, name)
+    for row in rows:
+        cells = row.cells
+        yield row.last_line, cells if isinstance(cells, DataError) else _from_cells(cells, said)
+
+
+def read_cells(stream: IO[bytes], name: str, delimiter: str) -> tuple[list[str], Iterator[CsvRow]]:
+    """Return the columns of a table of text, none for an empty file, and its rows.
+
+    Args:
+        stream: The file, which stays open until all rows are read.
+        name: What messages call it.
+        delimiter: What separates cells, where the first line does not say other.
+
+    Raises:
+        DataError: The columns are not valid, or, while rows are read, the file is not CSV.
+    """
     csv.field_size_limit(MAX_ROW_BYTES)
     text = _RowLines(stream, name)
     first = next(text, None)
     if first is None:
-        return
+        return [], iter(())
     reader = csv.reader(chain([first], text), delimiter=separator(first, delimiter), strict=True)
     try:
         header = next(reader)
-        _check_header(header, name)
+    except csv.Error as error:
+        raise _not_csv(name, error, reader.line_num) from error
+    check_columns(header, name)
+    return header, _cells_of(reader, text, header, name)
+
+
+def _cells_of(reader: Any, text: _RowLines, header: list[str], name: str) -> Iterator[CsvRow]:
+    last_line = reader.line_num
+    try:
         for cells in reader:
             text.n_characters = 0
+            first_line, last_line = last_line + 1, reader.line_num
             if not cells:
                 continue
-            if len(cells) != len(header):
-                reason = f"has {len(cells)} cells, the header has {len(header)}"
-                yield reader.line_num, DataError(name, reason, line=reader.line_num)
+            if len(cells) == len(header):
+                yield CsvRow(first_line, last_line, dict(zip(header, cells, strict=True)))
                 continue
-            yield reader.line_num, _from_cells(dict(zip(header, cells, strict=True)), said)
+            reason = f"has {len(cells)} cells, the header has {len(header)}"
+            yield CsvRow(first_line, last_line, DataError(name, reason, line=first_line))
     except csv.Error as error:
-        raise DataError(name, f"is not CSV: {error}", line=reader.line_num) from error
+        raise _not_csv(name, error, reader.line_num) from error
+
+
+def _not_csv(name: str, error: csv.Error, line: int) -> DataError:
+    return DataError(name, f"is not CSV: {error}", line=line)
 
 
 def separator(header: str, usual: str) -> str:
     """What separates cells: spreadsheets of many countries write semicolons, and call them CSV."""
-    bare = re.sub(r'"[^"]*"', "", header)
-    return usual if usual in bare else next((one for one in ";\t" if one in bare), usual)
+    # A quoted name may continue on the next line, so its quotation mark may be open on this one.
+    bare = re.sub(r'"[^"]*(?:"|$)', "", header)
+    return usual if usual in bare else next((one for one in ";\t," if one in bare), usual)
 
 
-def _check_header(header: list[str], name: str) -> None:
-    check_columns(header, name)
+def _check_outer(header: list[str], name: str) -> None:
     for outer in _OUTER:
         inner = next((one for one in header if one.startswith(f"{outer}.")), None)
         if inner is not None and outer in header:

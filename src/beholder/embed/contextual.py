@@ -18,7 +18,6 @@ from beholder.embed.base import FloatArray
 from beholder.embed.images import unit_rows
 from beholder.embed.sentence_transformers import HubModel
 from beholder.embed.service import Recent
-from beholder.embed.whole import ARITHMETIC
 from beholder.errors import ConfigError
 from beholder.registry import versioned
 
@@ -70,7 +69,7 @@ class MiniLMTokens:
     @property
     def identity(self) -> str:
         """Its name and arithmetic; see ``registry.versioned``."""
-        return f"minilm-{ARITHMETIC}"
+        return "minilm"
 
     def tokens(self, text: str) -> Tokens:
         """The tokens of a text, all of them."""

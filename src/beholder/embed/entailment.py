@@ -1,50 +1,33 @@
 """Entailment models: does one sentence follow from another, or exclude it?
 
 The built-in one is the encoder ``minilm``, trained further on sentence pairs that people labelled
-(``training/entailment``). It reads both sentences at once, and shares tokens and places with the
-encoder; only its layers are its own. English only.
+(``training/entailment``). It reads both sentences at once. English only.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
-from pathlib import Path
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from safetensors import safe_open
 
 from beholder.backends.calls import too_long
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
-from beholder.embed.exact import exp, on_grid
+from beholder.embed.exact import exp
+from beholder.embed.sessions import Session, batch_by_length
 from beholder.errors import ConfigError
 from beholder.optional import require
 
-FILE = Path(__file__).parent / "minilm_model" / "entailment.safetensors"
-INPUTS = FILE.with_name("entailment_inputs.safetensors")
-"""See ``whole.factors``."""
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
-_AT_ONCE = 32
-"""Pairs in memory at a time."""
 _KEPT = 1 << 14
-_PLACES = 16
-"""Binary places of what the last product gets."""
 _SAME = np.array([1, 0, 0], dtype=np.float32)
+_MODEL = Session(minilm.FOLDER / "entailment.onnx")
 _known: dict[tuple[str, str], FloatArray | None] = {}
-"""What was asked last, by premise and hypothesis."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Model:
-    layers: tuple[minilm.Layer, ...]
-    sides: FloatArray  # (2, D), added to the tokens of the premise and of the hypothesis
-    head: npt.NDArray[np.float64]  # (3 D, 3)
-    bias: FloatArray  # (3,)
+"""The last answers, by premise and hypothesis."""
 
 
 def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
@@ -59,15 +42,13 @@ def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
     Returns:
         (pairs, 3), float32: probabilities of entailment, neutral and contradiction; rows sum to 1.
     """
-    found = {pair: _SAME if pair[0] == pair[1] else _known.get(pair) for pair in pairs}
-    asked = sorted((p for p, row in found.items() if row is None), key=lambda p: len(p[0] + p[1]))
-    for start in range(0, len(asked), _AT_ONCE):
-        part = asked[start : start + _AT_ONCE]
-        found.update(zip(part, _probabilities(part), strict=True))
+    rows = {pair: _SAME if pair[0] == pair[1] else _known.get(pair) for pair in pairs}
+    new = [pair for pair, row in rows.items() if row is None]
+    rows.update(zip(new, _probabilities(new), strict=True))
     if len(_known) > _KEPT:
         _known.clear()
-    _known.update({pair: found[pair] for pair in asked})
-    return np.array([found[pair] for pair in pairs], dtype=np.float32).reshape(-1, 3)
+    _known.update({pair: rows[pair] for pair in new})
+    return np.array([rows[pair] for pair in pairs], dtype=np.float32).reshape(-1, 3)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -75,42 +56,32 @@ def _ids(text: str) -> tuple[int, ...]:
     return tuple(minilm.read_tokens(text).ids)
 
 
+def read_pair(premise: str, hypothesis: str) -> tuple[list[int], int]:
+    """The tokens of both, those of the hypothesis first, and how many are the hypothesis's."""
+    own = _ids(hypothesis)[: minilm.WINDOW]
+    return [*own, *_ids(premise)[1:]][: minilm.WINDOW], len(own)
+
+
+def model_inputs(pairs: Sequence[tuple[list[int], int]]) -> dict[str, npt.NDArray[Any]]:
+    """The inputs of the model's graph for pairs as ``read_pair`` gives them."""
+    inputs = minilm.layer_inputs([ids for ids, _ in pairs])
+    sizes = np.array([n for _, n in pairs])[:, None]
+    inside = np.arange(inputs["keys"].shape[1]) < sizes
+    n_queries = sizes.max()
+    inputs["sides"] = inside.ravel()[inputs["kept"]].astype(np.int64)
+    inputs["inside"] = inside[:, :n_queries, None]
+    inputs["queries"] = inputs["keys"][:, :n_queries]
+    return inputs
+
+
 def _probabilities(pairs: Sequence[tuple[str, str]]) -> FloatArray:
-    model = _load()
-    made = np.stack(list(map(_pooled, states(model.layers, model.sides, pairs))))
-    scores = on_grid(made, _PLACES) @ model.head + model.bias
+    read = [read_pair(*pair) for pair in pairs]
+    scores = np.empty((len(pairs), 3))
+    for batch in batch_by_length([len(ids) for ids, _ in read]):
+        scores[batch] = _MODEL(["scores"], model_inputs([read[i] for i in batch]))[0]
     chances = exp(scores - scores.max(axis=1, keepdims=True))
     chances /= chances.sum(axis=1, keepdims=True)
     return chances.astype(np.float32)
-
-
-def states(
-    layers: Sequence[minilm.Layer], sides: FloatArray, pairs: Sequence[tuple[str, str]]
-) -> list[FloatArray]:
-    """Of each pair, the states of its hypothesis, (tokens, D), as they leave the last layer."""
-    own = [_ids(hypothesis)[: minilm.WINDOW] for _, hypothesis in pairs]
-    texts = [
-        [*ids, *_ids(premise)[1:]][: minilm.WINDOW]
-        for ids, (premise, _) in zip(own, pairs, strict=True)
-    ]
-    added = [
-        np.repeat(sides[::-1], (len(ids), len(text) - len(ids)), axis=0)
-        for ids, text in zip(own, texts, strict=True)
-    ]
-    x = minilm.embedded(texts) + np.concatenate(added)
-    return minilm.through(layers, texts, x, [*map(len, own)])
-
-
-def _pooled(states: FloatArray) -> FloatArray:
-    """First, mean and largest of the hypothesis's tokens, (3 D,)."""
-    return np.concatenate([states[0], states.mean(axis=0), states.max(axis=0)])
-
-
-@cache
-def _load() -> _Model:
-    with safe_open(str(FILE), framework="np") as file:
-        sides, weight, bias = map(file.get_tensor, ("sides", "head.weight", "head.bias"))
-        return _Model(minilm.layers(file, INPUTS), sides, on_grid(weight.T, _PLACES), bias)
 
 
 _LABELS = {

@@ -10,8 +10,8 @@ from beholder.language.document import Read, Word
 from beholder.language.network import Network
 from beholder.language.tokens import tokens
 
-FILE = Path(__file__).with_name("english.safetensors")
-"""The weights; ``english.md`` beside them is their card."""
+FOLDER = Path(__file__).parent
+"""Has the network's files; ``english.md`` beside them is their card."""
 
 _TOGETHER = 4
 """Paragraphs that are read at once."""
@@ -21,11 +21,11 @@ class EnglishParser:
     """Reads paragraphs of English.
 
     Args:
-        path: Weights of the network.
+        folder: Has the network's files.
     """
 
-    def __init__(self, path: Path = FILE) -> None:
-        self._network = Network(path)
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self._network = Network(folder)
 
     def read(self, texts: Iterable[str]) -> Iterator[Read]:
         """Some texts at a time, which costs the network less than each by itself."""

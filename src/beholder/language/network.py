@@ -1,4 +1,4 @@
-"""The network of the built-in parser, in numpy.
+"""The network of the built-in parser.
 
 A word is the mean of the vectors of its pieces in ``beholder.embed.minilm``, with a vector for its
 last letters and one for its shape. Three blocks follow, each a convolution over three words and
@@ -6,8 +6,8 @@ attention to some hundred words around; then, from each word's vector, its tags,
 starts there, and scores of all words of the sentence as its head (Dozat and Manning 2017,
 arXiv:1611.01734). Of those scores the best tree is taken.
 
-Tags and heads are decisions, which must not depend on the processor: every product is exact (see
-``beholder.embed.whole``), and all else is arithmetic that IEEE 754 fixes to the bit.
+Tags and heads are decisions, which must not depend on the processor: every product is exact, and
+all else is arithmetic that IEEE 754 fixes to the bit (``training/graphs.py``).
 """
 
 from __future__ import annotations
@@ -16,25 +16,21 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from cachetools import LRUCache
-from safetensors import safe_open
 from tokenizers import Tokenizer
 
 from beholder.embed import minilm
-from beholder.embed.attention import SHARED, STEPS, attend, scales
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import on_grid
-from beholder.embed.minilm import Norm
-from beholder.embed.whole import MakeLinear, Multiply, make_linear
+from beholder.embed.sessions import Session, batch_by_length
 
-INPUTS = Path(__file__).with_name("english_inputs.safetensors")
-"""See ``whole.factors``."""
+FILES = ("english_words.onnx", "english.onnx", "english_relations.onnx")
+"""The graphs of words, of texts and of relations; ``training/english/graphs.py`` defines them."""
 WIDTH = 192
 N_BLOCKS = 3
 N_HEADS = 4
@@ -44,17 +40,19 @@ N_SHAPES = 16
 SUFFIXES = 2048
 MAX_PIECES = 12
 """Pieces of a word that are read."""
-_NEAR = 64
+NEAR = 64
 """Words whose attention is computed together; they see as many before and behind them."""
 _SENTENCE = 512
 """Longest sentence in words: the scores of heads grow with its square."""
 _KNOWN_WORDS = 20_000
-_EPSILON = 1e-5
 _PLACES = 16
 """Binary places of what the scores of heads are products of; their sums are exact in float64."""
 _NEARLY = 5.0
 """By how much a noun is at most likelier than a verb to be one nearly, in logits: of the 20 such
 nouns of 3,058 in descriptions of photographs, 16 are verbs."""
+
+_OUTPUTS = ("labels", "dependents", "heads", "related")
+"""Of the graph of texts."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -110,161 +108,143 @@ def piece_ids(tokenizer: Tokenizer, word: str) -> list[int]:
     return found or tokenizer.encode("[UNK]", add_special_tokens=False).ids
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Block:
-    near_norm: Norm
-    near: Multiply
-    wide_norm: Norm
-    qkv: Multiply
-    attended: Multiply
-    distances: FloatArray  # (heads, 2 * _NEAR, 3 * _NEAR): from a word to each that it sees
-
-    def __call__(self, x: FloatArray, texts: Sequence[int] = ()) -> FloatArray:
-        n = len(x)
-        triples = np.zeros((n, 3, WIDTH), dtype=np.float32)
-        triples[:, 1] = own = self.near_norm(x)
-        triples[1:, 0], triples[:-1, 2] = own[:-1], own[1:]
-        for place in texts[1:-1]:
-            triples[place - 1, 2] = triples[place, 0] = 0
-        pairs = self.near(triples.reshape(n, -1))
-        x = x + np.maximum(pairs[:, :WIDTH], pairs[:, WIDTH:])
-        qkv = self.qkv(self.wide_norm(x))[None]
-        mixed = np.empty_like(x)
-        for first, last in pairwise(texts or (0, n)):
-            size = _NEAR if last - first > 2 * _NEAR else last - first
-            for start in range(first, last, size):
-                stop = min(start + size, last)
-                low, high = max(first, start - _NEAR), min(stop + _NEAR, last)
-                skipped = _NEAR - (start - low)
-                far = self.distances[:, : stop - start, skipped : skipped + high - low]
-                asked = start - low, stop - low
-                mixed[start:stop] = attend(qkv[:, low:high], N_HEADS, asked, far[None])[0]
-        return x + self.attended(mixed)
-
-
 class Network:
-    """The weights of a file, ready to read texts.
+    """The network, ready to read texts.
 
     Args:
-        path: A file as ``training.english`` writes it.
-        make: Makes products; None for those of whole numbers.
+        folder: Has ``FILES``.
     """
 
-    def __init__(self, path: Path, make: MakeLinear | None = None) -> None:
-        make = make or make_linear(INPUTS)
-        with safe_open(str(path), framework="np") as file:
-            stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            labels = json.loads(file.metadata()["labels"])
-
-        matrix = partial(minilm.unpacked, stored.__getitem__)
-
-        def linear(*names: str, given: float = 1, made: FloatArray | float = 1) -> Multiply:
-            """A product whose inputs are in steps of ``given`` and outputs times ``made``."""
-            weight = np.concatenate([matrix(name) for name in names]).T * np.float32(given)
-            bias = np.concatenate([stored[f"{name}.bias"] for name in names])
-            return make(names[0], weight * made, bias * made, 0)
-
-        def norm(name: str) -> Norm:
-            return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)
-
+    def __init__(self, folder: Path) -> None:
+        words, texts, relations = (Session(folder / name) for name in FILES)
+        labels = json.loads(texts.metadata("labels"))
+        self._words, self._texts, self._relations = words, texts, relations
         self.tags, self.parts, self.relations = labels["tags"], labels["parts"], labels["relations"]
         # Tags and parts that go together: a word is no plural noun and verb at once.
         self._pairs = np.array(sorted(labels["pairs"]), dtype=np.int64).T
         of_pairs = [self.tags[tag] for tag in self._pairs[0]]
         self._is_noun = np.isin(of_pairs, ("NN", "NNS"))
         self._verbs = np.flatnonzero(np.isin(of_pairs, ("VBZ", "VBP")))
-        self._tokenizer, self._pieces = minilm.pieces()
         self._known: LRUCache[str, FloatArray] = LRUCache(_KNOWN_WORDS)
-        self._embed = linear("embed")
-        self._suffixes, self._shapes = matrix("suffixes"), matrix("shapes")
-        self._norm, self._last = norm("norm"), norm("last")
-        self._blocks = tuple(
-            _Block(
-                near_norm=norm(f"{i}.near_norm"),
-                near=linear(f"{i}.near"),
-                wide_norm=norm(f"{i}.wide_norm"),
-                qkv=linear(f"{i}.qkv", made=scales(WIDTH)),
-                attended=linear(f"{i}.attended", given=SHARED),
-                distances=_by_place(stored[f"{i}.distances"]),
-            )
-            for i in range(N_BLOCKS)
-        )
-        self._tag = linear("tags", "parts", "starts", "roots")
-        self._to_arc = linear("arc_dependent", "arc_head")
-        self._arc = linear("arc")
-        self._to_relation = linear("relation_dependent", "relation_head")
-        self._relation = linear("relations")
 
     def read(self, words: Sequence[str], texts: Sequence[int] = ()) -> Tagged:
         """Everything that the network says of words.
 
         Args:
             words: Of one text, or of several, which is faster than one at a time.
-            texts: Where each of several texts begins, and the end; none is empty.
+            texts: Where each of several texts begins, and the end.
         """
         if not words:
             nothing = np.zeros(0, dtype=np.int64)
             return Tagged([0], [], [], nothing, [], nothing, np.zeros((0, 3)))
-        x = self._vectors(words)
-        for block in self._blocks:
-            x = block(x, texts)
-        x = self._last(x)
-        told = self._tag(x)
-        told[[*texts[:-1]], -2] = np.inf
+        texts = sorted({*texts, 0, len(words)})  # an empty text begins where the next one does
+        logits, dependents, heads, related = self._read(self._vectors(words), texts)
+        logits[texts[:-1], -2] = np.inf
         tags, parts = self._pairs
-        likely = told[:, tags] + told[:, len(self.tags) + parts]
+        likely = logits[:, tags] + logits[:, len(self.tags) + parts]
         margins = np.empty((len(words), 3))
         best = likely.argmax(axis=1)
         nouns = np.flatnonzero(self._is_noun[best])
         verbs = likely[nouns][:, self._verbs].max(axis=1) >= likely[nouns, best[nouns]] - _NEARLY
         margins[:, 0] = _margins(likely, best)
-        bounds = sentence_bounds(told[:, -2])
-        heads, margins[:, 1] = self._heads(x, told[:, -1], bounds)
-        relations, margins[:, 2] = self._relations(x, heads)
+        bounds = sentence_bounds(logits[:, -2])
+        governors, margins[:, 1] = _trees(dependents, heads, logits[:, -1], bounds)
+        relations, margins[:, 2] = self._label(related, governors)
         named = [self.tags[i] for i in tags[best]], [self.parts[i] for i in parts[best]]
         names = [self.relations[i] for i in relations.tolist()]
-        return Tagged(bounds, *named, heads, names, nouns[verbs], margins)
+        return Tagged(bounds, *named, governors, names, nouns[verbs], margins)
 
     def _vectors(self, words: Sequence[str]) -> FloatArray:
-        """What the first block gets of words."""
-        kept = ((word, self._known.get(word)) for word in dict.fromkeys(words))
-        known = {word: vector for word, vector in kept if vector is not None}
-        if new := [word for word in dict.fromkeys(words) if word not in known]:
-            pieces = [piece_ids(self._tokenizer, word) for word in new]
-            rows = self._pieces.rows(np.array([*chain(*pieces)], dtype=np.int64))
-            made = self._embed(_means(rows, np.array([*map(len, pieces)])))
-            made += self._suffixes[[suffix(word) for word in new]]
-            made += self._shapes[[shape(word) for word in new]]
-            # Copies, so that one that is kept does not keep all others.
-            made = self._norm(made)
-            known.update((word, row.copy()) for word, row in zip(new, made, strict=True))
-            self._known.update((word, known[word]) for word in new)
-        return np.concatenate([known[word] for word in words]).reshape(len(words), WIDTH)
+        """Vectors of words without context, (n, ``WIDTH``)."""
+        cached = ((word, self._known.get(word)) for word in dict.fromkeys(words))
+        vectors = {word: vector for word, vector in cached if vector is not None}
+        if new := [word for word in dict.fromkeys(words) if word not in vectors]:
+            pieces = [piece_ids(minilm.tokenizer(), word) for word in new]
+            rows = minilm.token_vectors([*chain(*pieces)])
+            inputs = {
+                "pieces": _means(rows, np.array([*map(len, pieces)])),
+                "suffixes": np.array([suffix(word) for word in new]),
+                "shapes": np.array([shape(word) for word in new]),
+            }
+            # Copies, so that one in the cache does not hold all others.
+            rows = self._words(["vectors"], inputs)[0]
+            vectors.update((word, row.copy()) for word, row in zip(new, rows, strict=True))
+            self._known.update((word, vectors[word]) for word in new)
+        return np.stack([vectors[word] for word in words])
 
-    def _heads(
-        self, x: FloatArray, roots: FloatArray, bounds: Sequence[int]
-    ) -> tuple[Ints, FloatArray]:
-        arcs = np.maximum(self._to_arc(x), 0)
-        dependents = on_grid(self._arc(arcs[:, :WIDTH]), _PLACES)
-        heads = on_grid(arcs[:, WIDTH:], _PLACES)
-        found, margins = np.empty(len(x), dtype=np.int64), np.empty(len(x))
-        for start, stop in pairwise(bounds):
-            scores = dependents[start:stop] @ heads[start:stop].T
-            scores.flat[:: stop - start + 1] = roots[start:stop]
-            heads_here = best_tree(scores)
-            found[start:stop] = heads_here + start
-            margins[start:stop] = _margins(scores, heads_here)
-        return found, margins
+    def _read(self, vectors: FloatArray, texts: Sequence[int]) -> list[FloatArray]:
+        """The outputs of the graph of texts, each (n, columns)."""
+        bounds = [*pairwise(texts)]
+        places, rows = [], []
+        for batch in batch_by_length([last - first for first, last in bounds]):
+            of_batch = np.concatenate([np.arange(*bounds[i]) for i in batch])
+            inputs = _lay_out([bounds[i][1] - bounds[i][0] for i in batch])
+            rows.append(self._texts(_OUTPUTS, {"vectors": vectors[of_batch], **inputs}))
+            places.append(of_batch)
+        order = np.argsort(np.concatenate(places))
+        return [np.concatenate(parts)[order] for parts in zip(*rows, strict=True)]
 
-    def _relations(self, x: FloatArray, heads: Ints) -> tuple[Ints, FloatArray]:
-        both = self._to_relation(x)
-        scores = self._relation(np.maximum(both[:, :WIDTH] + both[heads, WIDTH:], 0))
+    def _label(self, related: FloatArray, governors: Ints) -> tuple[Ints, FloatArray]:
+        """The relation of each word to its head, and its margins."""
+        (scores,) = self._relations(["relations"], {"related": related, "governors": governors})
         root = self.relations.index("root")
         scores[:, root] = -np.inf
-        found: Ints = scores.argmax(axis=1)
-        margins = _margins(scores, found)
-        found[heads == np.arange(len(heads))] = root
-        return found, margins
+        relations: Ints = scores.argmax(axis=1)
+        margins = _margins(scores, relations)
+        relations[governors == np.arange(len(governors))] = root
+        return relations, margins
+
+
+def _lay_out(lengths: Sequence[int]) -> dict[str, npt.NDArray[np.generic]]:
+    """The inputs of the graph of texts that say where the words of texts are.
+
+    Of a text of at most 2 ``NEAR`` words, each attends to all. Of a longer one, groups of ``NEAR``
+    words attend to as many before and behind them.
+
+    Args:
+        lengths: Words of each text.
+    """
+    groups = []  # first word and the place behind the last, of those that attend and of all
+    first = 0
+    for n in lengths:
+        last, size = first + n, n if n <= 2 * NEAR else NEAR
+        for start in range(first, last, size):
+            stop = min(start + size, last)
+            groups.append((start, stop, max(first, start - NEAR), min(stop + NEAR, last)))
+        first = last
+    starts, stops, lows, highs = np.array(groups).T[:, :, None]
+    n_queries, n_before = (stops - starts).max(), (starts - lows).max()
+    queries = starts + np.arange(n_queries)
+    keys = starts + np.arange(-n_before, (highs - starts).max())
+    is_query, is_key = queries < stops, (keys >= lows) & (keys < highs)
+    ends = np.cumsum(lengths)
+    before, after = np.arange(first) - 1, np.arange(first) + 1
+    before[[0, *ends[:-1]]] = after[ends - 1] = first
+    return {
+        "before": before,
+        "after": after,
+        "queries": np.where(is_query, queries, 0),
+        "keys": np.where(is_key, keys, 0),
+        "added": np.where(is_key, np.float32(0), np.float32(-np.inf))[:, None, None],
+        "kept": np.flatnonzero(is_query),
+        "corner": np.array([0, NEAR - n_before]),
+        "end": np.array([n_queries, NEAR - n_before + keys.shape[1]]),
+    }
+
+
+def _trees(
+    dependents: FloatArray, heads: FloatArray, roots: FloatArray, bounds: Sequence[int]
+) -> tuple[Ints, FloatArray]:
+    """The head of each word in the best tree of its sentence, and its margins."""
+    dependents, heads = on_grid(dependents, _PLACES), on_grid(heads, _PLACES)
+    governors, margins = np.empty(len(heads), dtype=np.int64), np.empty(len(heads))
+    for start, stop in pairwise(bounds):
+        scores = dependents[start:stop] @ heads[start:stop].T
+        scores.flat[:: stop - start + 1] = roots[start:stop]
+        heads_here = best_tree(scores)
+        governors[start:stop] = heads_here + start
+        margins[start:stop] = _margins(scores, heads_here)
+    return governors, margins
 
 
 def _means(rows: FloatArray, sizes: Ints) -> FloatArray:
@@ -302,14 +282,6 @@ def sentence_bounds(starts: FloatArray) -> list[int]:
         else:
             bounds.append(waiting.pop())
     return bounds
-
-
-def _by_place(distances: FloatArray) -> FloatArray:
-    """Scores by distance (heads, 2 * FAR + 1) as ``_Block.distances``, in steps."""
-    far = np.arange(3 * _NEAR) - _NEAR - np.arange(2 * _NEAR)[:, None]
-    places = np.clip(far, -FAR, FAR) + FAR
-    found: FloatArray = distances[:, places].astype(np.float32) * np.float32(STEPS)
-    return found
 
 
 Floats = npt.NDArray[np.float32] | npt.NDArray[np.float64]

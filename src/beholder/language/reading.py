@@ -49,9 +49,9 @@ class GraphReader:
         Raises:
             ItemError: A text is not English.
         """
-        for text in texts:
-            check_english(text)
         plain = [without_layout(text) if self.rules == "fixed" else text for text in texts]
+        for text in plain:
+            check_english(text)
         documents = parse(plain, self.parser)
         graphs = [scene_graph(document, self.rules, self.coref) for document in documents]
         return [replace(graph, text=text) for graph, text in zip(graphs, texts, strict=True)]

@@ -5,40 +5,22 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from beholder.errors import DataError
 from beholder.grouping import by_key
+from beholder.lint.naming import compare_naming
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.rules import Hit, LintSetting, Term, check, table
+from beholder.lint.rules import GroupHit, Hit, LintSetting, Term, check, table
 from beholder.lint.texts import content_words
-from beholder.lint.wording import expression, fold, listed, norm, without_quotes, words
-from beholder.text.languages import ENGLISH, LITTLE_WORDS, language_named, other_language
+from beholder.lint.wording import fold, listed, norm, without_quotes, words
+from beholder.text.expected_language import other_language
+from beholder.text.languages import ENGLISH, LITTLE_WORDS, base_language, language_named
 
 _MANY_TARGETS = 3
 _LEAST_BOILERPLATE, _BOILERPLATE_SHARE, _EDGE = 20, 0.3, 4
-_LEAST_PEOPLE, _LEAST_MARKERS, _WHITE_SHARE = 30, 20, 0.05
-_PEOPLE = expression("people")
-_RACE = expression("race")
-
-
-class GroupHit(NamedTuple):
-    """A finding about several places.
-
-    Attributes:
-        rule: Id of the rule.
-        places: Where it is reported.
-        hit: What was found.
-        n: How many texts or pictures it is about.
-    """
-
-    rule: str
-    places: Sequence[Occurrence]
-    hit: Hit
-    n: int
 
 
 def compare_all(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
@@ -47,7 +29,7 @@ def compare_all(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
     yield from _same_on_different(found)
     yield from _different_on_same(found)
     yield from _boilerplate(found)
-    yield from _naming(found)
+    yield from compare_naming(found)
 
 
 def _same_on_many_targets(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
@@ -74,7 +56,7 @@ def _different_on_same(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
     for one in found:
         if one.identity:
             role = "functional" if one.functional else ""
-            pictures[one.identity, role, one.language[:2].lower(), one.is_long].append(one)
+            pictures[one.identity, role, one.language, one.is_long].append(one)
     for places in pictures.values():
         texts = list(dict.fromkeys(one.fold for one in places))
         if len(texts) > 1:
@@ -94,16 +76,6 @@ def _boilerplate(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
             if n >= _LEAST_BOILERPLATE and n > _BOILERPLATE_SHARE * len(found):
                 what = f'{n} of {len(found)} texts share the {name} words "{" ".join(shared)}"'
                 yield GroupHit("ALT404", places[:1], Hit(what), n)
-
-
-def _naming(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
-    english = [one for one in found if one.language[:2].lower() in ("", "en")]
-    people = [one for one in english if _PEOPLE.search(one.text)]
-    markers = Counter(match["race"].lower() for one in people for match in _RACE.finditer(one.text))
-    n, white = markers.total(), markers["white"] + markers["caucasian"]
-    if len(people) >= _LEAST_PEOPLE and n >= _LEAST_MARKERS and white <= _WHITE_SHARE * n:
-        what = f'{n} texts name a race, and {white} of them say "white"'
-        yield GroupHit("ALT403", people[:1], Hit(what), n)
 
 
 @check("ALT201")
@@ -203,30 +175,37 @@ def vocabulary(names: tuple[str, ...]) -> tuple[Term, ...]:
     """The terms of our vocabulary and of further files; ``none`` drops ours.
 
     Raises:
-        DataError: A file is no table of tab-separated values with forms and suggestions.
+        DataError: A file is no table of tab-separated values with terms or forms.
     """
     rows = [] if "none" in names else table("vocabulary.v1.tsv")
     for name in (one for one in names if one != "none"):
         try:
-            source = Path(name).read_text(encoding="utf-8").split("\n")
+            source = Path(name).read_text(encoding="utf-8-sig").split("\n")
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(name, f"cannot be read: {error}") from error
         more = list(csv.DictReader(source, delimiter="\t", quoting=csv.QUOTE_NONE, restval=""))
-        if not more or "forms" not in more[0]:
-            raise DataError(name, "has no column 'forms'; expected tab-separated id, forms, ...")
+        if not more or not {"term", "forms"} & set(more[0]):
+            raise DataError(
+                name, "has no column 'term' or 'forms'; expected tab-separated id, term, forms, ..."
+            )
         rows += more
     terms = [
-        Term(form.casefold(), *(row.get(key) or "" for key in Term._fields[1:]))
+        Term(form, *(row.get(key) or "" for key in Term._fields[1:]))
         for row in rows
-        for form in row["forms"].split("|")
-        if form.strip()
+        for form in _forms(row)
     ]
     return tuple(sorted(terms, key=lambda term: -len(term.form)))
 
 
+def _forms(row: Mapping[str, str]) -> list[str]:
+    """The term of a row and its other forms, each once."""
+    forms = [row.get("term") or "", *(row.get("forms") or "").split("|")]
+    return list(dict.fromkeys(form.lower() for text in forms if (form := norm(text))))
+
+
 @lru_cache(maxsize=8)
 def _expressions(terms: tuple[Term, ...]) -> tuple[re.Pattern[str], dict[str, Term]]:
-    by_form = {term.form: term for term in reversed(terms)}
+    by_form = {term.form.casefold(): term for term in reversed(terms)}
     forms = "|".join(re.escape(term.form) for term in terms)
     return re.compile(rf"(?<!\w)(?:{forms})(?!\w)" if forms else "(?!)", re.I), by_form
 
@@ -239,13 +218,15 @@ def term(one: Occurrence, setting: LintSetting) -> Hit | None:
     if one.work_title:
         text = text.replace(one.work_title, " " * len(one.work_title))
     for found in expression.finditer(text):
-        entry = by_form[found[0].casefold()]
+        entry = by_form.get(found[0].casefold())
+        if entry is None:
+            continue  # an expression takes the dotless letter of "ınsane" for an i
         if entry.exceptions and any(
             other.start() <= found.start() < other.end()
             for other in re.finditer(entry.exceptions, text, re.I)
         ):
             continue
-        if entry.language and entry.language != (one.language[:2].lower() or entry.language):
+        if entry.language and entry.language != (base_language(one.language) or entry.language):
             continue
         if one.own_words & {"*", found[0].casefold()}:
             continue

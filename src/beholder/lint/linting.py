@@ -18,9 +18,18 @@ from beholder.files import decode_json
 from beholder.grouping import by_key
 from beholder.lint import dates as dates  # its check registers itself
 from beholder.lint import texts
-from beholder.lint.context import GroupHit, compare_all, vocabulary
+from beholder.lint.context import compare_all, vocabulary
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.rules import CHECKS, ORDER, Hit, LintFinding, LintRule, LintSetting, rules
+from beholder.lint.rules import (
+    CHECKS,
+    ORDER,
+    GroupHit,
+    Hit,
+    LintFinding,
+    LintRule,
+    LintSetting,
+    rules,
+)
 from beholder.lint.sources import as_unread, read
 from beholder.lint.wording import words
 from beholder.threads import one_blas_thread

@@ -92,6 +92,7 @@ class Occurrence(Struct, kw_only=True, dict=True):
         neighbours: Texts of neighbouring links with the same target.
         emoji: Whether the picture stands for an emoji.
         group: Key of a figure that shows several pictures under one caption.
+        labels: What the data say of who is shown, by field: race, skin, gender or age.
         own_words: Terms that people use for themselves; ``*`` for all.
         ignore: Ids of rules that the source suppresses.
         structural: Findings about the element rather than the text.
@@ -126,6 +127,7 @@ class Occurrence(Struct, kw_only=True, dict=True):
     neighbours: tuple[str, ...] = ()
     emoji: bool = False
     group: str = ""
+    labels: dict[str, str] = {}
     own_words: frozenset[str] = frozenset()
     ignore: frozenset[str] = frozenset()
     structural: tuple[Structural, ...] = ()

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import msgspec
 
-from beholder._version import __version__
 from beholder.errors import ItemError
 from beholder.grouping import by_key
 from beholder.lint.linting import LintReport, by_file, summary
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rates import LintRate, rates
 from beholder.lint.rules import ORDER, Format, LintFinding, rules
+from beholder.report.ci import add_element, junit_text, sarif_result, sarif_text
 from beholder.report.pages import content_hash, environment, jpeg_uri, styles
-from beholder.visible import for_terminal, for_xml
+from beholder.visible import for_markdown, for_terminal
 
 _HERE = Path(__file__).parent / "templates"
 _MOST_PICTURES = 2000
@@ -114,7 +113,6 @@ def _interval(rate: LintRate) -> str:
 
 
 _MOST_SARIF = 25_000
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _PROBLEM = {"error": "error", "warning": "warning", "note": "recommendation"}
 _FIRST = 50
 
@@ -125,9 +123,7 @@ def text(report: LintReport) -> str:
     for file, findings in by_file(one for one in report.findings if one.state == "new").items():
         said.append(f"\n{file}")
         for one in findings:
-            place = str(one.line or one.locator)
-            place += f":{one.column}" if one.column else ""
-            said.append(f"  {place:>7}  {one.severity:<7}  {one.rule}  {one.message}")
+            said.append(f"  {_position(one):>7}  {one.severity:<7}  {one.rule}  {one.message}")
             if one.text:
                 said.append(f"           {_short(one.text)}")
     return "\n".join([*said, "", summary(report), ""])
@@ -161,100 +157,87 @@ def as_json(report: LintReport) -> str:
 def sarif(report: LintReport) -> str:
     """SARIF 2.1.0, as code-scanning services read it: the worst 25,000 findings."""
     worst = sorted(report.findings, key=lambda one: ORDER.index(one.severity))[:_MOST_SARIF]
-    left = len(report.findings) - len(worst)
-    run: dict[str, object] = {
-        "tool": {
-            "driver": {
-                "name": "beholder lint",
-                "version": __version__,
-                "rules": [
-                    {
-                        "id": rule.id,
-                        "name": rule.name,
-                        "shortDescription": {"text": rule.condition},
-                        "fullDescription": {"text": f"{rule.condition}. {rule.next}"},
-                        "help": {"text": rule.next},
-                        "properties": {
-                            "tags": ["accessibility"],
-                            "problem.severity": _PROBLEM.get(
-                                rule.severities[report.setting.profile], "recommendation"
-                            ),
-                        },
-                    }
-                    for rule in rules().values()
-                ],
-            }
-        },
-        "columnKind": "unicodeCodePoints",
-        "results": [_result(one) for one in worst],
-    }
-    if left:
-        message = {"text": f"{left} further findings of lower severity are left out"}
-        note = {"message": message, "level": "warning"}
-        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": [note]}]
-    whole = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
-
-
-def _result(one: LintFinding) -> dict[str, object]:
-    region = {"startLine": one.line or 1, "startColumn": one.column or 1}
-    location: dict[str, object] = {
-        "physicalLocation": {
-            "artifactLocation": {"uri": quote(one.file)},
-            "region": region
-            | {"endLine": region["startLine"], "endColumn": region["startColumn"] + 1},
+    n_omitted = len(report.findings) - len(worst)
+    profile = report.setting.profile
+    descriptions: list[dict[str, object]] = [
+        {
+            "id": rule.id,
+            "name": rule.name,
+            "shortDescription": {"text": rule.condition},
+            "fullDescription": {"text": f"{rule.condition}. {rule.next}"},
+            "help": {"text": rule.next},
+            "properties": {
+                "tags": ["accessibility"],
+                "problem.severity": _PROBLEM.get(rule.severities[profile], "recommendation"),
+            },
         }
-    }
-    if one.line is None and one.locator:
-        location["logicalLocations"] = [{"fullyQualifiedName": one.locator}]
-    return {
-        "ruleId": one.rule,
-        "level": one.severity,
-        "message": {"text": for_terminal(one.message)},
-        "locations": [location],
-        "partialFingerprints": {"primaryLocationLineHash": f"{one.fingerprint}:1"},
-        "baselineState": "new" if one.state == "new" else "unchanged",
-    }
+        for rule in rules().values()
+    ]
+    properties: dict[str, object] = {"columnKind": "unicodeCodePoints"}
+    if n_omitted:
+        message = {"text": f"{n_omitted} further findings of lower severity are left out"}
+        note = {"message": message, "level": "warning"}
+        properties["invocations"] = [
+            {"executionSuccessful": True, "toolExecutionNotifications": [note]}
+        ]
+    return sarif_text("beholder lint", descriptions, list(map(_result, worst)), **properties)
+
+
+def _result(finding: LintFinding) -> dict[str, object]:
+    line, column = finding.line or 1, finding.column or 1
+    region = {"startLine": line, "startColumn": column, "endLine": line, "endColumn": column + 1}
+    return sarif_result(
+        finding.rule,
+        finding.severity,
+        finding.message,
+        finding.file,
+        region=region,
+        inside=finding.locator if finding.line is None else "",
+        partialFingerprints={"primaryLocationLineHash": f"{finding.fingerprint}:1"},
+        baselineState="new" if finding.state == "new" else "unchanged",
+    )
 
 
 def junit(report: LintReport) -> str:
     """JUnit: a suite for each file, a case for each picture."""
     suites = ElementTree.Element("testsuites", name="beholder lint")
-    found, shown = by_file(report.findings), by_file(report.occurrences)
+    findings_by_file, pictures_by_file = by_file(report.findings), by_file(report.occurrences)
     for file in report.files:
-        pictures = shown.get(file, [])
-        suite = ElementTree.SubElement(suites, "testsuite", name=for_xml(file))
-        own = found.get(file, [])
-        by_place = by_key(((one.line, one.column, one.locator), one) for one in own)
+        pictures = pictures_by_file.get(file, [])
+        suite = add_element(suites, "testsuite", name=file)
+        by_place = by_key(
+            ((finding.line, finding.column, finding.locator), finding)
+            for finding in findings_by_file.get(file, [])
+        )
         n_failed = 0
-        for one in pictures:
-            place = f"{one.line or one.locator}" + (f":{one.column}" if one.column else "")
-            name = for_xml(f"{place} {one.picture}".strip())
-            case = ElementTree.SubElement(suite, "testcase", classname=for_xml(file), name=name)
-            findings = by_place.pop((one.line, one.column, one.locator), [])
+        for picture in pictures:
+            name = f"{_position(picture)} {picture.picture}".strip()
+            case = add_element(suite, "testcase", classname=file, name=name)
+            findings = by_place.pop((picture.line, picture.column, picture.locator), [])
             n_failed += _fill(case, findings)
         suite.set("tests", str(len(pictures)))
         suite.set("failures", str(n_failed))
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suites, "unicode") + "\n"
-    )
+    return junit_text(suites)
+
+
+def _position(place: LintFinding | Occurrence) -> str:
+    """Line and column in the file; the part of the file where it has no lines."""
+    position = str(place.line or place.locator)
+    return f"{position}:{place.column}" if place.column else position
 
 
 def _fill(case: ElementTree.Element, findings: list[LintFinding]) -> bool:
-    errors = [one for one in findings if one.severity == "error" and one.state == "new"]
-    milder = [one for one in findings if one.severity != "error" and one.state == "new"]
-    for one in errors:
-        failure = ElementTree.SubElement(
-            case, "failure", type=one.rule, message=for_xml(one.message)
-        )
-        failure.text = for_xml(one.text)
-    if findings and not errors and not milder:
-        ElementTree.SubElement(case, "skipped", message="known")
+    """Add findings to the case of a picture; return whether it fails."""
+    new = [finding for finding in findings if finding.state == "new"]
+    errors = [finding for finding in new if finding.severity == "error"]
+    milder = [finding for finding in new if finding.severity != "error"]
+    for error in errors:
+        add_element(case, "failure", [error.text], type=error.rule, message=error.message)
+    if findings and not new:
+        add_element(case, "skipped", message="known")
     if milder:
-        said = ElementTree.SubElement(case, "system-out")
-        said.text = "\n".join(
-            for_xml(f"{one.severity} {one.rule}: {one.message}") for one in milder
-        )
+        lines = [f"{finding.severity} {finding.rule}: {finding.message}" for finding in milder]
+        add_element(case, "system-out", lines)
     return bool(errors)
 
 
@@ -266,8 +249,8 @@ def markdown(report: LintReport) -> str:
         for rule, n in Counter(one.rule for one in new).most_common(10)
     ]
     places = [
-        f"- **{one.severity}** {one.rule} {_md(f'{one.file}:{one.line or one.locator}')}"
-        f" {_md(one.message)}"
+        f"- **{one.severity}** {one.rule} {for_markdown(f'{one.file}:{one.line or one.locator}')}"
+        f" {for_markdown(one.message)}"
         for one in new[:_FIRST]
     ]
     head = ["# Alternative texts", "", summary(report), ""]
@@ -276,11 +259,6 @@ def markdown(report: LintReport) -> str:
     if len(new) > _FIRST:
         head += ["", f"{len(new) - _FIRST} further findings are in the other formats."]
     return "\n".join(head) + "\n"
-
-
-def _md(value: str) -> str:
-    plain = html.escape(for_terminal(value), quote=False)
-    return "".join(f"\\{one}" if one in "\\`*_[]|!#" else one for one in plain)
 
 
 WRITERS: Mapping[Format, tuple[str, Callable[[LintReport], str]]] = {

@@ -13,7 +13,6 @@ from beholder.lint.linting import LintReport
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import rules
 
-_LEAST_CLUSTERS = 5
 _YEAR = re.compile(r"(?<!\d)(?:1\d{3}|20\d\d)(?!\d)")
 _GROUPS: Mapping[str, Callable[[Occurrence], str]] = {
     "all": lambda one: "",
@@ -86,8 +85,6 @@ def _rate(
 ) -> LintRate:
     n, found = len(hit), sum(hit)
     clusters = [_cluster(one) for one in pictures]
-    if len(set(clusters)) < _LEAST_CLUSTERS:
-        return LintRate(rule, by, value, n, found, found / n)
     from beholder.stats import mean_interval
 
     interval = mean_interval(hit, clusters=clusters).interval

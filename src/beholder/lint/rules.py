@@ -83,6 +83,22 @@ class LintFinding(Struct, kw_only=True):
     state: Literal["new", "known"] = "new"
 
 
+class GroupHit(NamedTuple):
+    """A finding about several places.
+
+    Attributes:
+        rule: Id of the rule.
+        places: Where it is reported.
+        hit: What was found.
+        n: How many texts or pictures it is about.
+    """
+
+    rule: str
+    places: Sequence[Occurrence]
+    hit: Hit
+    n: int
+
+
 @dataclass(frozen=True)
 class LintSetting:
     """What checks know besides the occurrence.

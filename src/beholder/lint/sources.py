@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from beholder.data.lines import parse_json
 from beholder.errors import DataError
 from beholder.lint import html, iiif, markdown, packed, tables
 from beholder.lint.decoding import decoded
 from beholder.lint.occurrence import Occurrence
+from beholder.text.languages import canonical_language
 
 MOST_BYTES = 64 * 2**20
 """Bytes of the largest page, manifest or text that is read."""
@@ -69,6 +71,10 @@ def read(
             inside = path.is_dir()
             name = (file.relative_to(path) if inside else file).as_posix()
             found, notes = _read(file, name, columns, strict=not inside, layouts=layouts)
+            for one in found:
+                if isinstance(one, Occurrence):
+                    # Pages, manifests and documents spell languages as freely as tables do.
+                    one.language = canonical_language(one.language)
             yield ReadFile(name, file.parent, path if inside else file.parent, found, notes)
 
 
@@ -112,7 +118,7 @@ def _read(
         elif form in READERS:
             found += READERS[form](decoded(file.read_bytes(), name), name)
         else:
-            value = tables.parsed(file, name) if form == ".json" else None
+            value = parse_json(file.read_bytes(), name) if form == ".json" else None
             if iiif.is_iiif(value):
                 found += iiif.pictures(value, name)
             else:

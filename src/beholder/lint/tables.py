@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from beholder.data.lines import MAX_ROW_BYTES, lines, opened, strict_json
+from beholder.data.lines import opened, read_jsonl
 from beholder.data.row import RowError, language_of_row
-from beholder.data.tables import check_columns, read_parquet
+from beholder.data.tables import read_cells, read_parquet
 from beholder.errors import DataError
+from beholder.lint.naming import FIELDS
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.wording import mapping
 
@@ -30,18 +30,6 @@ _SAME = {
 
 class NoTextColumnError(DataError):
     """A file has no column that is known to contain texts, or no rows."""
-
-
-def parsed(file: Path, name: str) -> Any:
-    """The value of a JSON file.
-
-    Raises:
-        DataError: It is no JSON in UTF-8.
-    """
-    try:
-        return strict_json(file.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise DataError(name, f"is not JSON: {error}") from error
 
 
 def pictures(
@@ -81,55 +69,19 @@ def pictures(
 
 
 def _rows(file: Path, name: str, value: Any) -> tuple[dict[str, None], Iterable[tuple[int, Any]]]:
+    """Return the columns, where the file names them, and its rows by number or line."""
     form = file.suffix.lower()
     if form == ".parquet":
         return {}, read_parquet(file, name)
     if form == ".json":
         return {}, enumerate(_json_rows(value, name), 1)
     with opened(file, name, None) as stream:
-        texts = list(lines(stream, name))
-    if form in (".jsonl", ".ndjson"):
-        return {}, [
-            (number, _json(line, name, number)) for number, line in texts if str(line).strip()
-        ]
-    return _csv_rows([line for _, line in texts], name, "\t" if form == ".tsv" else ",")
-
-
-def _json(line: str | DataError, name: str, number: int) -> Any:
-    try:
-        return line if isinstance(line, DataError) else strict_json(line)
-    except (ValueError, RecursionError) as error:
-        return DataError(name, f"is not JSON: {error}", line=number)
-
-
-def _csv_rows(
-    texts: list[str | DataError], name: str, usual: str
-) -> tuple[dict[str, None], list[tuple[int, Any]]]:
-    plain = []
-    for line in texts:
-        if isinstance(line, DataError):
-            raise line  # a quoted cell may span lines, so the rest is not reliable
-        plain.append(line)
-    if not plain:
-        raise DataError(name, "is empty; expected a line with the names of columns")
-    csv.field_size_limit(MAX_ROW_BYTES)
-    separator = max((usual, ";", "\t", ","), key=plain[0].count)
-    reader = csv.reader(plain, delimiter=separator, strict=True)
-    rows: list[tuple[int, Any]] = []
-    try:
-        header = next(reader)
-        check_columns(header, name)
-        last = reader.line_num
-        for cells in reader:
-            number, last = last + 1, reader.line_num
-            if len(cells) == len(header):
-                rows.append((number, dict(zip(header, cells, strict=True))))
-            elif cells:
-                reason = f"has {len(cells)} cells, the header has {len(header)}"
-                rows.append((number, DataError(name, reason, line=number)))
-    except csv.Error as error:
-        raise DataError(name, f"is not CSV: {error}", line=reader.line_num) from error
-    return dict.fromkeys(header), rows
+        if form in (".jsonl", ".ndjson"):
+            return {}, list(read_jsonl(stream, name))
+        header, rows = read_cells(stream, name, "\t" if form == ".tsv" else ",")
+        if not header:
+            raise DataError(name, "has no columns; expected a first line with their names")
+        return dict.fromkeys(header), [(row.first_line, row.cells) for row in rows]
 
 
 def _json_rows(value: Any, name: str) -> Iterable[Any]:
@@ -232,10 +184,27 @@ def _occurrence(
         caption=caption,
         is_long=chosen["text"] in ("long_description", "long"),
         medium=bool(said.get("medium")),
+        labels=_labels(row),
         own_words=_terms(row.get(chosen.get("self_described", ""))),
         ignore=frozenset(said.get("lint_ignore", "").replace(",", " ").upper().split()),
         **same,
     )
+
+
+def _labels(row: Mapping[str, Any]) -> dict[str, str]:
+    """What ``group`` says of who is shown: an object, or columns such as ``group.race``."""
+    group = row.get("group")
+    values = dict(group) if isinstance(group, Mapping) else {}
+    values |= {
+        name.removeprefix("group."): value
+        for name, value in row.items()
+        if name.startswith("group.")
+    }
+    return {
+        FIELDS[name]: label
+        for name, value in values.items()
+        if name in FIELDS and (label := _plain(value).strip())
+    }
 
 
 def _plain(value: Any) -> str:

@@ -21,6 +21,7 @@ from beholder.lint.wording import (
     words,
 )
 from beholder.text import frequency
+from beholder.text.languages import base_language
 
 _EXTENSION = (
     r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?|heic|heif|ico|psd|eps|dng|cr2|nef|arw|pdf)"
@@ -303,7 +304,7 @@ def cut_off(one: Occurrence, setting: LintSetting) -> Hit | None:
         return None
     last = one.words[-1].casefold()
     short = len(last) == 2 and last not in listed("function", "en") and one.words[-1].islower()
-    unknown = one.language[:2] in ("", "en") and (short or frequency.weight(last) == 1.0)
+    unknown = base_language(one.language) in ("", "en") and (short or frequency.weight(last) == 1.0)
     if last not in map(str.casefold, words(one.caption)) and (
         unknown or len(last) == 1 or setting.lengths[n] > 1
     ):

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
-from beholder.text.languages import language_named
+from beholder.text.languages import base_language, language_named
 
 _FORMAT = re.compile("[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
@@ -122,7 +122,7 @@ def _lists() -> dict[str, dict[str, Sequence[str]]]:
 
 def codes(language: str) -> tuple[str, ...]:
     """English and the language of the page, of those with word lists."""
-    own = language.lower().partition("-")[0]
+    own = base_language(language)
     return ("en", own) if own in _lists() and own != "en" else ("en",)
 
 

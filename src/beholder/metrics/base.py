@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import ClassVar, Generic, Never, TypeVar
@@ -19,7 +19,6 @@ from typing import ClassVar, Generic, Never, TypeVar
 import numpy as np
 
 from beholder.aio import bounded, run_sync
-from beholder.data.prepare import composed
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.asker import Asker, ValueInfo, attempt
@@ -27,6 +26,7 @@ from beholder.metrics.tools import Tools
 from beholder.options import check_list
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.text import words
+from beholder.text.composition import composed
 from beholder.threads import one_blas_thread
 
 __all__ = ["Bounds", "Metric", "ValueInfo"]
@@ -207,7 +207,14 @@ class Metric(Asker[Item], Generic[E]):
                 " several references as a list, ['...', '...'], and pictures as images=['...']"
             )
         check_list("images", images)
+        if not isinstance(candidate, str):
+            raise ConfigError(f"candidate: expected a text, got {candidate!r}")
+        if isinstance(references, Mapping | bytes) or not isinstance(references, Iterable):
+            raise ConfigError(f"references: expected a text or a list of texts, got {references!r}")
         texts = (references,) if isinstance(references, str) else tuple(references)
+        for text in texts:
+            if not isinstance(text, str):
+                raise ConfigError(f"references: expected texts, got {text!r}")
         item = Item(id="text", candidate=candidate, references=texts, images=tuple(images or ()))
         item = composed(item)
         with one_blas_thread():
@@ -297,7 +304,7 @@ class Metric(Asker[Item], Generic[E]):
         return list(await asyncio.gather(*(one(n, item) for n, item in enumerate(items, start=1))))
 
     async def evaluate(self, subject: Item, tools: Tools) -> ItemScore:
-        """Check, gather, score and sign one item, its texts composed (``data.prepare``)."""
+        """Check, gather, score and sign one item, its texts composed (``text.composition``)."""
         subject = composed(subject)
         self.check(subject)
         self.check_tools(subject, tools)

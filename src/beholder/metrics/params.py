@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from beholder._version import __version__
 from beholder.errors import ConfigError
-from beholder.fingerprint import digest_of
+from beholder.fingerprint import digest_of, library_versions_of
 from beholder.judges.base import Judge
 from beholder.registry import origin
 from beholder.spec import Spec, tool
@@ -173,6 +173,9 @@ def signature_of(
     # What a judge is asked, and how its answer is read, may be in another package.
     operations = getattr(type(built), "needs", ())
     code = digest_of(type(built), *operations)  # type: ignore[arg-type]  # types are hashable
+    libraries = library_versions_of(type(built), *operations)  # type: ignore[arg-type]
+    if not any(libraries in part for part in parts):  # no tool states them
+        code += libraries
     versions += [f"code:{code}", f"v:{__version__}"]
     return "|".join([full_name(name, type(built)), *parts, *versions])
 

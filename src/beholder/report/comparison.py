@@ -47,7 +47,7 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
                 "mean_a": row.mean_a,
                 "mean_b": row.mean_b,
                 "difference": row.paired.mean,
-                **interval_cells("difference", row.paired.interval),
+                **interval_cells("difference", row.paired.interval, row.paired.reason),
                 "p": row.paired.p_value,
                 "p_holm": row.p_holm,
                 "n": row.paired.n,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,37 +11,20 @@ from beholder.report.study_tables import show_cell, show_range
 from beholder.report.tables import summary_table
 from beholder.run.store import Store
 from beholder.tables import Column, Table
-from beholder.visible import for_terminal
+from beholder.visible import for_markdown
 
 N_WORST = 5
 """Items of each metric that a summary names."""
 
 _SNIPPET = 160
-_JOINER = "\N{WORD JOINER}"  # breaks what GitHub makes a link of, and is not seen
-_SPECIAL = {ord(mark): f"&#{ord(mark)};" for mark in "\\`*_{}[]<>|~$&:!"}
-_SPECIAL |= {ord("@"): f"&#64;{_JOINER}", ord("#"): f"&#35;{_JOINER}"}
-_WWW = re.compile(r"(www)\.", re.IGNORECASE)
-_BLOCK = re.compile(r"^(\d*)([-+=.)])")
-"""What begins a list, a rule or a heading."""
-
-
-def escaped(text: str) -> str:
-    """Any text on one line, read by GitHub as nothing but text.
-
-    Marks of Markdown and HTML are written as entities; mentions, references to issues, emoji and
-    addresses stay words.
-    """
-    line = " ".join(for_terminal(text).split()).translate(_SPECIAL)
-    line = _WWW.sub(r"\1&#46;", line)
-    return _BLOCK.sub(lambda found: f"{found[1]}&#{ord(found[2])};", line)
 
 
 def markdown(table: Table) -> str:
     """A table with its title and notes; an interval follows its value."""
     columns = table.shown_columns()
-    lines = [f"### {escaped(table.title)}", ""] if table.title else []
+    lines = [f"### {for_markdown(table.title)}", ""] if table.title else []
     if table.rows:
-        lines.append(_line(escaped(column.heading or column.key) for column in columns))
+        lines.append(_line(for_markdown(column.heading or column.key) for column in columns))
         lines.append(_line("---" if c.kind in ("text", "mark") else "---:" for c in columns))
     before: Any = None
     for row in table.rows:
@@ -51,8 +33,8 @@ def markdown(table: Table) -> str:
         lines.append(
             _line("" if follows and c.key == table.by else _cell(table, row, c) for c in columns)
         )
-    if table.notes:
-        lines += ["", *(f"- {escaped(note)}" for note in table.notes)]
+    if notes := table.shown_notes():
+        lines += ["", *(f"- {for_markdown(note)}" for note in notes)]
     return "\n".join([*lines, ""])
 
 
@@ -65,14 +47,18 @@ def together(title: str, tables: Iterable[Table], problems: Sequence[str] = ()) 
         problems: Why it is no success; empty for success.
     """
     verdict = "❌ not passed" if problems else "✅ passed"
-    lines = [f"## {escaped(title)}: {verdict}", "", *(f"- {escaped(one)}" for one in problems)]
+    lines = [
+        f"## {for_markdown(title)}: {verdict}",
+        "",
+        *(f"- {for_markdown(one)}" for one in problems),
+    ]
     parts = ["\n".join(lines).rstrip() + "\n", *(markdown(table) for table in tables)]
     return "\n".join(parts)
 
 
 def summed_up(title: str, tables: Iterable[Table]) -> str:
     """A summary of what has no gate, so it says nothing of success."""
-    return "\n".join([f"## {escaped(title)}\n", *map(markdown, tables)])
+    return "\n".join([f"## {for_markdown(title)}\n", *map(markdown, tables)])
 
 
 def run_tables(folder: Path) -> list[Table]:
@@ -117,7 +103,7 @@ def _cell(table: Table, row: Mapping[str, Any], column: Column) -> str:
     beside = table.heads.get(str(row.get(column.key)), "") if column.key == table.by else ""
     interval = show_range(row, column)
     text = show_cell(row, column) + (f" [{interval}]" if interval else "")
-    return escaped(f"{text} ({beside})" if beside else text)
+    return for_markdown(f"{text} ({beside})" if beside else text)
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -66,9 +66,10 @@ class TerminalTable:
         for part in parts:
             yield from _lines(part, names if above else [], _groups(table))
             yield Text("")
-        for note in table.notes:
+        notes = table.shown_notes()
+        for note in notes:
             yield Text(visible(note), style="dim", overflow="fold")
-        if table.notes:
+        if notes:
             yield Text("")
 
 
@@ -201,7 +202,8 @@ def latex(table: Table) -> str:
     """
     columns = table.shown_columns()
     wide = len(columns) > _WIDE
-    caption = " ".join((f"{table.title}.", *table.notes))  # stars of ``best`` are set in bold
+    # Stars of ``best`` are set in bold.
+    caption = " ".join((f"{table.title}.", *table.shown_notes()))
     marks = "".join("l" if column.kind in _WORDS else "r" for column in columns)
     lines = [
         r"\begin{table}",

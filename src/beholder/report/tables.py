@@ -56,7 +56,7 @@ def summary_table(log: manifest.RunLog) -> Table:
         rows += found or [{"metric": name, "value": "", "mean": None}]
         notes += [f"{name}: {n:,} failed: {reason}" for reason, n in result.failures.items()]
         notes += [f"{name}: caution: {caution}" for caution in result.cautions]
-    notes += [f"caution: {caution}" for caution in log.cautions]
+    notes += log.data.notes
     notes += [result.signature for result in results.values()]
     if log.judging:
         notes.append(f"judges: {log.judging}")
@@ -87,7 +87,7 @@ def _marks(key: str, standing: Standing) -> dict[str, Any]:
     """A mean with its interval, and whether it is the best or surely below it."""
     return {
         key: standing.mean,
-        **interval_cells(key, standing.interval),
+        **interval_cells(key, standing.interval, standing.reason),
         f"{key}_best": standing.rank == 1,
         f"{key}_below": standing.p is not None and standing.p < _P,
     }
@@ -99,12 +99,16 @@ def systems_by_metric(boards: Sequence[Board]) -> Table:
     rows: dict[str, dict[str, Any]] = {system: {"system": system} for system in systems}
     arrows = {True: " ↑", False: " ↓", None: ""}
     columns = []
+    # Each mean has its n beside it where one number for all of them would be wrong.
+    counts = {one.n for board in boards for one in board.standings if one.mean is not None}
     for board in boards:
         name = f"{board.metric}.{board.value}"
         heading = f"{name}{arrows[board.higher_is_better]}"
         columns.append(Column(name, heading, interval=True, best=True))
         for standing in board.standings:
-            rows[standing.system] |= _marks(name, standing)
+            rows[standing.system] |= _marks(name, standing) | {f"{name}_n": standing.n}
+        if len(counts) > 1:
+            columns.append(Column(f"{name}_n", "n", "count"))
     sources = by_key((f"{board.n_sources:,}", f"{board.metric}.{board.value}") for board in boards)
     counted = "; ".join(
         f"{n} ({', '.join(names)})" if len(sources) > 1 else n for n, names in sources.items()

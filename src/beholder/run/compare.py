@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,7 +83,9 @@ class Comparison:
     cautions: tuple[str, ...] = ()
 
 
-def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
+def compare(
+    a: Store, b: Store, *, allow_different: bool = False, values: Sequence[str] = ()
+) -> Comparison:
     """Compare two runs of one kind, subject by subject.
 
     Args:
@@ -91,10 +93,13 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
         b: The second run.
         allow_different: Compare values although they were made in different ways, and subjects of
             one id although they are of different pictures.
+        values: Which values, as ``bleu.corpus_bleu`` or ``corpus_bleu``; by default all of each
+            metric and its first of the whole set.
 
     Raises:
         RunError: The runs are of different kinds.
-        ConfigError: The runs share no asker or no subject, or an asker's signatures differ.
+        ConfigError: The runs share no asker or no subject, have no such value, or an asker's
+            signatures differ.
     """
     manifest.check_kind(b.folder, manifest.kind_of(a.folder))
     names_a, names_b = ([asker.name for asker in store.askers()] for store in (a, b))
@@ -111,6 +116,12 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
             f"the runs share a metric in other settings only: {settings}; compare anyway with"
             " --allow-different"
         )
+    logs = manifest.read(a.folder).askers
+    askers = {name: logs[name] for name in alike if name in logs}
+    chosen = {name: [*log.values, *log.corpus_values[:1]] for name, log in askers.items()}
+    if values:
+        chosen = manifest.choose_values(askers, values)
+        alike = {name: other for name, other in alike.items() if chosen.get(name)}
     kinds = {kind.name: kind for kind in map(a.kind_of, alike)}
     subjects = {
         name: _shared(a, b, kind, allow_different=allow_different) for name, kind in kinds.items()
@@ -124,8 +135,13 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
                 f" {' ; '.join(made_b)} in {b.folder}; compare anyway with --allow-different"
             )
         shared_subjects = subjects[a.kind_of(name).name]
-        differences += _differences(name, other, a, b, shared_subjects)
-        differences += _whole_differences(name, other, a, b, shared_subjects)
+        names_of_values = {value.name for value in chosen.get(name, ())}
+        differences += [
+            one
+            for one in _differences(name, other, a, b, shared_subjects)
+            if not values or one.value in names_of_values
+        ]
+        differences += _whole_differences(name, other, a, b, shared_subjects, names_of_values)
     corrected = holm([one.paired.p_value for one in differences])  # many are tested at once
     pairs = zip(differences, corrected, strict=True)
     return Comparison(
@@ -228,11 +244,13 @@ def _differences(
 
 
 def _whole_differences(
-    name: str, other: str, a: Store, b: Store, shared: _Shared
+    name: str, other: str, a: Store, b: Store, shared: _Shared, chosen: Collection[str]
 ) -> Iterator[Difference]:
-    """The difference of the first value of the whole set, over subjects that both runs scored."""
+    """The differences of chosen values of the whole set, over subjects that both runs scored."""
     logs = (manifest.read(a.folder).askers.get(name), manifest.read(b.folder).askers.get(other))
-    values = [] if logs[0] is None or logs[1] is None else list(logs[0].corpus_values[:1])
+    values = []
+    if logs[0] is not None and logs[1] is not None:
+        values = [value for value in logs[0].corpus_values if value.name in chosen]
     if not values:
         return
     counts_a, counts_b = read_counts(a, name), read_counts(b, other)

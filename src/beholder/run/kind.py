@@ -17,6 +17,7 @@ from beholder.optional import load
 from beholder.registry import installed
 
 if TYPE_CHECKING:
+    from beholder.data.notes import RowNotes
     from beholder.run.plan import RunPlan
     from beholder.run.session import Engine, Progress
     from beholder.tables import Table
@@ -78,7 +79,8 @@ class RunKind(Generic[C, G, R]):
     Attributes:
         name: The kind, as ``run.json`` names it.
         run: ``(config: C, progress) -> R``: make a run, or resume it. It also takes ``given: G``
-            if the kind accepts input from Python, and ``engine`` if ``engines`` is set.
+            and ``notes`` if the kind accepts input from Python, and ``engine`` if ``engines`` is
+            set.
         plan: ``(config: C) -> RunPlan``: read all input and report what a run would ask. It also
             takes ``given: G`` if the kind accepts input from Python.
         engines: Whether its runs can work elsewhere than on this machine.
@@ -180,6 +182,7 @@ def run(
     progress: Progress,
     *,
     given: G | None = None,
+    notes: RowNotes | None = None,
     engine: Engine | None = None,
 ) -> R:
     """Make a run, or resume it.
@@ -189,6 +192,7 @@ def run(
         config: Its configuration.
         progress: Receives the progress of the run.
         given: Input from Python instead of what the configuration names.
+        notes: Has what the reader of ``given`` noted, for a kind that takes it.
         engine: Where the work is done; None for this machine.
 
     Returns:
@@ -205,17 +209,24 @@ def run(
         raise ConfigError(
             f"runs of the kind {found.name!r} work on this machine only; leave the engine out"
         )
-    made: R = _call(found, found.run, config, progress, given=given, engine=engine)
+    made: R = _call(found, found.run, config, progress, given=given, notes=notes, engine=engine)
     return made
 
 
-def plan(kind: RunKind[C, G, Any] | str, config: C, *, given: G | None = None) -> RunPlan:
+def plan(
+    kind: RunKind[C, G, Any] | str,
+    config: C,
+    *,
+    given: G | None = None,
+    notes: RowNotes | None = None,
+) -> RunPlan:
     """Read all input and report what a run would ask, without asking or writing anything.
 
     Args:
         kind: The kind, or its name.
         config: Its configuration.
         given: Input from Python instead of what the configuration names.
+        notes: Has what the reader of ``given`` noted, for a kind that takes it.
 
     Raises:
         RunError: No kind has that name.
@@ -223,7 +234,7 @@ def plan(kind: RunKind[C, G, Any] | str, config: C, *, given: G | None = None) -
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
     found = kind_named(kind) if isinstance(kind, str) else kind
-    planned: RunPlan = _call(found, found.plan, config, given=given)
+    planned: RunPlan = _call(found, found.plan, config, given=given, notes=notes)
     return planned
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,7 +21,12 @@ from beholder.run.reading import describe_incomplete
 from beholder.run.store import Store
 from beholder.run.summary import N_RESAMPLES, SEED
 from beholder.run.whole_set import read_counts, resample_whole, whole_difference, whole_value
-from beholder.stats.bootstrap import paired_difference, percentile_interval, sum_replicates
+from beholder.stats.bootstrap import (
+    describe_few_sources,
+    paired_difference,
+    percentile_interval,
+    sum_replicates,
+)
 from beholder.stats.checks import Floats
 from beholder.stats.ranks import round_values
 from beholder.stats.significance import holm
@@ -35,15 +40,16 @@ class Standing:
         system: Its name.
         mean: Mean over the common sources of the mean of its texts about each; None for a system
             without a score.
-        interval: Bootstrap interval over sources; None with fewer than two.
+        interval: Bootstrap interval over sources; None with too few.
         rank: 1 is best; ties share the better rank. None without a mean, and for a value that has
             no better end.
-        best_rank: Best rank within 95 % of the resamples; None with fewer than two sources.
+        best_rank: Best rank within 95 % of the resamples; None with too few sources.
         worst_rank: Worst rank within them.
         p: That the paired difference from the best system is chance, corrected (Holm) over the
             systems; None for the best one, and if there is none.
         n: Texts that the mean is of.
         n_failed: Texts without a score, about any source.
+        reason: Why its mean has no interval; None if it has one.
     """
 
     system: str
@@ -55,6 +61,7 @@ class Standing:
     p: float | None
     n: int
     n_failed: int
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -123,7 +130,10 @@ def leaderboard(stores: Sequence[Store], values: Sequence[str] = ()) -> list[Boa
     shared = [name for name in logs[0].askers if all(name in log.askers for log in logs)]
     if not shared:
         raise ConfigError("the runs share no metric")
-    chosen = _choose({name: logs[0].askers[name] for name in shared}, values)
+    askers = {name: logs[0].askers[name] for name in shared}
+    chosen = {name: [*log.values[:1], *log.corpus_values[:1]] for name, log in askers.items()}
+    if values:
+        chosen = manifest.choose_values(askers, values)
     shared = [name for name in shared if chosen[name]]
     systems = systems_of(stores)
     sources = [store.sources(store.n_subjects()) for store in stores]
@@ -190,7 +200,7 @@ def _count(
     sources: Sequence[bytes],
     tallies: Mapping[str, _Tally],
 ) -> None:
-    rows = store.values(metric)
+    rows: Iterable[tuple[int, Mapping[str, Any]]] = store.values(metric)
     if not value:
         rows = ((place, {"": counts}) for place, counts in read_counts(store, metric).items())
     for place, values in rows:
@@ -257,42 +267,13 @@ def _whole_means(metric: Asker[Any], name: str) -> Callable[[_ByKey, Sequence[by
     def find(scored: _ByKey, common: Sequence[bytes]) -> _Means:
         sums = [np.array([np.sum(counts[s], axis=0) for s in common]) for counts in scored]
         means = np.array([value(own.sum(axis=0)) for own in sums])
-        n_drawn = N_RESAMPLES if len(common) > 1 else 0
-        resampled = np.array([resample_whole(value, own)[:n_drawn] for own in sums]).T
         return _Means(
             means,
-            resampled.reshape(n_drawn, len(sums)),
+            np.array([resample_whole(value, own) for own in sums]).T,
             lambda a, b: whole_difference(value, sums[a], sums[b], len(common)).p_value,
         )
 
     return find
-
-
-def _choose(
-    askers: Mapping[str, manifest.AskerLog], wanted: Sequence[str]
-) -> dict[str, list[manifest.ValueLog]]:
-    """The values of each metric that are ranked."""
-    if not wanted:
-        return {name: [*log.values[:1], *log.corpus_values[:1]] for name, log in askers.items()}
-    chosen: dict[str, list[manifest.ValueLog]] = {name: [] for name in askers}
-    for text in wanted:
-        fitting = [
-            (name, value)
-            for name, log in askers.items()
-            for value in (*log.values, *log.corpus_values)
-            if text in (value.name, f"{name}.{value.name}")
-        ]
-        if not fitting:
-            there = ", ".join(
-                f"{name}.{value.name}"
-                for name, log in askers.items()
-                for value in (*log.values, *log.corpus_values)
-            )
-            raise ConfigError(f"--value {text}: the runs have no such value; they have: {there}")
-        for name, value in fitting:
-            if value not in chosen[name]:
-                chosen[name].append(value)
-    return chosen
 
 
 def _standings(
@@ -328,6 +309,7 @@ def _standings(
                 p=below.get(row),
                 n=sum(len(tally.scores[source]) for source in common),
                 n_failed=tally.n_failed,
+                reason=describe_few_sources(len(common)),
             )
         )
     standings.sort(key=lambda standing: (standing.rank or 0, standing.system))
@@ -340,8 +322,8 @@ def _standings(
 
 
 def _interval(replicates: Floats) -> Interval | None:
-    """The percentile interval; None without replicates, or if one is not defined."""
-    if not len(replicates) or not np.isfinite(replicates).all():
+    """The percentile interval; None if a replicate is not defined."""
+    if not np.isfinite(replicates).all():
         return None
     return percentile_interval(replicates, 0.95)
 
@@ -356,10 +338,8 @@ def _chances(
 
 
 def _resampled(table: Floats) -> Floats:
-    """(resamples, systems) means over drawn sources; no resample with fewer than two sources."""
+    """(resamples, systems) means over drawn sources; no resample of too few sources."""
     n = table.shape[1]
-    if n < 2:
-        return np.zeros((0, len(table)))
     sums = sum_replicates(np.ascontiguousarray(table.T), n_resamples=N_RESAMPLES, seed=SEED)
     return np.asarray(sums / n)
 

@@ -19,7 +19,7 @@ from msgspec import Struct, structs
 
 from beholder import files
 from beholder._version import __version__
-from beholder.errors import RunError
+from beholder.errors import ConfigError, RunError
 from beholder.metrics.asker import ValueInfo
 from beholder.records import Estimate, Interval, MetricResult
 from beholder.run import SCORES as SCORES
@@ -39,7 +39,7 @@ class DataLog(Struct, frozen=True):
         sha256: Hash over all subjects.
         n_items: Subjects of the run.
         n_bad_rows: Rows left out.
-        notes: What else a reader of the means must know about the rows, a sentence each.
+        notes: Sentences on the rows that a reader of the means must know (``data.notes``).
     """
 
     source: str = ""
@@ -90,13 +90,17 @@ class AskerLog(Struct, frozen=True, kw_only=True):
 
 
 class EstimateLog(Struct, frozen=True):
-    """A ``records.Estimate``; ``low``, ``high`` and ``level`` are None without an interval."""
+    """A ``records.Estimate``; ``low``, ``high`` and ``level`` are None without an interval.
+
+    ``reason`` says why there is none.
+    """
 
     mean: int | float
     low: int | float | None
     high: int | float | None
     level: int | float | None
     n: int
+    reason: str | None = None
 
 
 class ResultLog(Struct, frozen=True, kw_only=True):
@@ -123,7 +127,6 @@ class RunLog(Struct, frozen=True, kw_only=True):
         settings: What else determines the results; JSON values.
         metrics: The askers, in order.
         judging: A sentence on the judges' answers; empty if no judge was asked.
-        cautions: What is wrong with the texts for any metric, a sentence each.
         summary: Means of a complete run.
     """
 
@@ -135,7 +138,6 @@ class RunLog(Struct, frozen=True, kw_only=True):
     settings: Mapping[str, Any] = {}
     metrics: tuple[AskerLog, ...] = ()
     judging: str = ""
-    cautions: tuple[str, ...] = ()
     summary: tuple[ResultLog, ...] = ()
 
     @property
@@ -149,11 +151,9 @@ class Log(DataLog, frozen=True):
 
     Attributes:
         settings: What else determines the results, by name; JSON values.
-        cautions: What is wrong with the texts, a sentence each.
     """
 
     settings: Mapping[str, Any] = {}
-    cautions: tuple[str, ...] = ()
 
 
 def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
@@ -164,7 +164,6 @@ def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
         versions=versions(),
         data=DataLog(log.source, log.sha256, log.n_items, log.n_bad_rows, log.notes),
         settings=log.settings,
-        cautions=log.cautions,
         metrics=tuple(
             AskerLog(
                 name=one.name,
@@ -198,7 +197,7 @@ def summary_rows(summary: Mapping[str, MetricResult]) -> tuple[ResultLog, ...]:
 def _estimate(found: Estimate) -> EstimateLog:
     ends = found.interval
     if ends is None:
-        return EstimateLog(found.mean, None, None, None, found.n)
+        return EstimateLog(found.mean, None, None, None, found.n, found.reason)
     return EstimateLog(found.mean, ends.low, ends.high, ends.level, found.n)
 
 
@@ -215,8 +214,33 @@ def results(log: RunLog) -> dict[str, MetricResult]:
 
 def _read_estimate(found: EstimateLog) -> Estimate:
     if found.low is None or found.high is None or found.level is None:
-        return Estimate(found.mean, None, found.n)
+        return Estimate(found.mean, None, found.n, found.reason)
     return Estimate(found.mean, Interval(found.low, found.high, found.level), found.n)
+
+
+def choose_values(
+    askers: Mapping[str, AskerLog], wanted: Sequence[str]
+) -> dict[str, list[ValueLog]]:
+    """The values of each asker that a user names, as ``bleu.corpus_bleu`` or ``corpus_bleu``.
+
+    Raises:
+        ConfigError: No asker has such a value; names all that there are.
+    """
+    values = [
+        (name, value) for name, log in askers.items() for value in (*log.values, *log.corpus_values)
+    ]
+    chosen: dict[str, list[ValueLog]] = {name: [] for name in askers}
+    for text in wanted:
+        fitting = [
+            (name, value) for name, value in values if text in (value.name, f"{name}.{value.name}")
+        ]
+        if not fitting:
+            names = ", ".join(f"{name}.{value.name}" for name, value in values)
+            raise ConfigError(f"--value {text}: the runs have no such value; they have: {names}")
+        for name, value in fitting:
+            if value not in chosen[name]:
+                chosen[name].append(value)
+    return chosen
 
 
 def versions() -> dict[str, str]:

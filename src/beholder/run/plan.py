@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from beholder.aio import run_sync
+from beholder.data.notes import RowNotes
 from beholder.errors import DataError, ItemError
 from beholder.judges import AnswerStore, Tally
 from beholder.metrics.asker import Asker
@@ -59,11 +60,13 @@ class RunPlan:
         n_items: Good rows.
         bad_rows: Rows that would be left out.
         askers: What it would ask, in order.
+        notes: Sentences on the rows that a reader must know.
     """
 
     n_items: int
     bad_rows: tuple[DataError, ...]
     askers: tuple[PlannedAsker, ...]
+    notes: tuple[str, ...] = ()
 
 
 def plan(
@@ -74,6 +77,7 @@ def plan(
     means: RunContext,
     bad_rows: Sequence[DataError] = (),
     at_most: Mapping[str, int] | None = None,
+    notes: RowNotes | None = None,
 ) -> RunPlan:
     """Read all subjects once and say what would be asked of them.
 
@@ -86,6 +90,7 @@ def plan(
         bad_rows: Filled while ``subjects`` is read.
         at_most: Of how many subjects, by name of an asker that is not asked of all; the first ones
             are counted, whichever they will be.
+        notes: Filled while ``subjects`` is read.
 
     Raises:
         ConfigError: A tool cannot be made, or does not support the operation.
@@ -105,7 +110,8 @@ def plan(
             return n
 
         n = run_sync(count())  # one event loop for all subjects: starting one takes milliseconds
-    return RunPlan(n, tuple(bad_rows), tuple(one.planned for one in counting))
+    sentences = () if notes is None else tuple(notes.sentences())
+    return RunPlan(n, tuple(bad_rows), tuple(one.planned for one in counting), sentences)
 
 
 class _Counting:

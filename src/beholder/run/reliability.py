@@ -12,7 +12,7 @@ import numpy as np
 from beholder.errors import ConfigError
 from beholder.judges import AnswerFile
 from beholder.judges.diagnostics import panels
-from beholder.records import Interval, Item
+from beholder.records import Estimate, Interval, Item
 from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
 from beholder.stats.agreement import Agreement
@@ -40,7 +40,7 @@ class Coefficient:
         name: Which.
         value: None where it is not defined.
         interval: Its interval, if there is one.
-        reason: Why there is no value.
+        reason: Why there is no value, or no interval.
     """
 
     name: str
@@ -52,6 +52,11 @@ class Coefficient:
     def of(cls, name: str, found: Agreement | ICC) -> Coefficient:
         """The coefficient that ``stats`` found, under a name."""
         return cls(name, found.value, found.interval, found.reason)
+
+    @classmethod
+    def of_mean(cls, name: str, mean: Estimate) -> Coefficient:
+        """A mean, under a name."""
+        return cls(name, mean.mean, mean.interval, mean.reason)
 
 
 @dataclass(frozen=True)
@@ -197,6 +202,6 @@ def coefficients(table: Floats) -> tuple[Coefficient, ...]:
         Coefficient.of("Cronbach alpha", cronbach_alpha(table)),
         Coefficient.of("Kendall W", kendall_w(table)),
         Coefficient.of("mean pairwise Spearman", mean_pairwise_correlation(table, "spearman")),
-        Coefficient("mean SD within an item", spread.sd.mean, spread.sd.interval),
-        Coefficient("mean range within an item", spread.range.mean, spread.range.interval),
+        Coefficient.of_mean("mean SD within an item", spread.sd),
+        Coefficient.of_mean("mean range within an item", spread.range),
     )

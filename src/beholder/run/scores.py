@@ -16,7 +16,7 @@ import numpy as np
 from beholder.data import read_items
 from beholder.data.folders import folder_of
 from beholder.data.notes import RowNotes
-from beholder.data.prepare import RESIDUE_RULES, Cleaning, Preparation
+from beholder.data.prepare import Cleaning, cleaning_rules, prepared
 from beholder.data.read import good_rows
 from beholder.errors import BadRowError, ConfigError, DataError
 from beholder.grouping import by_key
@@ -79,8 +79,7 @@ class ScoreConfig:
     @property
     def means(self) -> RunContext:
         """With what the run works."""
-        texts = "" if self.clean == "none" else RESIDUE_RULES
-        return RunContext(self.judging, self.work, self.folder, texts)
+        return RunContext(self.judging, self.work, self.folder, cleaning_rules(self.clean))
 
 
 def run_scores(
@@ -88,6 +87,7 @@ def run_scores(
     progress: Progress,
     given: Iterable[Item | DataError] | None = None,
     engine: Engine | None = None,
+    notes: RowNotes | None = None,
 ) -> list[DataError]:
     """Score what is missing, and close the run.
 
@@ -96,6 +96,7 @@ def run_scores(
         progress: Receives the progress of the run.
         given: Items from Python instead of ``config.data``.
         engine: Where the work is done; None for this machine.
+        notes: Has what the reader of ``given`` noted.
 
     Returns:
         The rows that were left out.
@@ -111,15 +112,15 @@ def run_scores(
         config.out, SCORES, means=config.means, askers=metrics, progress=progress, engine=engine
     ) as session:
         bad: list[DataError] = []
-        notes, texts = RowNotes(), Preparation(config.clean)
-        rows = read(config, bad, given, notes, texts)
-        n, digest = session.ingest_file(ITEM, config.input if given is None else None, rows, bad)
-        noted = session.keep_notes(digest, tuple(notes.lines()) if notes.n_rows else None)
-        _keep_counts(session.store, texts, digest)
+        notes = notes or RowNotes(config.clean)
+        rows = read(config, bad, given, notes)
+        source = config.input if given is None else None
+        n, digest = session.ingest_file(ITEM, source, rows, bad)
+        sentences = session.store_notes(digest, notes)
         for metric in metrics:
             session.add(metric, ITEM, n)
         settings = {"limit": config.rows.limit, "skip_bad_rows": config.rows.skip_bad_rows}
-        log = manifest.Log(config.data, digest, n, len(bad), noted, settings, texts.cautions())
+        log = manifest.Log(config.data, digest, n, len(bad), sentences, settings)
         if session.begin(log):
             if config.until is None:
                 session.map(*session.asked)
@@ -127,18 +128,6 @@ def run_scores(
                 score_until(session, config.until)
             session.close()
     return bad
-
-
-_COUNTS = "texts"
-
-
-def _keep_counts(store: Store, texts: Preparation, digest: str) -> None:
-    """Store what was counted, or take what was stored when these items were read."""
-    counts = store.state(_COUNTS, digest, dict)
-    if texts.is_empty:
-        texts.restore(counts or {})
-    elif counts is None:
-        store.add_state(_COUNTS, digest, {side: dict(c) for side, c in texts.counts.items()})
 
 
 def fitting_metric(data: str, rows: DataOptions, *, judge: bool) -> tuple[str, str]:
@@ -158,12 +147,17 @@ def fitting_metric(data: str, rows: DataOptions, *, judge: bool) -> tuple[str, s
     return fitting.fitting(head, judge=judge)
 
 
-def plan_scores(config: ScoreConfig, given: Iterable[Item | DataError] | None = None) -> RunPlan:
+def plan_scores(
+    config: ScoreConfig,
+    given: Iterable[Item | DataError] | None = None,
+    notes: RowNotes | None = None,
+) -> RunPlan:
     """Read all input and report what the run would do; nothing is scored or written.
 
     Args:
         config: The run.
         given: Items from Python instead of ``config.data``.
+        notes: Has what the reader of ``given`` noted.
 
     Raises:
         ConfigError: A metric, tool or option is wrong.
@@ -172,7 +166,9 @@ def plan_scores(config: ScoreConfig, given: Iterable[Item | DataError] | None = 
     bad: list[DataError] = []
     metrics, means = _checked(config.metrics), config.means
     means.check(metrics)
-    return plan(metrics, ITEM, read(config, bad, given), config.out, means, bad)
+    notes = notes or RowNotes(config.clean)
+    rows = read(config, bad, given, notes)
+    return plan(metrics, ITEM, rows, config.out, means, bad, notes=notes)
 
 
 def _checked(metrics: tuple[Metric[Any], ...]) -> tuple[Metric[Any], ...]:
@@ -187,7 +183,6 @@ def read(
     bad: list[DataError],
     rows: Iterable[Item | DataError] | None = None,
     notes: RowNotes | None = None,
-    texts: Preparation | None = None,
 ) -> Iterator[Item]:
     """The items of a run, prepared.
 
@@ -196,7 +191,6 @@ def read(
         bad: Receives the rows that are left out.
         rows: Items from Python instead of ``config.data``.
         notes: Counts what is odd about rows.
-        texts: Prepares the texts, and counts what is wrong with them.
 
     Raises:
         DataError: Rows are wrong and may not be skipped, or there are none.
@@ -204,10 +198,8 @@ def read(
     opened = _source(config.data, config.rows, notes) if rows is None else nullcontext(rows)
     with opened as source:
         checked = _check_rows(source, config.metrics, config.data)
-        for item in good_rows(checked, config.rows, bad, name=config.data):
-            if notes is not None:
-                notes.add(item)
-            yield from (texts or Preparation(config.clean)).prepare([item])
+        for item in good_rows(checked, config.rows, bad, name=config.data, notes=notes):
+            yield prepared(item, config.clean)
 
 
 def _check_rows(

@@ -19,6 +19,7 @@ import numpy as np
 from msgspec import structs
 
 from beholder.backends import Usage
+from beholder.data.notes import RowNotes
 from beholder.errors import ConfigError
 from beholder.files import check_name
 from beholder.judges import AnswerStore, Budget, Tally
@@ -304,18 +305,22 @@ class Session:
             self.store.tables.add_input(key, *taken)
         return taken
 
-    def keep_notes(self, data: str, notes: Sequence[str] | None) -> tuple[str, ...]:
-        """Store what was noted about data while they were read, or return what was stored.
+    def store_notes(self, data: str, notes: RowNotes) -> tuple[str, ...]:
+        """Store what was noted about rows while they were read, or return what was stored.
 
         Args:
             data: Hash of the data.
-            notes: A sentence each; None if the data were not read again.
+            notes: Without a row if the data were not read again.
+
+        Returns:
+            A sentence each.
         """
-        if notes is None:
+        if not notes.n_rows:
             stored = self.store.state(_NOTES, data, lambda state: tuple(state["notes"]))
             return stored or ()
-        self.store.add_state(_NOTES, data, {"notes": list(notes)})
-        return tuple(notes)
+        sentences = tuple(notes.sentences())
+        self.store.add_state(_NOTES, data, {"notes": sentences})
+        return sentences
 
     def add(
         self,

@@ -21,7 +21,7 @@ from beholder.metrics.asker import Asker
 from beholder.records import Estimate, MetricResult
 from beholder.run.store import Store
 from beholder.run.subjects import ScheduledAsker
-from beholder.stats.bootstrap import percentile_interval, sum_replicates
+from beholder.stats.bootstrap import describe_few_sources, percentile_interval, sum_replicates
 from beholder.stats.checks import Ints, cluster_codes, cluster_rows
 
 
@@ -152,14 +152,13 @@ def corpus_estimates(
         clusters: What each item describes; whole clusters are resampled.
     """
     codes = cluster_codes(clusters, len(statistics))
-    sums = cluster_rows(codes, statistics)
+    sums = cluster_rows(codes, np.asarray(statistics, np.float64))
     values = metric.corpus(sums.sum(axis=0))
-    if len(sums) < 2:
-        return {name: Estimate(value, None, len(statistics)) for name, value in values.items()}
     replicates = sum_replicates(sums, n_resamples=N_RESAMPLES, seed=SEED)
     resampled = [metric.corpus(replicate) for replicate in replicates]
     estimates = {}
     for name, value in values.items():
         drawn = np.array([found[name] for found in resampled if name in found])
-        estimates[name] = Estimate(value, percentile_interval(drawn, 0.95), len(statistics))
+        interval, few = percentile_interval(drawn, 0.95), describe_few_sources(len(sums))
+        estimates[name] = Estimate(value, interval, len(statistics), few)
     return estimates

@@ -34,7 +34,7 @@ def read_counts(store: Store, metric: str) -> dict[int, Floats]:
 
 
 def resample_whole(value: WholeValue, sums: Floats) -> Floats:
-    """(n_resamples,) values of resampled sources; ``sums`` is (sources, k)."""
+    """(n_resamples,) values of resampled sources, none of too few; ``sums`` is (sources, k)."""
     replicates = sum_replicates(sums, n_resamples=N_RESAMPLES, seed=SEED)
     return np.array([value(replicate) for replicate in replicates])
 
@@ -54,10 +54,9 @@ def whole_difference(value: WholeValue, a: Floats, b: Floats, n: int) -> PairedD
     total_a, total_b, gap = a.sum(axis=0), b.sum(axis=0), a - b
     observed = value(total_a) - value(total_b)
     interval = None
-    if len(a) > 1:
-        differences = resample_whole(value, a) - resample_whole(value, b)
-        if np.isfinite(differences).all():
-            interval = percentile_interval(differences, 0.95)
+    differences = resample_whole(value, a) - resample_whole(value, b)
+    if np.isfinite(differences).all():
+        interval = percentile_interval(differences, 0.95)
     rng = np.random.default_rng([SEED, 1])  # independent of the bootstrap's draws
     as_extreme = 1
     for _ in range(_N_SWAPS):

@@ -9,8 +9,8 @@ from typing import Unpack
 import numpy as np
 
 from beholder.records import Interval
-from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Ints, Resampling, cluster_codes, resampling
+from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
+from beholder.stats.checks import Ints, Resampling, cluster_codes, n_clusters, resampling
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,5 +66,6 @@ def bootstrapped(
     if value is None:
         return Agreement(method, None, None, n_items, n_raters, None, undefined)
     interval = cluster_bootstrap(statistic, codes, **options)
-    reason = None if interval else "too few items vary for a bootstrap interval"
+    few = describe_few_sources(n_clusters(codes)) or "too few items vary for a bootstrap interval"
+    reason = None if interval else few
     return Agreement(method, value, interval, n_items, n_raters, p_value, reason)

@@ -11,7 +11,12 @@ from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.bootstrap import cluster_bootstrap, cluster_replicates, replicate_interval
+from beholder.stats.bootstrap import (
+    cluster_bootstrap,
+    cluster_replicates,
+    describe_few_sources,
+    replicate_interval,
+)
 from beholder.stats.checks import (
     Floats,
     Ints,
@@ -197,7 +202,7 @@ def _result(
     reason: str | None = "gold marks no token, or every token: there are no two classes"
     if f1 is not None:
         interval = cluster_bootstrap(lambda rows: _macro_f1(counts[rows], macro), codes, **options)
-        reason = None if interval else _FEW
+        reason = None if interval else describe_few_sources(n_clusters(codes)) or _FEW
     n_gold = int(counts[:, 0].sum() + counts[:, 2].sum())
     return AlertF1(
         f1, interval, threshold, chosen, macro, len(counts), int(counts.sum()), n_gold, reason
@@ -308,7 +313,8 @@ def alert_auc(
     codes = cluster_codes(clusters, len(s))
     drawn = cluster_replicates(area, codes, n_resamples=n_resamples, seed=seed)
     interval = replicate_interval(drawn, level)
-    return AlertAUC(auc, interval, tuple(drawn), *counts, None if interval else _FEW)
+    few = None if interval else describe_few_sources(n_clusters(codes)) or _FEW
+    return AlertAUC(auc, interval, tuple(drawn), *counts, few)
 
 
 def area_of_levels(wrong: Floats, right: Floats) -> float | None:

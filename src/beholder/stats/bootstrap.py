@@ -31,11 +31,25 @@ from beholder.stats.checks import (
 )
 from beholder.stats.ranks import subtract
 
+LEAST_SOURCES = 5
+"""Independent sources below which a bootstrap gives no interval.
+
+n units have C(2n - 1, n) distinct resamples (Hall 1992, *The Bootstrap and Edgeworth Expansion*,
+appendix I): 35 of four, 126 of five. A tail of 2.5 % needs 40, so an interval of four and fewer
+runs between their extremes, whatever the level.
+"""
 MOST_DRAWN = 4096
 """Units of a resample at most."""
 _EXACT_UP_TO = 13  # 2**13 sign patterns are fewer than the usual number of random ones
 _TIE = 1.0 - 1e-12  # a flip equal to the observed sum may differ in the last digits
 _CHUNK_CELLS = 1 << 20  # cells of working memory: 8 MB per float64 array
+
+
+def describe_few_sources(n_sources: int) -> str | None:
+    """Return why so many independent sources have no interval; None if there are enough."""
+    if n_sources >= LEAST_SOURCES:
+        return None
+    return f"too few sources for an interval: {n_sources}, at least {LEAST_SOURCES} are needed"
 
 
 def mean_interval(
@@ -59,8 +73,8 @@ def mean_interval(
         seed: Seed of the resampling.
 
     Returns:
-        Mean, interval and n. The interval is None with fewer than two units to resample, and has
-        zero width when all values are equal.
+        Mean, interval and n. The interval is None with fewer than ``LEAST_SOURCES`` units to
+        resample, which ``reason`` says, and has zero width when all values are equal.
 
     Raises:
         ConfigError: No values, a value that is not finite, or a bad argument.
@@ -75,8 +89,8 @@ def mean_interval(
     # A rounded sum of equal values can be off, and so can one of values in another order.
     mean = float(x[0]) if constant else math.fsum(x.tolist()) / len(x)
     sizes = np.bincount(codes).astype(np.float64)
-    if len(sizes) < 2:
-        return Estimate(mean, None, len(x))
+    if few := describe_few_sources(len(sizes)):
+        return Estimate(mean, None, len(x), few)
     if constant:
         return Estimate(mean, Interval(mean, mean, level), len(x))
     sums = np.stack([cluster_sums(codes, x), sizes], axis=1)
@@ -84,8 +98,13 @@ def mean_interval(
     return Estimate(mean, percentile_interval(replicates[:, 0] / replicates[:, 1], level), len(x))
 
 
-def percentile_interval(replicates: Floats, level: float) -> Interval:
-    """Interval between the two outer quantiles of bootstrap replicates, shape (n_resamples,)."""
+def percentile_interval(replicates: Floats, level: float) -> Interval | None:
+    """Interval between the two outer quantiles of bootstrap replicates, shape (n_resamples,).
+
+    None without replicates.
+    """
+    if not len(replicates):
+        return None
     tail = (1.0 - level) / 2.0
     low, high = np.quantile(replicates, [tail, 1.0 - tail])
     return Interval(float(low), float(high), level)
@@ -120,9 +139,12 @@ def sum_replicates(
         seed: Seed of the resampling.
 
     Returns:
-        (n_resamples, k) sums, each within what n units can add up to.
+        (n_resamples, k) sums, each within what n units can add up to; (0, k) with fewer than
+        ``LEAST_SOURCES`` units.
     """
     n, k = sums.shape
+    if n < LEAST_SOURCES:
+        return np.zeros((0, k))
     size = min(n, MOST_DRAWN)
     chunks = draw_units(n, size, n_resamples=n_resamples, seed=seed, width=k)
     drawn = np.concatenate([sums[units].sum(axis=1) for units in chunks])
@@ -150,8 +172,9 @@ def cluster_bootstrap(
         seed: Seed of the resampling.
 
     Returns:
-        The interval over the resamples with a value, or None with fewer than two clusters or when
-        fewer than nine in ten resamples have a value: an interval over the rest would be biased.
+        The interval over the resamples with a value, or None with fewer than ``LEAST_SOURCES``
+        clusters or when fewer than nine in ten resamples have a value: an interval over the rest
+        would be biased.
     """
     n = n_clusters(codes)
     size = min(n, MOST_DRAWN)
@@ -173,7 +196,7 @@ def cluster_replicates(
     n_resamples: int = 1000,
     seed: int = 12345,
 ) -> list[float | None]:
-    """The statistic of each resample of clusters; empty with fewer than two clusters.
+    """The statistic of each resample of clusters; empty with fewer than ``LEAST_SOURCES``.
 
     Args:
         statistic: As for ``cluster_bootstrap``.
@@ -183,7 +206,7 @@ def cluster_replicates(
         seed: Seed of the resampling.
     """
     n = n_clusters(codes)
-    if n < 2:
+    if n < LEAST_SOURCES:
         return []
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes)
@@ -215,7 +238,7 @@ class PairedDifference:
 
     Attributes:
         mean: Mean difference; positive when ``a`` is higher.
-        interval: Bootstrap interval of the mean difference; None with fewer than two units.
+        interval: Bootstrap interval of the mean difference; None with too few units.
         p_value: Two-sided sign-flip permutation p; never 0.
         n: Pairs.
         n_units: Independent units (pairs, or clusters of pairs) that were resampled and flipped.
@@ -228,6 +251,11 @@ class PairedDifference:
     n: int
     n_units: int
     method: str
+
+    @property
+    def reason(self) -> str | None:
+        """Why there is no interval, if the units are too few for one."""
+        return None if self.interval else describe_few_sources(self.n_units)
 
 
 def paired_difference(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.bootstrap import cluster_bootstrap
+from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
 from beholder.stats.checks import (
     Floats,
     Ints,
@@ -136,7 +136,8 @@ def compare_correlations(
         assert r_ab is not None  # both vary, else their correlation with gold had no value
         formula = williams if test == "williams" else steiger
         value, p = formula(r_a, r_b, r_ab, n)
-    reasons = [] if interval else ["too few clusters vary for a bootstrap interval"]
+    few = describe_few_sources(units) or "too few clusters vary for a bootstrap interval"
+    reasons = [] if interval else [few]
     if p is None:
         reasons.append(f"{test}'s test is not defined for n={n} or a full correlation")
     why = "; ".join(reasons) or None

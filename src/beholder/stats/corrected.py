@@ -304,6 +304,11 @@ def corrected_share(
     if len(labelled) == len(s) and n_clusters(other_codes) == len(rest):
         return rate
     free = np.stack([cluster_sums(other_codes, one) for one in (rest, np.ones_like(rest))], axis=1)
+    if min(len(labelled), len(free)) < LEAST_PICTURES:
+        raise ConfigError(
+            f"labels of {len(labelled)} pictures and verdicts of {len(free)} others leave its"
+            f" interval undefined; at least {LEAST_PICTURES} of each are needed"
+        )
     (tp, fn, tn, fp), (yes, n) = (
         sum_replicates(sums, n_resamples=N_RESAMPLES, seed=(12345, number)).T  # drawn apart
         for number, sums in enumerate((labelled, free))
@@ -313,9 +318,10 @@ def corrected_share(
         informed = tp / (tp + fn) + right - 1
         drawn = np.where(informed > 0, (yes / n + right - 1) / informed, np.nan)
     drawn = drawn[np.isfinite(drawn)]
-    if len(labelled) < LEAST_PICTURES or len(drawn) < 0.95 * N_RESAMPLES:
+    if len(drawn) < 0.95 * N_RESAMPLES:
         raise ConfigError(f"labels of {len(labelled)} pictures leave its interval undefined")
     interval = percentile_interval(np.clip(drawn, 0.0, 1.0), level)
+    assert interval is not None  # there are enough pictures of each
     return replace(rate, error=float(drawn.std(ddof=1)), interval=interval)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.bootstrap import cluster_bootstrap
+from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
 from beholder.stats.checks import (
     Floats,
     Ints,
@@ -298,7 +298,10 @@ def _interval(
         return None, None
     resampling(**options)
     interval = cluster_bootstrap(statistic, codes, **options)
-    return interval, None if interval else "too few clusters vary for a bootstrap interval"
+    if interval:
+        return interval, None
+    few = describe_few_sources(n_clusters(codes))
+    return None, few or "too few clusters vary for a bootstrap interval"
 
 
 def ranking_correlation(

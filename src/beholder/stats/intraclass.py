@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
+from beholder.stats.bootstrap import describe_few_sources
 from beholder.stats.checks import Floats, matrix, resampling
 
 ICCKind: TypeAlias = Literal["1,1", "2,1", "3,1", "1,k", "2,k", "3,k"]
@@ -30,7 +31,7 @@ class ICC:
     Attributes:
         kind: One of ``1,1 2,1 3,1 1,k 2,k 3,k``.
         value: The coefficient; None when the ratings leave it undefined. Can be negative.
-        interval: F-based interval; None when it has no bounds.
+        interval: F-based interval; None when it has no bounds or the items are too few.
         f: The F ratio that is tested; None when undefined or infinite (raters agree fully).
         df1: Its numerator degrees of freedom.
         df2: Its denominator degrees of freedom.
@@ -148,8 +149,11 @@ def icc(ratings: ArrayLike, kind: ICCKind = "2,1", *, level: float = 0.95) -> IC
         limits = _step_up(limits, k)
     f = ms.items / noise if noise else None
     p = float(scipy.stats.f.sf(f, df1, df2)) if f is not None else 0.0
-    interval = Interval(*limits, level) if limits else None
-    reason = None if limits else "raters agree so little that the interval has no bound"
+    # The F distribution allows for few items, but not for few that need not be normal.
+    reason = describe_few_sources(n)
+    if not (limits or reason):
+        reason = "raters agree so little that the interval has no bound"
+    interval = Interval(*limits, level) if limits and not reason else None
     return ICC(kind, value, interval, f, df1, df2, p, n, k, reason)
 
 

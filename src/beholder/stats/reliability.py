@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from beholder.errors import ConfigError
 from beholder.records import Estimate, Interval
 from beholder.stats.agreement import Agreement, bootstrapped
-from beholder.stats.bootstrap import mean_interval
+from beholder.stats.bootstrap import describe_few_sources, mean_interval
 from beholder.stats.checks import Floats, Ints, Resampling, matrix, resampling, vector
 from beholder.stats.correlation import CorrelationKind, coefficient
 from beholder.stats.intraclass import mean_squares
@@ -44,9 +44,11 @@ def cronbach_alpha(ratings: ArrayLike, *, level: float = 0.95) -> Agreement:
     few = f"needs at least two items and two raters, got {n} and {k}" if min(n, k) < 2 else ""
     ms = None if few else mean_squares(table)
     if ms is None or ms.items == 0.0:
-        reason = few or "item sums do not vary"
-        return Agreement("cronbach-alpha", None, None, n, k, None, reason)
+        undefined = few or "item sums do not vary"
+        return Agreement("cronbach-alpha", None, None, n, k, None, undefined)
     alpha = (ms.items - ms.error) / ms.items
+    if reason := describe_few_sources(n):
+        return Agreement("cronbach-alpha", alpha, None, n, k, None, reason)
     df1, df2 = n - 1, (n - 1) * (k - 1)
     tail = (1.0 - level) / 2.0
     low = 1.0 - (1.0 - alpha) * float(scipy.stats.f.ppf(1.0 - tail, df1, df2))

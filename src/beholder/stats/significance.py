@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.bootstrap import cluster_bootstrap
+from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
 from beholder.stats.checks import Floats, Resampling, resampling, same_length, vector
 from beholder.stats.ranks import mean_ranks, round_differences, round_values
 
@@ -302,7 +302,8 @@ def wilcoxon(a: ArrayLike, b: ArrayLike, **options: Unpack[Resampling]) -> TestR
     interval = cluster_bootstrap(
         lambda rows: _rank_biserial(difference[rows]), np.arange(n), **options
     )
-    reason = None if interval else "too few pairs differ for a bootstrap interval"
+    few = describe_few_sources(n) or "too few pairs differ for a bootstrap interval"
+    reason = None if interval else few
     return TestResult("wilcoxon", w, None, p, estimate, label, interval, n, n, reason)
 
 

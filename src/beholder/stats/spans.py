@@ -10,8 +10,8 @@ import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.records import Interval, Span
-from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Floats, Ints, Resampling, cluster_codes, resampling
+from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
+from beholder.stats.checks import Floats, Ints, Resampling, cluster_codes, n_clusters, resampling
 
 TokenSpan: TypeAlias = tuple[int, int]
 """Half-open range of token positions."""
@@ -108,7 +108,9 @@ def relaxed_f1(
         return SpanF1(precision, recall, None, None, len(table), n_p, n_g, none)
     codes = cluster_codes(clusters, len(table))
     interval = cluster_bootstrap(lambda rows: _f1(table[rows].sum(axis=0)), codes, **options)
-    reason = None if interval else "too few documents have spans for a bootstrap interval"
+    few = describe_few_sources(n_clusters(codes))
+    few = few or "too few documents have spans for a bootstrap interval"
+    reason = None if interval else few
     return SpanF1(precision, recall, f1, interval, len(table), n_p, n_g, reason)
 
 

@@ -10,6 +10,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from beholder.records import Interval
+from beholder.stats.bootstrap import describe_few_sources
 from beholder.stats.checks import Floats, Ints, cluster_codes, n_clusters, resampling
 from beholder.stats.correlation import Clusters
 from beholder.stats.ratings import encode_battles
@@ -25,7 +26,7 @@ class Strength:
         system: Its name.
         value: Log-odds against the average system (strengths sum to 0): ``a`` beats ``b`` with
             probability ``1 / (1 + exp(b - a))``. None when it has no finite estimate.
-        interval: Wald interval; None when the value is, or with fewer than two clusters.
+        interval: Wald interval; None when the value is, or with too few clusters.
         n_battles: Battles it took part in.
     """
 
@@ -102,9 +103,8 @@ def bradley_terry(
         strength, information = _fit(wins)
         values = strength.tolist()
         codes = cluster_codes(clusters, len(score))
-        if n_clusters(codes) == 1:
-            reason = "one cluster of battles: no interval"
-        else:
+        reason = describe_few_sources(n_clusters(codes))
+        if not reason:
             error = _standard_errors(strength, information, (a, b), score, codes)
             half = float(scipy.stats.norm.ppf(0.5 + level / 2)) * error
             ends = zip((strength - half).tolist(), (strength + half).tolist(), strict=True)

@@ -97,6 +97,13 @@ def tell_summary(
         say(f"summary: {markdown}")
 
 
+def say_incomplete(*runs: Path) -> None:
+    """Caution of the runs that are not complete; folders without a run are passed over."""
+    from beholder.run.reading import incomplete_runs  # loads pyarrow
+
+    say_each(f"caution: {caution}" for caution in incomplete_runs(*runs))
+
+
 def say_each(lines: Iterable[object]) -> None:
     """Print lines on stderr."""
     for line in lines:
@@ -178,6 +185,8 @@ def tell_plan(planned: RunPlan, out: Path) -> int:
     tell(f"{planned.n_items} items, {len(planned.bad_rows)} rows would be left out")
     for row in planned.bad_rows:
         tell(f"  {row}")
+    for note in planned.notes:
+        tell(note)
     for asker in planned.askers:
         tell(f"{asker.name}: {asker.n_to_ask} to score, {asker.n_done} done already")
         tell(f"  {asker.signature}")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cache, lru_cache
-from typing import Any
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from beholder.text import frequency
 from beholder.text.tokenize import folded_words
 
 ENGLISH = "English"
 
-_NAMES = {
+NAMES = {
     "am": "Amharic", "ar": "Arabic", "as": "Assamese", "az": "Azerbaijani", "be": "Belarusian",
     "bg": "Bulgarian", "bho": "Bhojpuri", "bn": "Bengali", "ca": "Catalan", "cs": "Czech",
     "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek", "en": ENGLISH, "es": "Spanish",
@@ -35,7 +34,7 @@ _NAMES = {
     "grt": "Garo", "hne": "Chhattisgarhi", "kfy": "Kumaoni", "lus": "Mizo", "mag": "Magahi",
     "mwr": "Marwari", "nag": "Nagamese", "raj": "Rajasthani", "tcy": "Tulu", "trp": "Kokborok",
 }  # fmt: skip
-_CODES_BY_NAME = {name.lower(): code for code, name in reversed(_NAMES.items())} | {
+_CODES_BY_NAME = {name.lower(): code for code, name in reversed(NAMES.items())} | {
     "norwegian": "no", "bokmål": "nb", "norwegian bokmål": "nb", "nynorsk": "nn",
     "norwegian nynorsk": "nn",
     "bangla": "bn", "castilian": "es", "farsi": "fa", "filipino": "tl", "flemish": "nl",
@@ -61,12 +60,58 @@ _SHORT_CODES = {
     "snd": "sd", "sin": "si", "slk": "sk", "slo": "sk", "slv": "sl", "som": "so", "sqi": "sq",
     "alb": "sq", "srp": "sr", "swe": "sv", "swa": "sw", "tam": "ta", "tel": "te", "tha": "th",
     "tgl": "tl", "tur": "tr", "ukr": "uk", "urd": "ur", "uzb": "uz", "vie": "vi", "yor": "yo",
-    "zho": "zh", "chi": "zh", "cmn": "zh", "zul": "zu",
+    "zho": "zh", "chi": "zh", "cmn": "zh", "zul": "zu", "arb": "ar", "azj": "az", "khk": "mn",
+    "lvs": "lv", "npi": "ne", "als": "sq", "swh": "sw", "uzn": "uz", "zsm": "ms",
 }  # fmt: skip
 """Codes of two letters by those of three (ISO 639-2 and 639-3), and by two withdrawn ones."""
 
 _TAG = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{1,8})*")
 """A language tag: the language, then script, region and variants."""
+_SCRIPT, _REGION = re.compile("[a-z]{4}"), re.compile("[a-z]{2}|[0-9]{3}")
+_SUBTAG = re.compile("[A-Za-z]{4}|[A-Z]{2}|[0-9]{3}")
+_SCRIPT_ALIASES = {"hang": "kore"}
+"""Codes of lists of languages that name a part of a script."""
+_ONLY_SCRIPT = {
+    script: frozenset(codes.split())
+    for script, codes in {
+        "latn": "af bs ca ceb cs cy da de en eo es et eu fi fil fo fr fy ga gl hr ht hu id is it la"
+        " lb ln lt lv mg ms mt nb nl nn no nso om pl pt rm rn ro rw sk sl sm so sq ss st sv sw tl"
+        " tn to tr ts ve vi xh zu",
+        "cyrl": "be bg kk mk ru uk",
+        "arab": "ar fa ps ur",
+        "deva": "bho hi mai mr ne",
+        "beng": "as bn",
+        "ethi": "am ti",
+        "hebr": "he yi",
+        "armn": "hy",
+        "geor": "ka",
+        "grek": "el",
+        "gujr": "gu",
+        "guru": "pa",
+        "jpan": "ja",
+        "khmr": "km",
+        "knda": "kn",
+        "kore": "ko",
+        "laoo": "lo",
+        "mlym": "ml",
+        "mymr": "my",
+        "orya": "or",
+        "sinh": "si",
+        "taml": "ta",
+        "telu": "te",
+        "thai": "th",
+    }.items()
+}
+"""Languages by the script that a tag leaves out (``Suppress-Script`` of IANA's registry)."""
+_VARIETIES = {
+    "simplified": "Hans", "traditional": "Hant", "latin": "Latn", "cyrillic": "Cyrl",
+    "brazil": "BR", "brazilian": "BR", "portugal": "PT", "european portuguese": "PT", "us": "US",
+    "uk": "GB", "american": "US", "british": "GB", "united states": "US", "united kingdom": "GB",
+    "canada": "CA", "mexico": "MX", "spain": "ES", "latin america": "419", "austria": "AT",
+    "switzerland": "CH", "germany": "DE", "france": "FR", "taiwan": "TW", "hong kong": "HK",
+    "china": "CN",
+}  # fmt: skip
+"""Script or region by the variety that follows a name in brackets."""
 _IN_BRACKETS = re.compile(r"\s*\([^()]*\)\Z")
 _WITHOUT_BLANKS = frozenset({"Burmese", "Chinese", "Japanese", "Khmer", "Lao", "Thai"})
 
@@ -98,8 +143,8 @@ _ENOUGH_FOR_SIGNS = 5
 _SIGNS_PER_ENGLISH = 4
 _KNOWN_SHARE = 0.4
 _ENOUGH_WORDS = 8
-_LETTER = re.compile(r"[^\W\d_]")
-_LATIN = re.compile(
+LETTER = re.compile(r"[^\W\d_]")
+LATIN = re.compile(
     r"[A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff\uff21-\uff3a\uff41-\uff5a]"
 )
 _KEPT_LENGTH = 20_000
@@ -118,20 +163,55 @@ def language_code(written: str) -> str | None:
         return _CODES_BY_NAME[name]
     tag = _TAG.fullmatch(name)
     code = _SHORT_CODES.get(tag[1], tag[1]) if tag else ""
-    return code if code in _NAMES else None
+    return code if code in NAMES else None
 
 
 @lru_cache(maxsize=1024)
 def canonical_language(written: str) -> str:
-    """Return how a language is stored: by its code, or as it is written if it is not known.
+    """Return how a language is stored: as a tag of BCP 47, or as it is written if it has none.
 
-    Of an unknown language tag the language alone is stored, so that regions are one language.
-    Empty for the code ``und``, which means that the language is not determined.
+    Script and region stay, so that ``zh-Hans`` and ``zh-Hant`` are two languages; a script that the
+    language is always written in is left out (``hin_Deva`` is ``hi``). Empty for the code ``und``,
+    which means that the language is not determined.
     """
     name = written.strip()
     tag = _TAG.fullmatch(name.lower())
-    code = language_code(name) or (tag[1] if tag else name)
-    return "" if code == "und" else code
+    if tag is not None and name.lower() not in _CODES_BY_NAME:
+        primary, *subtags = re.split("[-_]", tag[0])
+        code = _SHORT_CODES.get(primary, primary)
+        if subtags and _SHORT_CODES.get(subtags[0]) == code:  # "zh-cmn" repeats the language
+            subtags.pop(0)
+        if code == "und":
+            return ""
+        return "-".join([code, *_canonical_subtags(code, subtags)])
+    code = language_code(name) or ""
+    variety = _IN_BRACKETS.search(name)
+    if variety is None or not code:
+        return code or name
+    subtag = _VARIETIES.get(variety[0].strip(" ()").casefold(), variety[0].strip(" ()"))
+    if not _SUBTAG.fullmatch(subtag):
+        return name  # a variety without a tag is a language of its own
+    return "-".join([code, *_canonical_subtags(code, [subtag.lower()])])
+
+
+def _canonical_subtags(code: str, subtags: Sequence[str]) -> Iterator[str]:
+    """Script, region and variants as BCP 47 writes them."""
+    is_extension = False
+    for subtag in subtags:
+        is_extension |= len(subtag) == 1
+        if is_extension:
+            yield subtag
+        elif _SCRIPT.fullmatch(subtag):
+            script = _SCRIPT_ALIASES.get(subtag, subtag)
+            if code not in _ONLY_SCRIPT.get(script, ()):
+                yield script.title()
+        else:
+            yield subtag.upper() if _REGION.fullmatch(subtag) else subtag
+
+
+def base_language(written: str) -> str:
+    """Return the code of a language without script and region; of an unknown one its first part."""
+    return language_code(written) or re.split("[-_]", written.strip().lower())[0]
 
 
 def language_named(written: str) -> str | None:
@@ -140,7 +220,7 @@ def language_named(written: str) -> str | None:
     None for any other word, so that no word of the data passes as the name of a language.
     """
     code = language_code(written)
-    return None if code is None else _NAMES[code]
+    return None if code is None else NAMES[code]
 
 
 def has_blanks(language: str) -> bool:
@@ -161,7 +241,7 @@ def not_english(text: str) -> str | None:
 
 def _looked_at(text: str) -> str | None:
     if not text.isascii():
-        n_letters, n_latin = len(_LETTER.findall(text)), len(_LATIN.findall(text))
+        n_letters, n_latin = len(LETTER.findall(text)), len(LATIN.findall(text))
         if 2 * n_latin < n_letters:
             return f"{n_letters - n_latin} of its {n_letters} letters are not Latin"
     found = folded_words(text)
@@ -186,57 +266,3 @@ def _other_language(found: Sequence[str]) -> str | None:
     if len(set(most)) == 1 or len(most) < least:
         return None
     return f"it looks {likeliest} ({', '.join(map(repr, dict.fromkeys(most[:3])))})"
-
-
-_AKIN = {
-    "en": ("pcm",), "de": ("lb",), "no": ("nb", "nn", "da"), "da": ("nb", "no", "nn"),
-    "sr": ("hr", "bs"), "hr": ("sr", "bs"), "id": ("ms",), "ms": ("id",), "nl": ("af",),
-}  # fmt: skip
-"""Languages that a short text cannot be distinguished from, by code."""
-_NOT_LATIN = re.compile(
-    r"am|ar|as|be|bg|bho|bn|el|fa|gu|he|hi|hy|ja|ka|km|kn|ko|lo|mai|ml|mr|my|ne|or|pa|ru|sa|sd|si"
-    r"|ta|te|th|uk|ur|zh"
-)
-"""Languages that are never written in Latin letters, by code."""
-_BOTH = ("az", "ha", "kk", "mn", "ms", "sq", "sr", "so", "tr", "uz")
-"""Languages that are or were written in Latin and in other letters, by code."""
-_FITS, _LEAST = 0.03, 0.3
-"""Most of the language expected, and least of the likeliest one, in a text of another."""
-_FITS_FEW, _LEAST_FEW, _FEW = 0.01, 0.5, 5
-"""The same in a text of fewer than five words."""
-
-
-@cache
-def _identifier() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # takes a second to load
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-
-
-def other_language(text: str, expected: str) -> str | None:
-    """Why a text is in another language than expected; None if it fits or is undecided.
-
-    Scripts decide, then py3langid, a classifier of byte sequences of 139 languages. Of a language
-    that it does not know, only English is another one.
-
-    Args:
-        text: Any text.
-        expected: A language, named as ``language_named`` does.
-    """
-    if not _LETTER.search(text):
-        return None
-    chances = {code: round(chance, 3) for code, chance in _identifier().rank(text)}
-    likeliest = next(iter(chances))
-    own = next(code for code, name in _NAMES.items() if name == expected)
-    if _NOT_LATIN.fullmatch(own) and all(map(_LATIN.match, _LETTER.findall(text))):
-        return "all its letters are Latin"
-    if not (_NOT_LATIN.fullmatch(own) or own in _BOTH or _LATIN.search(text)):
-        return "none of its letters is Latin"
-    if own not in chances and likeliest != "en":
-        return None
-    fits = sum(chances.get(code, 0.0) for code in (own, *_AKIN.get(own, ())))
-    few = len(folded_words(text)) < _FEW
-    most, least = (_FITS_FEW, _LEAST_FEW) if few else (_FITS, _LEAST)
-    if fits > most or chances[likeliest] < least:
-        return None
-    return f"it looks {_NAMES.get(likeliest, likeliest)}"

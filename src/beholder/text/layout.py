@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from html import unescape
 
 from beholder.text.rules import BEFORE_NUMBER, MAY_BE_FINAL, NEVER_FINAL
 
@@ -28,8 +29,7 @@ _TAG = re.compile(
     rf"(?P<block>{'|'.join(_BLOCK_TAGS.split())}))(?:\s[^<>]*)?/?>",
     re.IGNORECASE | re.DOTALL,
 )
-_ENTITY = re.compile(r"&(nbsp|amp|lt|gt|quot|apos|#39|#34|#160);")
-_CHARACTERS = {"amp": "&", "quot": '"', "#34": '"', "apos": "'", "#39": "'"}
+_ENTITY = re.compile(r"&(?:[a-z]{2,8}\d{0,2}|#\d{1,7}|#x[0-9a-f]{1,6});", re.IGNORECASE)
 _BBCODE = re.compile(r"\[/?(?:b|i|u|s|list|quote|code|img|url)\]", re.IGNORECASE)
 _ESCAPED_BREAK = re.compile(r"\\[nrt](?![a-z])")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]*$", re.MULTILINE)
@@ -51,19 +51,42 @@ _EMOJI = re.compile(
     r"|(?<![\w:]):[a-z][a-z0-9_+-]*[a-z0-9]:(?![\w:])"  # :beach_umbrella:
     r"|(?<=\s)[:;=]['-]?[()DP](?=\s|$)"
 )
+_DASH_AFTER_STOP = re.compile(r"(?<=[.!?…])[–—•·]+(?=\s)")
 _NOTE = re.compile(r"(?<=[\w.!?…])\[\d{1,3}\]|(?<=[.!?])[¹²³⁰⁴-⁹]+")
 
 # A piece without a letter: signs that are neither quotes, brackets nor parts of an amount.
 _SIGNS = r"(?:[^\w\s\"'“”‘’«»„‚(){}\[\]$€£¥%@&°#]|_)+|\#{1,6}|\[[ xX]?\]"
 _ROMAN = r"[ivx]{1,5}"
 _COUNT = rf"(?:\d{{1,2}}|[a-z]|{_ROMAN})"
-_MARK = rf"(?:{_SIGNS}|\(?{_COUNT}\)|\[\d{{1,2}}\]|(?:\d{{1,2}}\.)+|(?:[a-z]|{_ROMAN})\.|[①-⓿❶-➓])"
+# A word that only numbers an entry: "Step 2:". "No. 5" without a colon names something.
+_NUMBERED = r"(?:step|item|point|part|no\.|nr\.)[ \t]?\d{1,2}[ \t]?[:–—]"
+_MARK = (
+    rf"(?:{_SIGNS}|(?i:{_NUMBERED})|\(?{_COUNT}\)|\[\d{{1,2}}\]|(?:\d{{1,2}}\.)+"
+    rf"|(?:[a-z]|{_ROMAN})\.|[①-⓿❶-➓])"
+)
 _FIRST_OF_LINE = rf"{_MARK}|\#?\d{{1,2}}\s?[:–-]|\#\d{{1,2}}\.?|\([A-Z]\)|(?:[A-Z]|[IVX]{{1,5}})\)"
-_OF_LINE = re.compile(rf"^[ \t]*((?:(?:{_FIRST_OF_LINE})(?:[ \t]+|$))+)", re.MULTILINE)
+_BEFORE_LETTER = r"(?:[-–—•·▪◦‣]|\d{1,2}[.)])(?=[^\W\d_a-z])"  # "-A dog", "1.A dog"
+_OF_LINE = re.compile(
+    rf"^[ \t]*((?:(?:{_FIRST_OF_LINE})(?:[ \t]+|$))+|{_BEFORE_LETTER})", re.MULTILINE
+)
 _AFTER_STOP = re.compile(rf"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+\s++((?:{_MARK}(?:\s+|$))+)")
 _CAPITAL = re.compile(r"(?:^|[.!?]\s)[ \t]*((?:[A-Z]|[IVX]{2,5})\.)(?=[ \t]+\S)", re.MULTILINE)
+# "1.2" numbers an entry where several lines begin so; a single one may be an amount.
+_OUTLINE = re.compile(r"^[ \t]*(\d{1,2}(?:\.\d{1,2})+)(?=[ \t]+[^\W\d_a-z])", re.MULTILINE)
 _LAST_OF_LINE = re.compile(rf"[ \t]((?:(?!\.\.\.|…|[.!?,;:]){_SIGNS})\s*)$", re.MULTILINE)
 _HEADING = re.compile(r"^[ \t]*+#{1,6}[ \t]++[^\n]+$", re.MULTILINE)
+# A heading that says no more than that a description follows.
+_TITLE_WORD = (
+    r"(?:the|this|an?|of|for|image|picture|photo|photograph|video|visual|detailed|brief|short|full"
+    r"|final|descriptions?|captions?|summary|overview|alt|alternative|text)"
+)
+_TITLE_WORDS = rf"{_TITLE_WORD}(?:[ \t]+{_TITLE_WORD})*"
+_TITLE = re.compile(
+    rf"^[ \t]*(?:\#{{1,6}}[ \t]+|\*\*|__){_TITLE_WORDS}[:*_# \t]*$"
+    rf"|^[ \t]*{_TITLE_WORDS}[ \t]*:[ \t]*$|^[ \t]*{_TITLE_WORDS}\s*\n(?:=+|-{{3,}})[ \t]*$"
+    rf"|(?<=<h[1-6]>)\s*{_TITLE_WORDS}:?\s*(?=</h[1-6]>)",
+    re.MULTILINE | re.IGNORECASE,
+)
 _CELL = re.compile(r"(?<!\S)\|+(?!\S)|^[ \t]*\||\|[ \t]*$", re.MULTILINE)
 _BREAK = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
 
@@ -71,11 +94,19 @@ _AROUND = {
     '"': '"', "'": "'", "“": "”", "„": "“", "‘": "’", "«": "»", "»": "«", "`": "`",
     "(": ")", "[": "]", "{": "}", "「": "」", "『": "』",
 }  # fmt: skip
+_STOP = "[.!?…]"
+# Whole sentences in quotes; an apostrophe within a word is no quote.
+_QUOTED = re.compile(
+    rf"(?:^|(?<={_STOP}\s)|(?<={_STOP}[\"'”“’»]\s))[ \t]*([\"'“„‘«»])"
+    rf"(?:[^\"'“”„‘’«»]|(?<=\w)['’](?=\w))*{_STOP}([\"'”“’»«])(?=\s|$)",
+    re.MULTILINE,
+)
 # Full-width letters and digits, but not the marks, which end sentences without a space.
 _FULL_WIDTH = [chr(code) for code in range(0xFF10, 0xFF5B) if chr(code).isalnum()]
 _LIKE_ASCII = str.maketrans(
-    "’ʼ‘\u2010\u2011\u00a0\u202f\u2007" + "".join(_FULL_WIDTH),
-    "'''--   " + "".join(chr(ord(character) - 0xFEE0) for character in _FULL_WIDTH),
+    "’ʼ‘´\u2032‚‛“”„‟«»\u2033\u2010\u2011\u2212\u00a0\u202f\u2007" + "".join(_FULL_WIDTH),
+    "'''''''\"\"\"\"\"\"\"---   "
+    + "".join(chr(ord(character) - 0xFEE0) for character in _FULL_WIDTH),
 )
 
 
@@ -87,15 +118,18 @@ def without_layout(text: str) -> str:
     headings, emphasis and tags of Markdown and HTML, emoji, pieces without a letter, quotes or
     brackets around the whole text. Numbers that count or name something stay: "3 dogs", "1920",
     "No. 5". A break that the layout makes is ``PARAGRAPH``; a line that goes on in lower case is
-    joined. Typographic apostrophes, hyphens and spaces and full-width letters become plain ones.
+    joined. Typographic apostrophes, quotes, hyphens, spaces and full-width letters become plain.
     """
     page = _Page(text)
+    page.blank_titles()
     for tag in _TAG.finditer(text):
         page.blank(*tag.span(), ends=tag["block"] is not None)
     for entity in _ENTITY.finditer(text):
-        page.blank(*entity.span())
-        page.characters[entity.start()] = _CHARACTERS.get(entity[1], " ")
-    for pattern in (_BBCODE, _FENCE, _NOTE, _EMOJI):
+        character = unescape(entity[0])
+        if len(character) == 1:  # a longer one is the text itself: no entity has this name
+            page.blank(*entity.span())
+            page.characters[entity.start()] = " " if character in "<>\n" else character
+    for pattern in (_BBCODE, _FENCE, _NOTE, _EMOJI, _DASH_AFTER_STOP):
         page.blank_all(pattern)
     page.blank_all(_ESCAPED_BREAK, ends=True)
     page.blank_groups(_LINK)
@@ -105,6 +139,7 @@ def without_layout(text: str) -> str:
     page.blank_marks()  # such as stand behind emphasis: **1.** A dog
     page.blank_all(_CELL, ends=True)
     page.blank_around()
+    page.blank_quotes()
     page.join_lines()
     return page.text.translate(_LIKE_ASCII)
 
@@ -138,6 +173,13 @@ class _Page:
             for group in range(1, len(match.groups()) + 1):
                 self.blank(*match.span(group))
 
+    def blank_titles(self) -> None:
+        """Blank headings such as "Image description", unless nothing would be left."""
+        text = self.text
+        if _HAS_WORD.search(_TITLE.sub("", text)):
+            for title in _TITLE.finditer(text):
+                self.blank(*title.span())
+
     def end_headings(self) -> None:
         """End a paragraph behind each heading, and blank the marks that close it."""
         for heading in _HEADING.finditer(self.text):
@@ -161,6 +203,10 @@ class _Page:
             if not is_counted:
                 self.blank(*piece.span(1))
         self.blank_groups(_LAST_OF_LINE)
+        outline = list(_OUTLINE.finditer(text))
+        if len(outline) > 1:
+            for number in outline:
+                self.blank(*number.span(1))
         # One capital with a stop is an initial ("A. Lincoln"); a list has several, from the first.
         capitals = list(_CAPITAL.finditer(text))
         if len(capitals) > 1 and capitals[0][1] in ("A.", "I."):
@@ -182,6 +228,13 @@ class _Page:
         elif text.count('"') == 1 and '"' in (opening, closing):
             self.blank(text.index('"'), text.index('"') + 1)
 
+    def blank_quotes(self) -> None:
+        """Blank the quotes around whole sentences; those around words are of the sentence."""
+        for quoted in _QUOTED.finditer(self.text):
+            if _AROUND[quoted[1]] == quoted[2]:
+                self.blank(*quoted.span(1))
+                self.blank(*quoted.span(2))
+
     def join_lines(self) -> None:
         """Make a blank of each line break within a sentence, as wrapped lines have them."""
         text = self.text
@@ -194,5 +247,6 @@ class _Page:
                     self.characters[place] = " "
 
 
+_HAS_WORD = re.compile(r"[^\W_]")
 _LONGEST_WORD = 12
 _BEFORE_NUMBERS = BEFORE_NUMBER | NEVER_FINAL | MAY_BE_FINAL

@@ -7,7 +7,9 @@ leave them are looked at: a caption may quote JSON or tell of a sign that says "
 
 from __future__ import annotations
 
+import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
@@ -67,12 +69,21 @@ def without_residue(text: str) -> str:
         return text
     pieces, last = [], 0
     for residue in found:
-        is_escape = text[residue.start : residue.end] == "\\"
-        pieces += [text[last : residue.start], "" if is_escape else " "]
+        pieces += [text[last : residue.start], _replacement(text[residue.start : residue.end])]
         last = residue.end
     rest = "".join([*pieces, text[last:]])
-    lines = (" ".join(line.split()) for line in rest.splitlines())
+    lines = (" ".join(line.split()) for line in rest.split("\n"))
     return "\n".join(line for line in lines if line)
+
+
+def _replacement(piece: str) -> str:
+    """The text in place of a piece of residue: a blank, or the character that JSON escaped."""
+    if piece == "\\":  # the character that it escapes follows
+        return ""
+    if _UNICODE_ESCAPE.fullmatch(piece):
+        character: str = json.loads(f'"{piece}"')
+        return " " if unicodedata.category(character) in ("Cc", "Zs") else character
+    return " "
 
 
 def _blanked(text: str, found: Iterable[Residue]) -> str:
@@ -86,17 +97,21 @@ def _blanked(text: str, found: Iterable[Residue]) -> str:
 
 # A quick look: the signs that residue of a form has, or a sentence that begins as one of the lists.
 _OPENING_WORDS = (
-    r"sure|certainly|of course|absolutely|okay|ok|great question|here|below|the following|as an"
+    r"sure|certainly|of course|absolutely|okay|ok|great question|here|below|the following|as an?"
     r"|i|sorry|unfortunately|my apologies|apologies|caption|description|image|video|detailed|alt"
     r"|alternative|final|hier|natürlich|gerne|es tut|entschuldigung|leider|voici|bien sûr|je"
+    r"|based on|let|alright|assistant|thought|output|answer|response|it looks|it seems|it appears"
+    r"|no|there is no|there was no|the (?:image|picture|photo|video) (?:shows|depicts)"
     r"|désolée?|aquí|claro|por supuesto|lo siento|ecco|certo|certamente|mi dispiace|aqui|desculpe"
     r"|sinto|natuurlijk|het spijt|helaas"
 )
 _MAY_HAVE = re.compile(
     r"[<>{}◁▷Ġ▁|`\[]|^[ \t]*(?:#|[-*•–+]\s|\d)|\d:\d\d|\ds?\s?[:–-]|\*\*"
-    r"|\b(?:USER|ASSISTANT|SYSTEM)\s*:|N['’]hésitez|Lassen Sie|Avísame|Fammi sapere|Laat het"
+    r"|\b(?:USER|ASSISTANT|SYSTEM|HUMAN)\s*:|N['’]hésitez|Lassen Sie|Avísame|Fammi sapere|Laat het"
     rf"|\A\W*(?:(?:{_OPENING_WORDS})\b|[抱当當对對以很申も죄])"
-    r"|let me know|feel free|I hope th|would you like|do you want|is there any|if you['’ ]",
+    r"|let me know|feel free|I hope th|would you like|do you want|is there any|if you['’ ]"
+    r"|\bnote(?: that|:) th|\bplease (?:upload|share|attach)"
+    r"|(?:could|can) you (?:please|upload|sh|pro)",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -107,17 +122,20 @@ _REASONING = re.compile(
     rf"|\[(?P<bracket>THINK|REASONING)\].*?(?:\[/(?P=bracket)\]|\Z)"
     r"|◁think▷.*?(?:◁/think▷|\Z)"
     r"|<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)"
+    r"|\A\s*Thought:.*?\bFinal Answer:"
     r"|<\|begin_of_thought\|>.*?(?:<\|end_of_thought\|>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 _TOKEN = re.compile(
     r"<[|｜][^<>|｜\n]{1,40}[|｜]>(?:(?:assistant|user|system|final|analysis)\b)?"
     r"|\A\s*<s>|</s>\s*\Z|</s>(?=\s*(?:<|\[))"
-    r"|<<?/?SYS>>?|\[/?INST\]|\[(?:CLS|SEP|PAD|MASK|UNK|BOS|EOS|EOT|IMG|/IMG)\]"
+    r"|<start_of_turn>(?:model|user)\b"
+    r"|<<?/?SYS>>?|\[INST\].*?\[/INST\]|\[/?INST\]|\[(?:CLS|SEP|PAD|MASK|UNK|BOS|EOS|EOT|IMG|/IMG)\]"
     r"|</?(?:pad|eos|bos|sos|unk|mask|cls|sep|end|start|eot|eom|endoftext|image|video"
     r"|(?:start|begin|end)_of_\w+|extra_id_\d+|unused\d+|0x[0-9A-F]{2})>"
     r"|[Ġ▁](?=\w)"
-    r"|^[ \t]*(?:###[ \t]*)?(?:ASSISTANT|USER|SYSTEM)\s*:"
+    r"|^[ \t]*(?:###[ \t]*)?(?:ASSISTANT|USER|SYSTEM|HUMAN)\s*:"
+    r"|(?:\A|(?<=\n))[ \t]*(?:Assistant|Human)\s*:|(?<=\n)[ \t]*User\s*:"
     r"|^[ \t]*###[ \t]*(?:Response|Assistant|Answer)\s*:"
     r"|(?:(?<=\s)##(?=[a-z]+\b))",
     re.MULTILINE,
@@ -133,7 +151,11 @@ _JSON = re.compile(
 _STRING = re.compile(
     r"\"(?:[^\"\\]|\\.)*(?:\"|\Z)|'(?:[^'\\]|\\.|(?<=\w)'(?=\w))*(?:'|\Z)", re.DOTALL
 )
-_ESCAPE = re.compile(r"\\(?:[nrt]|(?=[\"'\\/]))")
+_UNICODE_ESCAPE = re.compile(
+    r"\\u(?i:(?!d[89a-f])[0-9a-f]{4}|d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2})"
+)
+"""A character by its number; those beyond 16 bits are written as a pair of surrogates."""
+_ESCAPE = re.compile(rf"{_UNICODE_ESCAPE.pattern}|\\[bfnrt]|(?P<backslash>\\)[\"'\\/]")
 
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
 _FIRST_HOUR = r"0?0:\d{2}(?::\d{2})?"
@@ -152,7 +174,7 @@ _TIMES = re.compile(
     rf"|{_AT_START}<{_SECONDS}>(?:[ \t]*<{_SECONDS}>)?",
     re.MULTILINE,
 )
-_HEADING = re.compile(r"^[ \t]*(#{1,6})[ \t]+(?=\S)", re.MULTILINE)
+_HEADING = re.compile(r"^[ \t]*(#(?=[ \t]+[^\d\s])|#{2,6})[ \t]+(?=\S)", re.MULTILINE)  # "# 7"
 _BULLET = re.compile(r"^[ \t]*((?:[-*•–+]|\d{1,2}[.)])[ \t]+)(?=\S)", re.MULTILINE)
 
 _NOUN = (
@@ -169,11 +191,17 @@ _HERE = (
     r"|Aquí tienes|Aquí está|Ecco|Aqui está|Hier is)"
 )
 _OPENINGS = re.compile(
-    rf"\A\W*(?:{_YES}\s*[!,.]\s*)?(?:(?:I['’]d|I would) be happy to[^.!\n]*[.!]\s*)?"
+    rf"\A\W*(?:{_YES}\s*[!,.]\s*)?(?:Based on (?:the|this|your)\b[^.:!?\n]{{0,60}},\s*)?"
+    rf"(?:(?:I['’]d|I would) be happy to[^.!\n]*[.!]\s*)?"
     rf"{_HERE}\b[^.:!?\n]{{0,120}}\b{_NOUN}\b[^.:!?\n]{{0,100}}:[\s*]*"
     rf"|\A\W*{_YES}!\s+(?=\W*[^\W\d_])"
     r"|\A\W*(?:(?:Image |Video |Detailed |Final )?(?:Caption|Description)|Alt(?:ernative)?[ -]text"
-    r"|Final answer)(?:\*\*)?\s*:[\s*]*"
+    r"|(?:Caption|Description) (?:of|for) (?:the|this) (?:image|picture|photo|video)"
+    r"|The (?:image|picture|photo|video) (?:shows|depicts) the following"
+    r"|(?:Final )?answer|output|response)(?:\*\*)?\s*:[\s*]*"
+    rf"|\A\W*(?:(?:{_YES}|Alright)[,.!]\s+)?(?:let['’]s|let me|I['’]ll|I will)\s+"
+    r"(?:describe|analy[sz]e|look at|take a look|break (?:this|it) down|caption)\b"
+    r"\s+(?:this|it|what|the (?:image|picture|photo|video|scene))\b[^.:!?\n]{0,40}[.:!]"
     r"|\A[当對对]然?[，,!！可以]*[^。\n]{0,40}[：:]|\A以下是[^。\n]{0,40}[：:]"
     r"|\Aもちろん[^。\n]{0,10}[。！!]",
     re.IGNORECASE,
@@ -182,21 +210,36 @@ _CLOSINGS = re.compile(
     r"(?:(?<=[.!?]\s)|(?<=\n))\W{0,3}(?:(?:Please )?let me know (?:if|how|whether|what)"
     r"|(?:Please )?feel free to (?:ask|let|reach|contact|share|provide)|I hope (?:this|that) helps"
     r"|If you (?:need|have|would like|['’]d like|want) (?:any|me|more|further|to know)"
+    r"|(?:Please )?Note(?: that|:) (?:this|the) (?:image|video)? ?(?:description|caption|summary)\b"
     r"|Would you like me to|Is there anything else|Do you want me to"
+    r"|(?:Could|Can) you (?:please )?(?:upload|share|provide|attach)|Please (?:upload|share|attach)"
     r"|Lassen Sie mich wissen|N['’]hésitez pas|Avísame si|Fammi sapere|Laat het me weten)"
     r"[^\n]*\s*\Z",
     re.IGNORECASE,
 )
 _CANNOT = (
     r"(?:can(?:no|['’])?t|can not|cannot|am (?:not able|unable)|['’]m (?:not able|unable)|won['’]t"
-    r"|do(?:n['’]t| not) (?:have|see)|must decline)"
+    r"|do(?:n['’]t| not) have the (?:ability|capability|capacity)|must decline)"
+)
+# What models say they cannot do; people who write "Sorry, I can't dance" name other things.
+_PICTURE = r"(?:images?|pictures?|photos?|photographs?|videos?|frames?|files?|attachments?)"
+_TASK = (
+    r"(?:to |actually |directly |currently )*(?:assist|help (?:you|with)|comply|do (?:that|this)"
+    r"|fulfil+|with|(?:identify|provide|view|see|describe|process|access|recogni[sz]e|generate"
+    r"|analy[sz]e|determine|create|answer|interpret|continue|discuss|caption|engage|open|look at)"
+    rf"\b[^.!?\n]*\b(?:{_PICTURE}|people|persons?|individuals?|anyone|content|requests?|questions?"
+    r"|descriptions?|captions?|details|this|that))\b"
 )
 _REFUSALS = re.compile(
     rf"\A\W*(?:I(?:['’]m| am)(?: \w+)? (?:sorry|afraid)|Sorry|Unfortunately|(?:My )?apologies"
-    rf"|I apologi[sz]e)\b[^.!?\n]{{0,60}}\bI\s?{_CANNOT}\b[^.!?\n]*[.!?]?"
+    rf"|I apologi[sz]e)\b[^.!?\n]{{0,60}}\bI\s?{_CANNOT}\s+{_TASK}[^.!?\n]*[.!?]?"
     r"|\A\W*I(?:['’]m| am) sorry[,.!]?\s*\Z"
-    rf"|\A\W*(?:I\s?{_CANNOT}) (?:to )?(?:assist|help (?:with|you)|identify|provide|view|see"
-    r"|describe|process|access|fulfil+|comply|recogni[sz]e|generate|analy[sz]e|determine|create|with)[^.!?\n]*[.!?]?"
+    rf"|\A\W*I\s?{_CANNOT}\s+{_TASK}[^.!?\n]*[.!?]?"
+    rf"|\A\W*(?:(?:I(?:['’]m| am) )?(?:sorry|afraid)[,.]? ?(?:but )?|Unfortunately,? )?"
+    r"I (?:do not|don['’]t|can['’]?t) (?:see|have) (?:any|an|the|access to (?:the|an|any)) "
+    rf"(?:\w+ )?{_PICTURE}\b[^.!?\n]*[.!?]?"
+    rf"|\A\W*(?:It (?:looks|seems|appears)(?: like| that)? )?(?:there (?:is|was) )?no {_PICTURE}"
+    r"(?: \w+){0,3} (?:provided|attached|uploaded)\b[^.!?\n]*[.!?]?"
     r"|\A\W*As an? (?:AI|artificial intelligence|(?:large )?language model)\b[^.!?\n]*[.!?]?"
     r"|\A\W*(?:Es tut mir leid|Entschuldigung|Leider)\b[^.!?\n]*\bkann[^.!?\n]*[.!?]?"
     r"|\A\W*(?:Je suis )?désolée?\b[^.!?\n]*\bje ne (?:peux|suis)[^.!?\n]*[.!?]?"
@@ -240,7 +283,7 @@ def _find_json(text: str) -> Iterator[tuple[int, int]]:
         start, end = string.start() + 1, string.end() - is_closed
         yield last, start
         for escape in _ESCAPE.finditer(text, start, end):
-            yield escape.span()
+            yield escape.span("backslash" if escape["backslash"] else 0)
         last = end
     if last < len(text.rstrip()):
         yield last, len(text.rstrip())

@@ -30,9 +30,11 @@ def _words() -> re.Pattern[str]:
         if unicodedata.category(chr(code)) in ("Mn", "Mc", "Me")
     )
     letter = rf"(?:(?![_{_HAN}{_HIRAGANA}{_KATAKANA}])\w|[{marks}])"
+    # Apostrophes, hyphens, and what is not seen: the soft hyphen and two joiners.
+    inner = r"['’ʼ´\u2032\-\u2010\u2011\u2212\u00ad\u2060\ufeff]"
     return re.compile(
         rf"\d+(?:[.,:/]\d+)+(?![^\W\d_])"  # 1,000.5 and 10:30 and 3/4
-        rf"|{letter}+(?:['’ʼ\-\u2010\u2011\u00ad]{letter}+)*"  # don't, well-known, 3-legged
+        rf"|{letter}+(?:{inner}{letter}+)*"  # don't, well-known, 3-legged
         rf"|[{_HIRAGANA}{marks}]+"
         rf"|[{_KATAKANA}{marks}]+"
         rf"|[{_HAN}]"
@@ -80,7 +82,8 @@ def lower_words(text: str) -> list[str]:
 
 
 # Apostrophes and hyphens of typesetters, and full-width forms, look like the ones of keyboards.
-_PLAIN = {ord(character): "'" for character in "’‘ʼ"} | {0x2010: "-", 0x2011: "-", 0xAD: None}
+_PLAIN: dict[int, str | None] = {ord(character): "'" for character in "’‘ʼ´\u2032"}
+_PLAIN |= {0x2010: "-", 0x2011: "-", 0x2212: "-", 0xAD: None, 0x2060: None, 0xFEFF: None}
 _PLAIN |= {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
 
 

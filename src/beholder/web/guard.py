@@ -28,7 +28,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from beholder.errors import ConfigError
 from beholder.visible import visible
-from beholder.web.settings import OWNER, Settings
+from beholder.web.settings import JOIN, OWNER, Settings
 
 SESSION = "beholder_session"
 FIELD = "csrf"
@@ -37,6 +37,9 @@ HEADER = "x-csrf-token"
 
 SIGN_IN = "/sign-in"
 """Where the page posts to that asks whether to continue as someone else."""
+
+_OPENED = "opened"
+"""Parameter that our own page adds to a link that everybody may open."""
 
 _SAFE = frozenset({"GET", "HEAD"})
 _ALLOWED = _SAFE | {"POST"}
@@ -69,10 +72,6 @@ class Buckets:
     def __init__(self, rate: float, burst: int, clock: Callable[[], float]) -> None:
         self._rate, self._burst, self._clock = rate, burst, clock
         self._left: LRUCache[str, tuple[float, float]] = LRUCache(_KEPT_BUCKETS)
-
-    def may(self, name: str) -> bool:
-        """Whether one more is allowed."""
-        return self._now(name)[0] >= 1
 
     def take(self, name: str) -> bool:
         """Whether one more is allowed; if so it is taken."""
@@ -155,14 +154,12 @@ class Guard:
             return _text(429, "too many requests at once; wait a moment", {"retry-after": "1"})
         if scope["method"] not in _ALLOWED:
             return _text(405, f"expected GET or POST, got {scope['method']}")
-        if offered is None and scope["method"] in _SAFE:
-            try:
-                offered = self._settings.invited(query, address)
-            except ConfigError as error:
-                return _text(403, str(error))
-            if offered is not None:
-                named = self._settings.who(offered)
-                scope["query_string"] = urlencode({"token": offered}).encode()
+        if offered is None and scope["method"] in _SAFE and JOIN in query:
+            invited = self._invited(scope, query, address, token)
+            if isinstance(invited, Response):
+                return invited
+            if invited is not None:
+                offered, named = invited, self._settings.who(invited)
         if offered is not None and scope["method"] in _SAFE:
             if named is None:
                 return self._unknown(address)
@@ -175,6 +172,23 @@ class Guard:
             )
         scope.setdefault("state", {})["who"] = who
         return None
+
+    def _invited(
+        self, scope: Scope, query: Mapping[str, str], address: str, token: str
+    ) -> Response | str | None:
+        """The personal token for a link that everybody may open, or what is answered instead."""
+        if _OPENED not in query:
+            # Asked again by a page of ours, the browser brings the cookie of its place also after
+            # a link on another site; and a preview of the link takes no place.
+            first = scope["query_string"].decode("latin-1")
+            return _go_on(_target(scope["path"], f"{first}&{_OPENED}=1"))
+        try:
+            offered = self._settings.invited(query, address, token)
+        except ConfigError as error:
+            return _text(403, str(error))
+        if offered is not None:
+            scope["query_string"] = urlencode({"token": offered}).encode()
+        return offered
 
     def _unknown(self, address: str) -> Response:
         """What a wrong token gets. A right one is never slowed down by wrong ones."""

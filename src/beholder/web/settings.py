@@ -17,6 +17,9 @@ OWNER = "owner"
 ACCESS = "beholder_access"
 """What the name of the cookie begins with that holds a token."""
 
+JOIN = "join"
+"""Parameter of a link that everybody may open."""
+
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches an address."""
@@ -39,8 +42,8 @@ class Settings:
             elsewhere one is made if none is given.
         names: Names besides addresses by which browsers may call the server from other machines.
         people: Gives the name of whoever holds a personal token, or None: annotators' links.
-        invited: Gives a personal token for the parameters of a link that everybody may open, and
-            the address that opens it; None for other links.
+        invited: Gives a personal token for the parameters of a link that everybody may open, the
+            address that opens it and the token that its browser has; None for other links.
         pictures_from: Address below which pages may also load pictures; empty for none.
         secret: Key of the marks against forged posts. One that is kept lets a page that was open
             before a restart continue.
@@ -57,7 +60,9 @@ class Settings:
     token: str | None = None
     names: tuple[str, ...] = ()
     people: Callable[[str], str | None] = lambda _: None
-    invited: Callable[[Mapping[str, str], str], str | None] = lambda query, address: None
+    invited: Callable[[Mapping[str, str], str, str], str | None] = lambda query, address, token: (
+        None
+    )
     pictures_from: str = ""
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     max_body: int = 5_000_000

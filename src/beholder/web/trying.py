@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from beholder.errors import BeholderError, ConfigError
+from beholder.errors import BeholderError, ConfigError, ItemError
 from beholder.metrics import METRICS, Metric, Tools, metric
 from beholder.metrics.base import Bounds
 from beholder.optional import missing
@@ -25,12 +26,20 @@ from beholder.run import manifest
 from beholder.run.answers import spent
 from beholder.run.scores import ScoreConfig, run_scores
 from beholder.run.session import Quiet
+from beholder.text import RuleSplitter
 from beholder.web.items import RunView
 from beholder.web.pages import page
 from beholder.web.subject_pages import Drawn, SeenSubject, subject_page
 
 MAX_TEXT = 20_000
 """Characters of all pasted texts; each sign outside a word counts as several (``Bounds``)."""
+
+MOST_COST = 250_000
+"""Sum over the sentences of a post of their words and signs, squared.
+
+Parsing takes time by the square of a sentence: commas alone can make one of 20,000 characters.
+This many are one sentence of 500 words and signs, or 400 sentences of 25.
+"""
 
 MOST_WAITING = 8
 """Posts that wait for their turn; further ones are refused at once."""
@@ -103,6 +112,7 @@ class TryPage:
         others = [one.strip() for one in re.split(r"\n\s*\n", references.replace("\r", ""))]
         item = Item("pasted", text, tuple(filter(None, others)))
         Bounds(MAX_TEXT).check(item, "this page")
+        _check_cost(item)
         built, problems = _built(chosen, {"judge": judge} if judge else {})
         if not built:
             return "try.html.j2", {"problems": problems}
@@ -136,6 +146,25 @@ class TryPage:
         if limit is None:
             return self._work
         return replace(self._work, max_cost=max(0.0, limit - self._spent))
+
+
+def _check_cost(item: Item) -> None:
+    """Refuse texts that would hold the turn of others for long.
+
+    Raises:
+        ItemError: The sentences are too long.
+    """
+    lengths = [
+        len(re.findall(r"\w+|[^\w\s]", sentence.of(text)))
+        for text in (item.candidate, *item.references)
+        for sentence in RuleSplitter().split(text)
+    ]
+    if sum(length * length for length in lengths) > MOST_COST:
+        raise ItemError(
+            f"the longest sentence has {max(lengths):,} words and signs, too many to be scored at"
+            f" once on this page: it takes one sentence of {math.isqrt(MOST_COST)} or several"
+            " shorter ones; beholder score takes longer ones"
+        )
 
 
 def _unusable(tools: Mapping[str, object]) -> dict[str, str]:

@@ -409,3 +409,20 @@ def test_the_page_shows_every_task_and_command() -> None:
     assert {task for task in own if f"annotate-{task}.png" in DOCS.read_text()} == own
     shown = {line.split()[2] for line in COMMANDS}
     assert {"serve", "agreement", "export", "import", "tasks"} <= shown
+
+
+@pytest.mark.parametrize("field", ["candidate", "images"])
+def test_proposals_of_another_text_or_picture_are_refused(
+    cli: Cli, flagger: None, tmp_path: Path, field: str
+) -> None:
+    path = DATA_OF["marks"](tmp_path)
+    assert cli("score", "items.jsonl", "-m", "flagger", "-o", "run").code == 0
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for row, other in zip(rows, [value[field] for value in rows[::-1]], strict=True):
+        row[field] = other  # as the same ids in a file in another order
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    made = cli("annotate", "marks", "items.jsonl", "-o", "study", "--prefill", "run", "--prepare")
+    assert made.code == 2
+    assert "--prefill run: " in made.err
+    assert "score items.jsonl itself" in made.err
+    assert not Path("study").exists()

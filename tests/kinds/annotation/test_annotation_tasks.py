@@ -261,6 +261,7 @@ def test_agreement_on_rankings(tmp_path: Path) -> None:
     study.close()
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_intervals_of_rankings_resample_pictures() -> None:
     same, turned = [[1.0, 2.0], [1.0, 2.0]], [[1.0, 2.0], [2.0, 1.0]]  # W 1 and 0; rho 1 and -1
     alike = [

@@ -130,7 +130,10 @@ def test_participants_take_places_and_keep_them(made: Callable[..., AnnotationSt
     tokens = study.annotators()
     assert study.claim("p1") == tokens["anna"]
     assert study.claim("p2") == tokens["ben"]
-    assert study.claim("p1") == tokens["anna"]
+    assert study.claim("p1", tokens["anna"]) == tokens["anna"]
+    for token in ("", tokens["ben"], "x" * 32, "é"):  # the id alone, and tokens of other places
+        with pytest.raises(ConfigError, match="taken in another browser"):
+            study.claim("p1", token)
     with pytest.raises(ConfigError, match="all places"):
         study.claim("p3")
     with pytest.raises(ConfigError, match="1 to 64 letters"):
@@ -195,15 +198,18 @@ def test_a_new_place_may_be_refused_and_a_place_that_is_taken_is_not(
     settings = study_settings(study, "127.0.0.1", 8000)
     assert study.join is not None
 
-    def open_link(participant: str, address: str) -> str | None:
-        return settings.invited({"join": study.join, "participant": participant}, address)  # type: ignore[dict-item]
+    def open_link(participant: str, address: str, token: str = "") -> str | None:
+        assert study.join is not None
+        query = {"join": study.join, "participant": participant}
+        return settings.invited(query, address, token)
 
     ids = [f"p{number}" for number in range(PLACES_AT_ONCE)]
     tokens = [open_link(participant, "192.0.2.1") for participant in ids]
     assert len(set(tokens)) == PLACES_AT_ONCE
     with pytest.raises(ConfigError, match="came from your network address just now"):
         open_link("more", "192.0.2.1")
-    assert [open_link(participant, "192.0.2.1") for participant in ids] == tokens
+    own = zip(ids, tokens, strict=True)
+    assert [open_link(who, "192.0.2.1", token or "") for who, token in own] == tokens
     assert open_link("more", "192.0.2.2") not in tokens
     study.close()
 

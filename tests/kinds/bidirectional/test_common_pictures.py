@@ -61,9 +61,44 @@ def test_systems_without_a_common_picture_have_no_best_and_no_test() -> None:
     assert found.table("tests") is None
 
 
-def test_a_failed_text_is_counted_and_drops_no_picture() -> None:
+def test_a_system_without_any_score_sets_nothing_aside() -> None:
     pairs = [pair("1", "a", None), pair("1", "b", 0.4)]
     assert restrict_to_common(pairs) == (pairs, ())
+
+
+def test_a_picture_whose_text_failed_for_one_system_is_compared_for_none() -> None:
+    # a failed on the hard picture 3. Over its own pictures a is better (.5 against (.4 + .6 + .1)
+    # / 3 = .3667), over the two that both have scores of b is not worse: .5 and .5.
+    pairs = [pair("1", "a", 0.5), pair("2", "a", 0.5), pair("3", "a", None)]
+    pairs += [pair("1", "b", 0.4), pair("2", "b", 0.6), pair("3", "b", 0.1)]
+    found = study(pairs)
+    scores = found.table("scores")
+    assert scores is not None
+    rows = [row for row in scores.rows if row["value"] == "f1" and row["direction"] == "har"]
+    assert [(row["system"], row["n"], row["n_failed"], row["best"]) for row in rows] == [
+        ("a", 2, 1, True),
+        ("b", 2, 0, True),
+    ]
+    assert [row["mean"] for row in rows] == pytest.approx([0.5, 0.5])
+    # Failed as 0 over all three pictures: (.5 + .5 + 0) / 3 and (.4 + .6 + .1) / 3.
+    assert [row["mean_failed_0"] for row in rows] == pytest.approx([1 / 3, 1.1 / 3])
+    assert (
+        "only the 2 of 3 pictures that have scores of all systems; texts that failed: a 1; scores"
+        " set aside because another system's text failed: b 1."
+    ) in scores.notes
+    tests = found.table("tests")
+    assert tests is not None
+    assert {(row["n_a"], row["n_b"], row["n_pairs"]) for row in tests.rows} == {(2, 2, 2)}
+
+
+def test_systems_whose_scores_share_no_picture_have_no_best_and_no_test() -> None:
+    pairs = [pair("1", "a", 0.2), pair("2", "a", None), pair("1", "b", None), pair("2", "b", 0.4)]
+    found = study(pairs)
+    scores = found.table("scores")
+    assert scores is not None
+    assert {row["best"] for row in scores.rows} == {False}
+    assert any("no picture has scores of all systems" in note for note in scores.notes)
+    assert found.table("tests") is None
 
 
 def test_each_data_set_is_restricted_apart() -> None:

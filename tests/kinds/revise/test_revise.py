@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import beholder
 from beholder.backends import Scripted
 from beholder.errors import ConfigError, DataError
 from beholder.judges import LLMJudge
@@ -340,6 +341,41 @@ def test_from_a_run_to_a_new_table(
     assert Path("new.csv").read_text() == table.replace("blue", "red")
     bare = cli("revise", "run")
     assert (bare.code, "-o proposals.jsonl" in bare.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "chosen", "proposal", "marks"),
+    [
+        # chair marks the missing dog, posh the dog and the colour; the dog counts once.
+        (("chair", "posh"), None, "A woman by a blue door", ["dog", "red"]),
+        (("posh", "chair"), None, "A woman by a blue door", ["dog", "red"]),
+        (("chair", "posh"), "chair", "A woman by a red door", ["dog"]),
+        (("chair", "posh"), "posh", "A woman by a blue door", ["dog", "red"]),
+    ],
+)
+def test_marks_of_all_metrics_are_used_once(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    metrics: tuple[str, ...],
+    chosen: str | None,
+    proposal: str,
+    marks: list[str],
+) -> None:
+    monkeypatch.setenv("BEHOLDER_CACHE", "off")
+    item = Item("a", "A woman by a red door", ("A woman and a dog by a blue door",))
+    run = beholder.score([item], list(metrics), out=tmp_path / "run")
+    out = tmp_path / "p.jsonl"
+    revise(run.path, out, metric=chosen, score=False)
+    (row,) = map(json.loads, out.read_text().splitlines())
+    assert row["candidate"] == proposal
+    assert sorted(mark["text"] for mark in row["meta"]["marks"]) == marks
+
+
+def test_a_metric_that_the_run_lacks_is_refused(tmp_path: Path) -> None:
+    item = Item("a", "A woman by a red door", ("A woman by a blue door",))
+    run = beholder.score([item], ["posh"], out=tmp_path / "run")
+    with pytest.raises(ConfigError, match="no metric 'chair'; expected one of posh"):
+        revise(run.path, tmp_path / "p.jsonl", metric="chair")
 
 
 PEOPLE = {

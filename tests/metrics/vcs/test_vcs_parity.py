@@ -36,13 +36,9 @@ HEAD_NAMES = {"regularizer": "Length-Regularizer", "nas": "NAS", "vcs": "VCS"}
 TOLERANCE = {"float64": 1e-9, "float32": 2e-5}
 
 
-def load_cases() -> list[Any]:
-    return [pytest.param(case, id=case["id"]) for case in load_vectors("vcs")["cases"]]
-
-
-def load_scored_cases() -> list[Any]:
-    """Those for which the package gives values; for the others it raises."""
-    return [case for case in load_cases() if "raises" not in case.values[0]["expected"]]
+CASES = load_vectors("vcs")["cases"]
+SCORED = [case for case in CASES if "raises" not in case["expected"]]
+"""Cases for which the package gives values; for the others it raises."""
 
 
 def vectors(case: dict[str, Any], key: str) -> np.ndarray:
@@ -70,74 +66,112 @@ def score(case: dict[str, Any], rules: str, **options: Any) -> ItemScore:
     )
 
 
-def assert_values(
-    found: ItemScore, expected: dict[str, float | None], names: dict[str, str], dtype: str
+def differing_values(
+    case: dict[str, Any],
+    found: ItemScore,
+    expected: dict[str, float | None],
+    names: dict[str, str],
+) -> list[str]:
+    """Values that are further from the expected ones than the tolerance of the case's vectors."""
+    pairs = [
+        (ours, found.values[ours], expected[theirs])
+        for ours, theirs in names.items()
+        if expected.get(theirs) is not None
+    ]
+    ours = np.array([value for _, value, _ in pairs], dtype=float)
+    theirs = np.array([value for _, _, value in pairs], dtype=float)
+    differs = ~(np.abs(ours - theirs) <= TOLERANCE[case["dtype"]])  # also of NaN
+    return [f"{case['id']}: {pairs[at]}" for at in np.flatnonzero(differs)]
+
+
+@pytest.fixture(scope="module")
+def package_scores() -> dict[str, ItemScore]:
+    """Scores by the package's rules, by id of the case."""
+    return {case["id"]: score(case, "package") for case in SCORED}
+
+
+def test_cases_without_chunks_fail() -> None:
+    refused = [case for case in CASES if "raises" in case["expected"]]
+    assert refused
+    for case in refused:
+        for rules in ("package", "head", "paper"):
+            with pytest.raises(ItemError, match="has no chunk"):
+                score(case, rules)
+
+
+def test_package_values_are_those_of_the_package(package_scores: dict[str, ItemScore]) -> None:
+    differing = [
+        difference
+        for case in SCORED
+        for difference in differing_values(
+            case, package_scores[case["id"]], case["expected"]["metrics"], PACKAGE_NAMES
+        )
+    ]
+    assert differing == []
+
+
+def test_package_windows_and_matches_are_those_of_the_package(
+    package_scores: dict[str, ItemScore],
 ) -> None:
-    for ours, theirs in names.items():
-        value = expected.get(theirs)
-        if value is not None:
-            assert found.values[ours] == pytest.approx(value, rel=0, abs=TOLERANCE[dtype]), ours
+    for case in SCORED:
+        detail, expected = package_scores[case["id"]].detail, case["expected"]
+        for side in ("precision", "recall"):
+            windows = detail["windows"][side].tolist()
+            assert windows == expected["windows"][side], (case["id"], side)
+        by_candidate = [[j, int(i)] for j, i in enumerate(detail["matches"]["precision"])]
+        by_reference = [[int(j), i] for i, j in enumerate(detail["matches"]["recall"])]
+        assert by_candidate == expected["matches"]["precision"], case["id"]
+        assert by_reference == expected["matches"]["recall"], case["id"]
 
 
-@pytest.mark.parametrize("case", load_cases())
-def test_package_values_windows_and_matches_are_those_of_the_package(case: dict[str, Any]) -> None:
-    if "raises" in case["expected"]:
-        with pytest.raises(ItemError, match="has no chunk"):
-            score(case, "package")
-        return
-    found, expected = score(case, "package"), case["expected"]
-    assert_values(found, expected["metrics"], PACKAGE_NAMES, case["dtype"])
-    detail = found.detail
-    for side in ("precision", "recall"):
-        assert detail["windows"][side].tolist() == expected["windows"][side]
-    by_candidate = [[j, int(i)] for j, i in enumerate(detail["matches"]["precision"])]
-    by_reference = [[int(j), i] for i, j in enumerate(detail["matches"]["recall"])]
-    assert by_candidate == expected["matches"]["precision"]
-    assert by_reference == expected["matches"]["recall"]
+def test_candidate_matches_and_ideal_paths_are_those_of_the_package(
+    package_scores: dict[str, ItemScore],
+) -> None:
+    for case in SCORED:
+        expected, named = case["expected"], case["id"]
+        similarity = package_scores[named].detail["similarity"]
+        bands = ideal_bands(*similarity.shape)
+        for side, oriented, band in zip(
+            ("precision", "recall"), (similarity.T, similarity), bands, strict=True
+        ):
+            least = similarity_band(oriented.max(axis=1), case["cutoff"], case["window_ctrl"])
+            candidates = [
+                np.flatnonzero(row >= low).tolist()
+                for row, low in zip(oriented, least, strict=True)
+            ]
+            assert candidates == expected["candidates"][side], (named, side)
+            line = expected["nas_l"][side]
+            assert band.floor_path.tolist() == [y for _, y in line["floor_path"]], (named, side)
+            assert band.ceil_path.tolist() == [y for _, y in line["ceil_path"]], (named, side)
+            assert band.floor == pytest.approx(line["floor"], abs=1e-9), (named, side)
+            assert band.ceil == pytest.approx(line["ceil"], abs=1e-9), (named, side)
 
 
-@pytest.mark.parametrize("case", load_scored_cases())
-def test_candidate_matches_and_ideal_paths_are_those_of_the_package(case: dict[str, Any]) -> None:
-    expected = case["expected"]
-    similarity = score(case, "package").detail["similarity"]
-    bands = ideal_bands(*similarity.shape)
-    for side, oriented, band in zip(
-        ("precision", "recall"), (similarity.T, similarity), bands, strict=True
-    ):
-        least = similarity_band(oriented.max(axis=1), case["cutoff"], case["window_ctrl"])
-        found = [
-            np.flatnonzero(row >= low).tolist() for row, low in zip(oriented, least, strict=True)
-        ]
-        assert found == expected["candidates"][side]
-        line = expected["nas_l"][side]
-        assert band.floor_path.tolist() == [y for _, y in line["floor_path"]]
-        assert band.ceil_path.tolist() == [y for _, y in line["ceil_path"]]
-        assert band.floor == pytest.approx(line["floor"], abs=1e-9)
-        assert band.ceil == pytest.approx(line["ceil"], abs=1e-9)
+def test_head_values_are_those_of_the_repository_head() -> None:
+    differing = []
+    for case in SCORED:
+        differing += differing_values(
+            case, score(case, "head"), case["head"]["metrics"], HEAD_NAMES
+        )
+        for variant in case["head"]["variants"]:
+            names = ("nas_blend_factor", "nas_coverage_cutoff")
+            variant_score = score(case, "head", **{name: variant[name] for name in names})
+            differing += differing_values(case, variant_score, variant, HEAD_NAMES)
+    assert differing == []
 
 
-@pytest.mark.parametrize("case", load_cases())
-def test_head_values_are_those_of_the_repository_head(case: dict[str, Any]) -> None:
-    if "raises" in case["expected"]:
-        with pytest.raises(ItemError, match="has no chunk"):
-            score(case, "head")
-        return
-    assert_values(score(case, "head"), case["head"]["metrics"], HEAD_NAMES, case["dtype"])
-    for variant in case["head"]["variants"]:
-        names = ("nas_blend_factor", "nas_coverage_cutoff")
-        found = score(case, "head", **{name: variant[name] for name in names})
-        assert_values(found, variant, HEAD_NAMES, case["dtype"])
+def test_paper_values_follow_the_papers_formulas() -> None:
+    differing = [
+        difference
+        for case in SCORED
+        for difference in differing_values(case, score(case, "paper"), case["paper"], PAPER_NAMES)
+    ]
+    assert differing == []
 
 
-@pytest.mark.parametrize("case", load_cases())
-def test_paper_values_follow_the_papers_formulas(case: dict[str, Any]) -> None:
-    if "raises" in case["expected"]:
-        with pytest.raises(ItemError, match="has no chunk"):
-            score(case, "paper")
-        return
-    assert_values(score(case, "paper"), case["paper"], PAPER_NAMES, case["dtype"])
-
-
-@pytest.mark.parametrize("case", load_scored_cases())
-def test_float32_vectors_are_compared_in_float32(case: dict[str, Any]) -> None:
-    assert score(case, "package").detail["similarity"].dtype == case["dtype"]
+def test_float32_vectors_are_compared_in_float32(package_scores: dict[str, ItemScore]) -> None:
+    types = {case["id"]: case["dtype"] for case in SCORED}
+    assert {
+        name: str(found.detail["similarity"].dtype) for name, found in package_scores.items()
+    } == types
+    assert set(types.values()) == {"float64", "float32"}

@@ -227,7 +227,8 @@ def scoring(config: ScoreConfig, metrics: Sequence[MetricValue]) -> ScoreConfig:
 
 def planned(run: ScoreConfig, judged: JudgedSet, measures: Sequence[Measure]) -> RunPlan:
     """What a run would score and ask; nothing is written."""
-    return kind.plan(SCORES, run, given=scored_items(judged.items, measures))
+    items = scored_items(judged.items, measures)
+    return kind.plan(SCORES, run, given=items, notes=judged.row_notes)
 
 
 def agree(
@@ -262,7 +263,8 @@ def agree(
         collect(measure, judged.items, control_length=control_length) for measure in measures
     ]
     run = scoring(config, everyone)
-    kind.run(SCORES, run, progress, given=scored_items(judged.items, measures))
+    items = scored_items(judged.items, measures)
+    kind.run(SCORES, run, progress, given=items, notes=judged.row_notes)
     names = [one.name for one in run.metrics]
     with Store.read(run.out) as store:
         columns = {name: _columns(store, name) for name in names}
@@ -287,7 +289,10 @@ def _numbers(values: Floats) -> tuple[float | None, ...]:
 
 
 def _columns(store: Store, name: str) -> dict[str, dict[str, float]]:
-    """Scores per value and text."""
+    """Scores per value and text.
+
+    By id: the run is that of the judged data itself, whose ids are unique.
+    """
     found: dict[str, dict[str, float]] = {}
     for text, values in store.values_by_id(name).items():
         for value, score in values.items():

@@ -244,7 +244,7 @@ def _agree_on_labels(
             clusters = [source for source, _ in compared]
             correlation = correlate(first, second, "pearson", clusters=clusters)
             cells |= {"pearson": correlation.value, "p": correlation.p_value}
-            cells |= interval_cells("pearson", correlation.interval)
+            cells |= interval_cells("pearson", correlation.interval, correlation.reason)
             cells["same"] = float((first == second).mean())
         yield cells
 
@@ -258,7 +258,7 @@ def _alpha(rows: Sequence[Row]) -> Cells:
     for line, (_, values) in zip(table, rows, strict=True):
         line[: len(values)] = values
     alpha = krippendorff_alpha(table, "ordinal", clusters=[source for source, _ in rows])
-    return {"alpha": alpha.value, **interval_cells("alpha", alpha.interval)}
+    return {"alpha": alpha.value, **interval_cells("alpha", alpha.interval, alpha.reason)}
 
 
 def _systems(item: Item) -> tuple[str, str]:
@@ -327,7 +327,7 @@ def _agree_on_marks(items: Sequence[Item], protocol: MarkProtocol, expert: str |
                     clusters=[source for source, _ in compared],
                 )
                 cells |= {f"f1_{key}": agreement.f1, f"recall_{key}": agreement.recall}
-                cells |= interval_cells(f"f1_{key}", agreement.interval)
+                cells |= interval_cells(f"f1_{key}", agreement.interval, agreement.reason)
             rows.append(cells)
     return MARKS.with_rows(rows)
 

@@ -204,7 +204,7 @@ def agree(
     _tell(f"Agreement: {judged.name}", plain, found, drawing, tell)
     for problem in [*problems, *reasons]:
         say(problem)
-    _say_failures(config.out)
+    _say_run(config.out)
     drawing.write(found)
     if not drawing.no_figures and (lacking := no_figures()):
         say(f"left out: {lacking}")
@@ -226,10 +226,13 @@ def _tell(
     tell_summary(plain, tables, tell.as_json, drawing.markdown, lambda: summed_up(title, tables))
 
 
-def _say_failures(out: Path) -> None:
+def _say_run(out: Path) -> None:
+    """Report what a reader must know about the rows of a run, and which failed."""
     from beholder.api import Run
 
-    say_failures(Run(out).summary)
+    run = Run(out)
+    say_each(run.notes)
+    say_failures(run.summary)
 
 
 def _say_taken(judged: JudgedSet) -> None:
@@ -278,7 +281,7 @@ def _agree_on_spans(
     plain = asdict(report) | {table.name: table.rows for table in contents}
     _tell(f"Agreement: {judged.name}", plain, found, drawing, tell)
     drawing.write(found)
-    _say_failures(config.out)
+    _say_run(config.out)
     return close(config.out, progress)
 
 
@@ -294,6 +297,7 @@ def _tell_reliability(
     from beholder.data.marks import MARKED
     from beholder.kinds.agreement.annotators import annotator_tables
     from beholder.kinds.agreement.load import load
+    from beholder.kinds.agreement.measure import scored_items
     from beholder.report.tables import reliability_table
     from beholder.run.reading import describe_incomplete
     from beholder.run.reliability import of_panels, of_ratings, reliability
@@ -310,6 +314,9 @@ def _tell_reliability(
         judged = load(source, judgments.data, rows, judgments.labels, judgments.subset, labels)
         _say_taken(judged)
         say_each(judged.notes)
+        for item in scored_items(judged.items, ()):
+            judged.row_notes.add(item)
+        say_each(judged.row_notes.sentences())
         paired = any(item.meta.get("candidate_b") for item in judged.items)
         if paired or judged.name in MARKED or len(judgments.label) != 1:
             tables = annotator_tables(judged, judgments.label, judgments.expert)
@@ -368,7 +375,7 @@ def _compare_suite(
         with TerminalProgress() as progress:
             found.append(suite.held_against(judged, config, progress))
         run = config.run_of(judged).out
-        _say_failures(run)
+        _say_run(run)
         close(run, progress)
     report = suite.together(config, found)
     tables = suite_tables(report)

@@ -1,4 +1,8 @@
-"""The coarse protocol of DOCENT: pairwise judgments of mistakes, omissions and overall quality."""
+"""The coarse protocol of DOCENT: pairwise judgments of mistakes, omissions and overall quality.
+
+Differences of scores are compared exactly, as the public code does, so that published figures are
+reproduced. Everywhere else numbers that differ by rounding alone are ties (``stats.ranks``).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,6 @@ from beholder.data.marks import SCORE_OF
 from beholder.errors import ConfigError
 from beholder.stats.checks import Floats, Ints
 from beholder.stats.correlation import CorrelationKind, correlate
-from beholder.stats.ties import decide, tie_threshold
 
 COEFFICIENTS: Mapping[str, CorrelationKind] = {"spearman": "spearman", "kendall": "tau-b"}
 """Names in the results, and what they mean."""
@@ -52,8 +55,10 @@ def agreement(
         gold = 2.0 - labels
         predicted = outcomes(difference, gold)
         result[f"{question}_accuracy"] = float((predicted == np.sign(gold)).mean())
+        # Ranks of the exact differences: `correlate` would tie those that differ by rounding alone.
+        ranks = np.unique(difference, return_inverse=True)[1]
         for name, kind in COEFFICIENTS.items():
-            found = correlate(gold, difference, kind, n_resamples=0)
+            found = correlate(gold, ranks, kind, n_resamples=0)
             result[f"{question}_{name}"] = found.value
             result[f"{question}_{name}_pvalue"] = found.p_value
     return result
@@ -88,8 +93,17 @@ def differences(
 
 
 def outcomes(difference: Floats, gold: Floats | Ints) -> Ints:
-    """Predicted winners, (n,): 1, 0, -1, with as many ties as the gold outcomes have."""
-    return decide(difference, tie_threshold(difference, int((gold == 0).sum())))
+    """Predicted winners, (n,): 1, 0, -1, with as many ties as the gold outcomes have.
+
+    As ``stats.three_way_accuracy``, but differences are compared to the last bit.
+    """
+    n_ties = int((gold == 0).sum())
+    sizes = np.sort(np.abs(difference))
+    if n_ties == len(sizes):
+        return np.zeros(len(sizes), dtype=np.int64)
+    threshold = sizes[n_ties]
+    is_second = -difference >= threshold
+    return np.where(difference >= threshold, 1, np.where(is_second, -1, 0))
 
 
 def _score_of(scores: Mapping[str, Any], generation: str, name: str) -> float:

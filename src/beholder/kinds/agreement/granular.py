@@ -176,7 +176,8 @@ def marked_sides(
     if not any(label in item.judgments for item in judged.items for label, _ in SIDES):
         raise ConfigError("no item has marked spans (judgments mistakes, omissions)")
     how = MARKED[judged.name]
-    kind.run(SCORES, config, progress, given=scored_items(judged.items, ()))
+    items = scored_items(judged.items, ())
+    kind.run(SCORES, config, progress, given=items, notes=judged.row_notes)
     names = [metric.name for metric in config.metrics]
     with Store.read(config.out) as store:
         outcomes = {
@@ -313,7 +314,7 @@ def _figures(
     gold = [text.gold for text in texts]
     return replace(
         plain,
-        reason=alerts.reason if alerts.f1 is None else None,
+        reason=alerts.reason,
         auc=Share(auc.auc, auc.interval),
         alerts=alerts,
         held_out=held_out,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from beholder.data import read_items
 from beholder.data.columns import as_number
 from beholder.data.labels import has_decimal_commas, read_labels, wrong_answers
+from beholder.data.notes import RowNotes
 from beholder.data.read import good_rows
 from beholder.data.row import RowError, shorten
 from beholder.errors import ConfigError, DataError, ItemError
@@ -83,6 +84,7 @@ class JudgedSet:
         bad_rows: Rows and answers of a data file that were left out.
         subset: Sentence that counts the items of a subset; empty for the whole set.
         notes: Range and counts of each label, and what else a reader of figures must know.
+        row_notes: What the reader of the rows noted; a run adds what it notes of texts.
     """
 
     name: str
@@ -91,6 +93,7 @@ class JudgedSet:
     bad_rows: tuple[DataError, ...] = ()
     subset: str = ""
     notes: tuple[str, ...] = ()
+    row_notes: RowNotes = field(default_factory=lambda: RowNotes("none"))
 
     def measures(self, labels: Sequence[str], kind: str) -> tuple[Measure, ...]:
         """Those of its own protocol, or of labels: the named ones, else all that fit the kind."""
@@ -235,7 +238,8 @@ def _from_file(
 ) -> JudgedSet:
     bad: list[DataError] = []
     line_numbers: dict[str, int] = {}
-    read = read_items(path, taken, line_numbers=line_numbers)
+    row_notes = RowNotes("none")
+    read = read_items(path, taken, line_numbers=line_numbers, notes=row_notes)
     items = with_labels(list(good_rows(read, taken, bad, name=str(path))), labels, chosen)
     items, columns = read_labels(
         items, str(path), line_numbers=line_numbers, decimal_commas=has_decimal_commas(path)
@@ -268,7 +272,7 @@ def _from_file(
         alone = f"; {len(items) - n_pairs:,} rows without one are left out"
         more = alone if n_pairs < len(items) else ""
         notes += (f"pairs: {n_pairs:,} rows have a second text, candidate_b{more}",)
-    return JudgedSet(name, known, tuple(items), tuple(bad), notes=notes)
+    return JudgedSet(name, known, tuple(items), tuple(bad), notes=notes, row_notes=row_notes)
 
 
 def _from_hub(known: HumanSet, columns: Mapping[str, str]) -> Iterator[Item]:

@@ -18,7 +18,12 @@ from beholder.kinds.agreement.results import MetricDifference
 from beholder.records import ROW_FIELDS, Interval, Item, ends_of
 from beholder.stats.alerts import area_of_levels, best_threshold
 from beholder.stats.annotators import alternative_annotator
-from beholder.stats.bootstrap import cluster_replicates, percentile_interval, replicate_interval
+from beholder.stats.bootstrap import (
+    cluster_replicates,
+    describe_few_sources,
+    percentile_interval,
+    replicate_interval,
+)
 from beholder.stats.checks import Floats, Ints, cluster_codes, n_clusters
 from beholder.stats.correlation import coefficient, on_resamples, partial_coefficient
 from beholder.stats.kappa import kappa_of
@@ -240,7 +245,10 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int = 12345
     if n_resamples and not rare:
         replicates = cluster_replicates(statistic, codes, n_resamples=n_resamples, seed=seed)
     interval = replicate_interval(replicates, LEVEL)
-    reason = None if interval or not n_resamples else "too few sources for an interval"
+    reason: str | None = None
+    if n_resamples and not interval:
+        few_sources = describe_few_sources(n_sources)
+        reason = few_sources or "too few resamples have a value, so there is no interval"
     if rare:
         reason = f"only {n_of_rarer} labels of one verdict; an interval needs {FEWEST_OF_A_VERDICT}"
     return found(value, interval, replicates=tuple(replicates), reason=reason)
@@ -395,7 +403,7 @@ def _difference(
     pairs = zip(a.replicates, b.replicates, strict=True)
     drawn = np.array([x - y for x, y in pairs if x is not None and y is not None])
     interval, p = None, None
-    if len(drawn) >= 0.9 * n_resamples and a.n_sources > 1:
+    if len(drawn) >= 0.9 * n_resamples:
         interval = percentile_interval(drawn, 0.95)
         tail = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
         p = min(1.0, 2 * (tail + 1) / (len(drawn) + 1))

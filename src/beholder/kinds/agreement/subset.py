@@ -17,7 +17,7 @@ def read_names(path: Path) -> list[str]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        names = json.loads(text) if text.lstrip().startswith("[") else text.splitlines()
+        names = json.loads(text) if text.lstrip().startswith("[") else text.split("\n")
     except (OSError, ValueError) as error:
         raise DataError(
             str(path), f"expected a JSON list of names or a name a line: {error}"

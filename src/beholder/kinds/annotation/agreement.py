@@ -79,7 +79,7 @@ def mean_of(name: str, values: Sequence[tuple[float, Source]], reason: str) -> C
     if not values:
         return Coefficient(name, None, None, reason)
     mean = mean_interval([v for v, _ in values], clusters=[source for _, source in values])
-    return Coefficient(name, mean.mean, mean.interval)
+    return Coefficient.of_mean(name, mean)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,14 @@ from cyclopts import App, Group, Parameter
 from beholder.errors import ConfigError
 from beholder.kinds.annotation.tasks import TASKS, task_named
 from beholder.terminal.groups import AsJson, Data, ItemDataGroup, OutFile, ServerGroup
-from beholder.terminal.printing import say, say_left_out, tell, tell_result
+from beholder.terminal.printing import (
+    say,
+    say_each,
+    say_incomplete,
+    say_left_out,
+    tell,
+    tell_result,
+)
 
 if TYPE_CHECKING:
     from beholder.kinds.annotation.study import AnnotationStudy
@@ -102,6 +109,7 @@ def annotate(
         prepare: Create the study and print the links without serving it.
     """
     say(f"preparing the study {out}")
+    from beholder.data.notes import RowNotes
     from beholder.kinds.annotation.agreement import with_gold
     from beholder.kinds.annotation.assignment import AnnotationDesign
     from beholder.kinds.annotation.load import media_folder, units_of
@@ -109,8 +117,12 @@ def annotate(
     from beholder.kinds.annotation.study import AnnotationStudy
 
     asked = task_named(task)
-    units, bad = units_of(asked, data, rows, pictures=pictures, run=prefill)
+    if prefill is not None:
+        say_incomplete(prefill)
+    notes = RowNotes()
+    units, bad = units_of(asked, data, rows, pictures=pictures, run=prefill, notes=notes)
     say_left_out(bad)
+    say_each(notes.sentences())
     if people.gold is not None:
         units = with_gold(asked, units, people.gold)
     if hidden := not_shown(units, people.iiif):

@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from beholder.data.notes import RowNotes
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.kinds.annotation.records import AnnotationUnit
 from beholder.kinds.annotation.tasks import TASKS, Task
 from beholder.options import DataOptions
-from beholder.records import ItemScore
+from beholder.records import Item, ItemScore
 from beholder.run import manifest
+from beholder.run.pairs import pair_subjects
 from beholder.run.store import Store
+from beholder.run.subjects import ITEM
 
 
 def units_of(
@@ -22,6 +25,7 @@ def units_of(
     *,
     pictures: str | None = None,
     run: Path | None = None,
+    notes: RowNotes | None = None,
 ) -> tuple[list[AnnotationUnit], list[DataError]]:
     """The units of a data file, and the rows that were skipped.
 
@@ -31,6 +35,7 @@ def units_of(
         options: Which rows are taken.
         pictures: File or folder of the pictures that rows name by id.
         run: A run of scores whose findings are proposed to annotators.
+        notes: Counts what is odd about the rows.
 
     Raises:
         ConfigError: The rows do not have what is judged, the task takes no proposals, or the run
@@ -40,12 +45,44 @@ def units_of(
     """
     bad: list[DataError] = []
     rows: Sequence[object] = list(task.read(data, options, bad, pictures))
+    if notes is not None:
+        for row in rows:
+            notes.add(row)
     if run is None:
         return task.units(rows), bad
     if not task.proposals_from:
         able = [name for name in TASKS.names() if TASKS.get(name).proposals_from]
         raise ConfigError(f"{task.full_name} takes no --prefill; {' and '.join(able)} do")
+    _check_same_texts(run, rows, data)
     return _prefilled(task, task.units(task.completed(rows, run)), run), bad
+
+
+def _check_same_texts(run: Path, rows: Sequence[object], data: str) -> None:
+    """Refuse a run in which an id of the rows is of another text or picture.
+
+    Proposals are looked up by id, and the id of a row without one is its number.
+
+    Raises:
+        ConfigError: Names the first such id.
+        RunError: The folder is not a run of scores.
+    """
+    manifest.check_kind(run, manifest.SCORES)
+    with Store.read(run) as store:
+        scored = list(store.items())
+    texts = {item.id: item.candidate for _, item in scored}
+    items = [(n, row) for n, row in enumerate(rows) if isinstance(row, Item) and row.id in texts]
+    if not items:
+        return
+    pairing = pair_subjects(scored, items, ITEM, (run, data), allow_different=True)
+    if pairing.paired_by != "id" or "--allow-different" in pairing.note:
+        raise ConfigError(f"--prefill {run}: {pairing.note}; score {data} itself")
+    for _, item in items:
+        if texts[item.id] != item.candidate:
+            raise ConfigError(
+                f"--prefill {run}: id {item.id!r} has the text {texts[item.id][:60]!r} there and"
+                f" {item.candidate[:60]!r} in {data}, so its proposals are of another text; score"
+                f" {data} itself"
+            )
 
 
 def outcomes(run: Path) -> list[Mapping[str, ItemScore]]:

@@ -37,7 +37,7 @@ from beholder.text.tokenize import words
 from beholder.web.guard import Buckets
 from beholder.web.pages import TEMPLATE, page
 from beholder.web.pictures import SmallPictures
-from beholder.web.settings import OWNER, Settings
+from beholder.web.settings import JOIN, OWNER, Settings
 
 PAGE_KEY = "x-page-key"
 """Header in which an act names the page that sent it."""
@@ -60,12 +60,12 @@ def study_settings(
     known: dict[str, str] = {}
     new_places = Buckets(PLACES_PER_SECOND, PLACES_AT_ONCE, time.monotonic)
 
-    def invited(query: Mapping[str, str], address: str) -> str | None:
-        given = query.get("join", "").encode()
+    def invited(query: Mapping[str, str], address: str, token: str) -> str | None:
+        given = query.get(JOIN, "").encode()
         if study.join is None or not hmac.compare_digest(given, study.join.encode()):
             return None
         participant = next((query[name] for name in PARTICIPANT if name in query), "")
-        return study.claim(participant, lambda: new_places.take(address))
+        return study.claim(participant, token, lambda: new_places.take(address))
 
     def who(token: str) -> str | None:
         name = known.get(token) or study.annotator_of(token)
@@ -89,7 +89,7 @@ def join_link(study: AnnotationStudy, base: str) -> str | None:
     """The link for all participants, as Prolific takes it; None if they are invited by name."""
     names = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
     ids = "&".join(f"{name}={{{{%{name}%}}}}" for name in names)
-    return None if study.join is None else f"{base}?join={study.join}&{ids}"
+    return None if study.join is None else f"{base}?{JOIN}={study.join}&{ids}"
 
 
 def study_routes(study: AnnotationStudy) -> list[Route | Mount]:
@@ -159,9 +159,16 @@ class _Pages:
             "who": who,
             "third": third,
             "code": None if third or next_place else self.study.code(who),
+            "link": None if third else self._participant_link(request, who),
             "prolific": self.study.design.completion_code and self.study.join,
         }
         return self._page(request, "start", facts)
+
+    def _participant_link(self, request: Request, who: str) -> str | None:
+        """The personal link of a participant, who came by the link for all."""
+        if self.study.join is None:
+            return None
+        return f"{request.base_url}?token={self.study.annotators()[who]}"
 
     def unit(self, request: Request) -> Response:
         """A unit to judge."""

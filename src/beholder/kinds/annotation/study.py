@@ -326,15 +326,19 @@ class AnnotationStudy:
             if unit.gold is None
         ]
 
-    def claim(self, participant: str, may_take: Callable[[], bool] = lambda: True) -> str:
+    def claim(
+        self, participant: str, token: str = "", may_take: Callable[[], bool] = lambda: True
+    ) -> str:
         """The token of the place that a participant has or now takes.
 
         Args:
             participant: The id in the link, which nothing proves.
+            token: The token that the browser has; that of the place once it is taken.
             may_take: Called before a new place is taken; returns whether it may be.
 
         Raises:
-            ConfigError: The id has another form, all places are taken, or no new one may be.
+            ConfigError: The id has another form, its place was taken in another browser, all
+                places are taken, or no new one may be.
         """
         if not _PARTICIPANT.fullmatch(participant):
             raise ConfigError("a participant's id has 1 to 64 letters, digits, - and _")
@@ -345,6 +349,12 @@ class AnnotationStudy:
             own = next((name for name, who in known.items() if who == participant), None)
             tokens = self.annotators()
             if own is not None:
+                if not hmac.compare_digest(token.encode(), tokens[own].encode()):
+                    raise ConfigError(
+                        "the place of this participant was taken in another browser; continue"
+                        " there, or open the personal link that its first page shows; if you have"
+                        " neither, ask the owner of the study for that link"
+                    )
                 return tokens[own]
             third = self.design.adjudicator
             free = [name for name in tokens if name not in known and name != third]
@@ -362,6 +372,7 @@ class AnnotationStudy:
                     db.execute(table.insert(), row)
             except sql().exc.IntegrityError:  # another participant took the place
                 continue
+            return tokens[free[0]]
 
     def code(self, annotator: str) -> str | None:
         """What an annotator sees when everything is done; None if the study gives no codes."""

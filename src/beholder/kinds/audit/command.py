@@ -39,7 +39,14 @@ def audit(
     from beholder.run.scores import ScoreConfig
     from beholder.run.session import default_out
     from beholder.tables import plain as as_plain
-    from beholder.terminal.printing import close, say, tell_plan, tell_result, too_many
+    from beholder.terminal.printing import (
+        close,
+        say,
+        say_incomplete,
+        tell_plan,
+        tell_result,
+        too_many,
+    )
     from beholder.terminal.progress import TerminalProgress
 
     folder = out or default_out(data, "audit-")
@@ -58,6 +65,7 @@ def audit(
         [summary_table(log), *study],
         run.finish.as_json,
     )
+    say_incomplete(folder)
     say(f"{n} rows with doubtful facts; decide with beholder annotate facts {folder / DOUBTFUL}"
         f" --media-root {config.folder.absolute()}")  # fmt: skip
     failed = [why for one in manifest.results(log).values() for why in one.failures]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, TypeAlias, cast
 
 from beholder import stats
@@ -81,6 +81,8 @@ class TextPair:
         chosen: Per direction, the index of the reference that its values are about; without an
             entry they are about each reference.
         failure: Why there are no values.
+        set_aside: Scores that are not compared, since a text of another system about this picture
+            could not be scored.
     """
 
     id: str
@@ -101,6 +103,7 @@ class TextPair:
     others: Mapping[Direction, Mapping[str, float]] = field(default_factory=dict)
     chosen: Mapping[Direction, int] = field(default_factory=dict)
     failure: str | None = None
+    set_aside: Mapping[str, float] = field(default_factory=dict)
 
     def value(self, direction: Direction, name: str) -> float | None:
         """A score such as ``f1`` in one direction, or None."""
@@ -180,16 +183,25 @@ def common_images(pairs: Sequence[TextPair]) -> set[str]:
     return set.intersection(*images) if images else set()
 
 
+def scored_images(pairs: Sequence[TextPair]) -> set[str]:
+    """The pictures of which every system has scores; systems without any score do not count."""
+    images = [
+        {pair.image for pair in part.pairs if pair.values} for part in systems(PairGroup(pairs))
+    ]
+    return set.intersection(*filter(None, images)) if any(images) else set()
+
+
 def restrict_to_common(pairs: Sequence[TextPair]) -> tuple[list[TextPair], tuple[str, ...]]:
     """The pairs whose pictures all systems of their data set and language describe.
 
     Captions that failed, or that another step moved or dropped, would else leave systems to be
-    compared on different pictures. A set without a common picture stays as it is.
+    compared on different pictures; so would texts whose scoring failed, and the scores of other
+    systems for their pictures are set aside. A set without a common picture stays as it is.
 
     Returns:
         The pairs, in their order, and a note for each set that is restricted or not comparable.
     """
-    dropped: set[int] = set()
+    restricted: dict[int, TextPair | None] = {}
     notes = []
     for group in sets(PairGroup(pairs)):
         named = " ".join(filter(None, (str(group.place[key]) for key in ("dataset", "language"))))
@@ -202,15 +214,42 @@ def restrict_to_common(pairs: Sequence[TextPair]) -> tuple[list[TextPair], tuple
                 f"{name}no picture is described by all systems: their means are of different"
                 " pictures, none is marked as the best, and none is tested."
             )
-        elif others:
-            dropped |= {id(pair) for pair in others}
-            by_system = Counter(pair.system for pair in others)
-            counts = ", ".join(f"{system} {n:,}" for system, n in sorted(by_system.items()))
+            continue
+        if others:
+            restricted |= {id(pair): None for pair in others}
             notes.append(
                 f"{name}only the {len(common):,} of {n_images:,} pictures that all systems"
-                f" describe; texts left out: {counts}."
+                f" describe; texts left out: {_counts_by_system(others)}."
             )
-    return [pair for pair in pairs if id(pair) not in dropped], tuple(notes)
+        described = [pair for pair in group.pairs if pair.image in common]
+        scored = scored_images(described)
+        unequal = [pair for pair in described if pair.values and pair.image not in scored]
+        if unequal and not scored:
+            notes.append(
+                f"{name}no picture has scores of all systems: their means are of different"
+                " pictures, none is marked as the best, and none is tested."
+            )
+        elif unequal:
+            restricted |= {id(pair): _without_scores(pair) for pair in unequal}
+            failed = [pair for pair in described if pair.failure is not None]
+            notes.append(
+                f"{name}only the {len(scored):,} of {len(common):,} pictures that have scores of"
+                f" all systems; texts that failed: {_counts_by_system(failed)}; scores set aside"
+                f" because another system's text failed: {_counts_by_system(unequal)}."
+            )
+    compared = (restricted.get(id(pair), pair) for pair in pairs)
+    return [pair for pair in compared if pair is not None], tuple(notes)
+
+
+def _counts_by_system(pairs: Sequence[TextPair]) -> str:
+    counts = Counter(pair.system for pair in pairs)
+    return ", ".join(f"{system} {n:,}" for system, n in sorted(counts.items()))
+
+
+def _without_scores(pair: TextPair) -> TextPair:
+    return replace(
+        pair, values={}, model_facts=(), human_facts=(), chosen={}, set_aside=pair.values
+    )
 
 
 def each(key: str, names: Iterable[str]) -> Axis:

@@ -31,8 +31,8 @@ from beholder.kinds.bidirectional.pairs import (
 )
 from beholder.kinds.bidirectional.scores import VALUES
 from beholder.records import Estimate
-from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import cluster_codes
+from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
+from beholder.stats.checks import cluster_codes, n_clusters
 from beholder.stats.correlation import Correlation
 from beholder.tables import Column, Table, heading
 
@@ -123,7 +123,8 @@ def _median_gap(group: PairGroup) -> Iterator[GapRow]:
         values = np.array([gap for _, gap in gaps])
         codes = cluster_codes([image for image, _ in gaps], len(values))
         interval = cluster_bootstrap(lambda rows: float(np.median(values[rows])), codes)
-        median = Estimate(float(np.median(values)), interval, len(gaps))
+        few = describe_few_sources(n_clusters(codes))
+        median = Estimate(float(np.median(values)), interval, len(gaps), few)
         yield GapRow(n=len(gaps), n_images=count_pictures(gaps), median=median)
 
 

@@ -22,7 +22,6 @@ from beholder.kinds.bidirectional.pairs import (
     Scores,
     TextPair,
     Texts,
-    common_images,
     count_pictures,
     directions,
     each,
@@ -30,6 +29,7 @@ from beholder.kinds.bidirectional.pairs import (
     holm,
     mean_of,
     ordered,
+    scored_images,
     sets,
     systems,
 )
@@ -68,7 +68,10 @@ def score_table(pairs: Sequence[TextPair], note: str) -> Table:
     with_0 = any(row["mean_failed_0"] is not None for row in rows)
     resampled = "Intervals resample pictures."
     if with_0:
-        resampled += " Failed texts are left out of the mean; the last column counts them as 0."
+        resampled += (
+            " Failed texts are left out of the mean; the last column, over all pictures, counts"
+            " them as 0."
+        )
     return Table.from_records(
         "scores",
         "Scores by system and direction",
@@ -91,7 +94,7 @@ def _systems_and_best(group: PairGroup) -> Iterator[PairGroup]:
         for part in parts
         if (found := part.scores(group.value))
     }
-    is_comparable = bool(common_images(group.pairs))
+    is_comparable = bool(scored_images(group.pairs))
     best = max(means, key=means.__getitem__) if means and is_comparable else None
     for part in parts:
         system = part.place["system"]
@@ -103,6 +106,10 @@ def _distribution(group: PairGroup) -> Iterator[ScoreRow]:
     scores = group.scores(group.value)
     values = [value for _, value in scores]
     n_failed = sum(pair.failure is not None for pair in group.pairs)
+    key = f"{group.direction}_{group.value}"
+    # Failed texts as 0 need the scores of the same pictures of other systems, too.
+    every = values + [pair.set_aside[key] for pair in group.pairs if key in pair.set_aside]
+    is_unequal = n_failed or len(every) > len(values)
     q1, median, q3 = np.quantile(values, [0.25, 0.5, 0.75]).tolist() if values else [None] * 3
     yield ScoreRow(
         best=bool(group.place["is_best"]),
@@ -114,7 +121,7 @@ def _distribution(group: PairGroup) -> Iterator[ScoreRow]:
         q1=q1,
         median=median,
         q3=q3,
-        mean_failed_0=sum(values) / (len(values) + n_failed) if values and n_failed else None,
+        mean_failed_0=sum(every) / (len(every) + n_failed) if every and is_unequal else None,
     )
 
 

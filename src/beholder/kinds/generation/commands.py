@@ -17,6 +17,7 @@ from beholder.terminal.groups import Data, EngineRunGroup, OutFile, RunGroup, Ru
 from beholder.terminal.printing import (
     close,
     say,
+    say_each,
     say_left_out,
     say_outside,
     tell,
@@ -313,6 +314,7 @@ def _close_made(
 
     say_left_out(written.bad_rows)
     log = manifest.read(run)
+    say_each(log.data.notes)
     if finish.as_json:
         tell_json(manifest.content(run))
     for name, result in manifest.results(log).items():

@@ -16,6 +16,7 @@ from beholder.records import Item, ItemFailure, MetricResult
 from beholder.report.pages import render_page, thumb_styles
 from beholder.report.study_tables import html
 from beholder.run import manifest
+from beholder.run.reading import describe_incomplete
 from beholder.run.rows.askers import category_of
 from beholder.run.rows.engine import MAX_SHOWN
 from beholder.run.rows.generators import parts_of
@@ -84,6 +85,7 @@ def _render(store: Store, log: manifest.RunLog) -> str:
         signatures=[entry.signature for entry in log.metrics],
         systems=systems,
         tables=[(table, html(table)) for table in tables if table.rows],
+        caution=describe_incomplete(store),
         cautions=[(system, said) for system, one in results.items() for said in one.cautions],
         n_failures=len(failures),
         subjects=shown,

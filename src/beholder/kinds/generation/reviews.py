@@ -154,7 +154,7 @@ def _making(config: ReviewsConfig) -> GenerationRun[Frame]:
         rows=config.rows,
         means=RunContext(config.judging, usual(config.work), config.folder),
         subjects=FRAME,
-        read=lambda: read_frames(config.data, media_root=config.rows.media_root),
+        read=lambda notes: read_frames(config.data, media_root=config.rows.media_root),
         source=Input(path, config.rows) if path.is_file() else None,
         picture=lambda frame: frame.image,
         systems={

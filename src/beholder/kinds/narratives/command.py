@@ -29,6 +29,7 @@ from beholder.terminal.groups import Data, DataGroup, OutFile, RunOut, Storyline
 from beholder.terminal.printing import (
     close,
     say,
+    say_each,
     say_left_out,
     tell_plan,
     tell_result,
@@ -209,6 +210,7 @@ def extract(
     collection = columns.collection(pictures)
     made = extract_storylines(collection, ends, embedder, how, rows, skip_undated)
     say_left_out(made.bad_rows)
+    say_each(made.notes)
     say_left_out(made.unusable[:_SHOWN])
     if len(made.unusable) > _SHOWN:
         say_left_out([f"{len(made.unusable) - _SHOWN} more pictures"])
@@ -382,6 +384,7 @@ def _run(
     with TerminalProgress() as progress:
         study, bad_rows = kind.run(KIND, config, progress, given=inputs)
     say_left_out(bad_rows)
+    say_each(inputs.notes)
     report = write_study(config.out)
     plain = msgspec.to_builtins({name: getattr(study, name) for name in _TOLD})
     tell_result(plain, terminal_tables(study), run.finish.as_json)

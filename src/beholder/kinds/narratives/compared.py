@@ -46,6 +46,7 @@ class SourceScore(Struct, frozen=True, kw_only=True):
         n: Narratives with a rating.
         mean: Mean over narratives of their mean vote.
         interval: Its interval.
+        reason: Why it has none; None if it has one.
         sd: Its SD with n - 1.
         sd_population: Its SD with n.
         within_sd: See ``JudgeSpread``, as the next two.
@@ -61,6 +62,7 @@ class SourceScore(Struct, frozen=True, kw_only=True):
     n: Annotated[int, heading("n", "count")]
     mean: Annotated[float | None, heading("mean (1 to 10)", "hundredths", interval=True)]
     interval: Ends | None
+    reason: str | None = None
     sd: Annotated[float | None, heading("SD", "hundredths")]
     sd_population: float | None
     within_sd: Annotated[float | None, heading("SD of judges (n − 1)", "hundredths")] = None
@@ -106,17 +108,18 @@ class MethodCorrelation(RatingCorrelation, frozen=True):
 
 
 class AgreementValue(Struct, frozen=True):
-    """A coefficient with its interval."""
+    """A coefficient with its interval, or why it has none."""
 
     value: float | None
     interval: Ends | None
+    reason: str | None = None
 
 
 class WordedValue(AgreementValue, frozen=True):
     """The same with the words of Koo and Li 2016 for the value and for both ends."""
 
-    verdict: str | None
-    verdicts: tuple[str, ...] | None
+    verdict: str | None = None
+    verdicts: tuple[str, ...] | None = None
 
 
 class MethodReliability(Struct, frozen=True, omit_defaults=True):

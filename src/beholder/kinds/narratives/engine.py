@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def run_narratives(
         n, digest = session.take(STORYLINE, inputs.storylines)
         asked = {name: _add(session, name, one, config, inputs) for name, one in askers.items()}
         source, n_bad = Path(config.sequences).name, len(inputs.bad_rows)
-        log = manifest.Log(source, digest, n, n_bad, settings=_settings(config))
+        log = manifest.Log(source, digest, n, n_bad, inputs.notes, _settings(config))
         if (
             session.begin(log, _shared(asked.values(), inputs))
             or not (config.out / results.STUDY).is_file()
@@ -75,7 +75,7 @@ class NarrativesPlan(RunPlan):
         cost: Costs by captions and by sight, and from how many storylines captions pay.
     """
 
-    cost: results.Cost
+    cost: results.Cost = field(kw_only=True)
 
 
 def plan_narratives(config: NarrateConfig, given: Inputs | None = None) -> NarrativesPlan:
@@ -113,7 +113,7 @@ def plan_narratives(config: NarrateConfig, given: Inputs | None = None) -> Narra
         by_storyline, STORYLINE, inputs.storylines, config.out, config.means, at_most=few
     ).askers
     cost = build.cost_table(config, inputs)
-    return NarrativesPlan(n, inputs.bad_rows, tuple(planned), cost)
+    return NarrativesPlan(n, inputs.bad_rows, tuple(planned), inputs.notes, cost=cost)
 
 
 def _check_apart(session: Session, judges: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from beholder.data import read_frames, read_storylines, with_exif_dates
+from beholder.data.notes import RowNotes
 from beholder.data.read import good_rows
 from beholder.embed.images import image_embedder, usable_frames
 from beholder.errors import ConfigError, DataError
@@ -33,12 +34,14 @@ class Inputs:
         bad_rows: Rows that were left out.
         examples: Storylines that judges see as examples, with their ratings; none of
             ``storylines``.
+        notes: Sentences on the rows that a reader must know.
     """
 
     storylines: tuple[Storyline, ...]
     frames: tuple[Frame, ...]
     bad_rows: tuple[DataError, ...] = ()
     examples: tuple[tuple[Storyline, int], ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def shown(self) -> list[Frame]:
@@ -62,15 +65,16 @@ def read_inputs(
             different pictures, or there is no storyline.
     """
     bad: list[DataError] = []
+    notes = RowNotes()
     collection: list[Frame] = []
     if config.collection.source is not None:
         every = replace(config.rows, limit=None)
-        collection = _frames(config.collection, config.folder, every, bad)
+        collection = _frames(config.collection, config.folder, every, bad, notes)
     rows = storylines
     if rows is None:
         rows = read_storylines(config.sequences, collection, media_root=config.folder)
     wrong: list[DataError] = []
-    taken = tuple(good_rows(rows, config.rows, wrong, name=config.sequences))
+    taken = tuple(good_rows(rows, config.rows, wrong, name=config.sequences, notes=notes))
     frames = {frame.id: frame for frame in collection}
     for storyline in taken:
         for frame in storyline.frames:
@@ -88,7 +92,8 @@ def read_inputs(
     if not left:
         raise ConfigError("all sequences are examples; none is left to be rated")
     examples = tuple((by_id[name], rating) for name, rating in ratings.items())
-    return Inputs(left, tuple(frames.values()), (*bad, *wrong), examples)
+    sentences = tuple(notes.sentences())
+    return Inputs(left, tuple(frames.values()), (*bad, *wrong), examples, sentences)
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,7 @@ class Extractions:
         unusable: Why pictures have no vector.
         embedder: Identity of the embedder.
         learned: Whether its vectors represent meaning, not only appearance.
+        notes: Sentences on the rows that a reader must know.
     """
 
     found: tuple[Extracted, ...]
@@ -108,6 +114,7 @@ class Extractions:
     unusable: tuple[str, ...]
     embedder: str
     learned: bool
+    notes: tuple[str, ...] = ()
 
 
 def extract_storylines(
@@ -144,7 +151,8 @@ def extract_storylines(
     source = collection.source
     root = rows.media_root or root_of(source)
     bad: list[DataError] = []
-    frames = _frames(collection, root, rows, bad)
+    notes = RowNotes()
+    frames = _frames(collection, root, rows, bad, notes)
     if skip_undated:
         bad += [
             DataError(source, f"picture {frame.id!r} has no date (--skip-undated)")
@@ -165,13 +173,18 @@ def extract_storylines(
     kept, vectors, reasons = usable_frames(made, frames, root)
     found = tuple(extract(kept, vectors, tasks, how))
     identity = versioned(made, made.identity)
-    return Extractions(found, tuple(bad), tuple(reasons), identity, made.learned)
+    sentences = tuple(notes.sentences())
+    return Extractions(found, tuple(bad), tuple(reasons), identity, made.learned, sentences)
 
 
 def _frames(
-    collection: CollectionOptions, root: Path, rows: DataOptions, bad: list[DataError]
+    collection: CollectionOptions,
+    root: Path,
+    rows: DataOptions,
+    bad: list[DataError],
+    notes: RowNotes,
 ) -> list[Frame]:
     """The pictures of a collection, with EXIF dates; wrong rows are added to ``bad``."""
     source = str(collection.source)
     read = read_frames(source, columns=collection.columns, year=collection.year, media_root=root)
-    return with_exif_dates(list(good_rows(read, rows, bad, name=source)), root)
+    return with_exif_dates(list(good_rows(read, rows, bad, name=source, notes=notes)), root)

@@ -57,7 +57,9 @@ def between_models(
         n_left_out=n_left_out,
         icc_single=single,
         icc_average=average,
-        kendall_w=compared.AgreementValue(concordance.value, ends_of(concordance.interval)),
+        kendall_w=compared.AgreementValue(
+            concordance.value, ends_of(concordance.interval), concordance.reason
+        ),
         pairs=tuple(_pair_of(table, models, i, j) for i, j in combinations(range(len(models)), 2)),
         sources=tuple(_by_source(table, models, [sources[name] for name in common], human)),
     )

@@ -128,6 +128,7 @@ def _scores(
         sd=mean_and_sd(means).sd,
         sd_population=float(np.std(means)) if means else None,
         interval=ends_of(estimate.interval if estimate else None),
+        reason=estimate.reason if estimate else None,
         **structs.asdict(_spread(judged, method)),
     )
 
@@ -184,7 +185,7 @@ def _reliability(
         n_judges=table.shape[1],
         icc_single=single,
         icc_average=average,
-        alpha=compared.AgreementValue(alpha.value, ends_of(alpha.interval)),
+        alpha=compared.AgreementValue(alpha.value, ends_of(alpha.interval), alpha.reason),
         pairwise_r={
             f"{i + 1} and {j + 1}": stats.pearson(table[:, i], table[:, j]).value
             for i, j in combinations(range(table.shape[1]), 2)
@@ -203,6 +204,7 @@ def agreement(table: Floats) -> tuple[compared.WordedValue, compared.WordedValue
         return compared.WordedValue(
             value=found.value,
             interval=ends,
+            reason=found.reason,
             verdict=None if found.value is None else stats.reliability_verdict(found.value),
             verdicts=None if ends is None else tuple(map(stats.reliability_verdict, ends)),
         )

@@ -132,7 +132,8 @@ class CoefficientRow:
         interval: Its interval.
         verdict: The word for the value.
         verdicts: The words for both ends of the interval.
-        reason: Why there is no coefficient; a column only of tables that miss one.
+        reason: Why there is no coefficient or no interval; a column only of tables that miss a
+            coefficient, else a note.
     """
 
     coefficient: Annotated[str, heading("coefficient", "text")]
@@ -226,11 +227,11 @@ def _icc(
 
 def _coefficient(name: str, coefficient: compared.AgreementValue | None) -> CoefficientRow:
     assert coefficient is not None  # if there is no reason, there are coefficients
-    value, interval = coefficient.value, coefficient.interval
+    value, interval, reason = coefficient.value, coefficient.interval, coefficient.reason
     if not isinstance(coefficient, compared.WordedValue):
-        return CoefficientRow(name, value, interval)
+        return CoefficientRow(name, value, interval, reason=reason)
     ends = " to ".join(coefficient.verdicts or ())
-    return CoefficientRow(name, value, interval, coefficient.verdict or "", ends)
+    return CoefficientRow(name, value, interval, coefficient.verdict or "", ends, reason)
 
 
 @dataclass(frozen=True)

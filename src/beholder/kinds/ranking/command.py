@@ -15,7 +15,14 @@ from cyclopts import Parameter
 
 from beholder.errors import ConfigError
 from beholder.terminal.groups import Data, RunGroup, RunOut, ToolGroup
-from beholder.terminal.printing import close, say_left_out, tell_plan, tell_result, too_many
+from beholder.terminal.printing import (
+    close,
+    say_each,
+    say_left_out,
+    tell_plan,
+    tell_result,
+    too_many,
+)
 
 if TYPE_CHECKING:
     from beholder.kinds.ranking.rankers import Ranker
@@ -65,7 +72,7 @@ def rank(
     from beholder.kinds.ranking.page import write_ranking
     from beholder.kinds.ranking.rankers import RankConfig
     from beholder.kinds.ranking.tables import ranking_tables
-    from beholder.run import kind
+    from beholder.run import kind, manifest
     from beholder.run.session import default_out
     from beholder.terminal.progress import TerminalProgress
 
@@ -86,6 +93,7 @@ def rank(
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         ranking, bad_rows = kind.run(KIND, config, progress, engine=engine)
     say_left_out(bad_rows)
+    say_each(manifest.read(config.out).data.notes)
     report = write_ranking(config.out)
     plain = msgspec.to_builtins(ranking.tables)
     tell_result(plain, ranking_tables(ranking), run.finish.as_json)

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from beholder.data import read_reviews
+from beholder.data.notes import RowNotes
 from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.ranking import results
@@ -50,7 +51,8 @@ def run_ranking(
         RunError: The folder is busy or holds another run, or the run cannot be resumed.
         KeyboardInterrupt: Passed on, after everything finished was stored.
     """
-    sets, bad = read(config, config.unpacked, given)
+    notes = RowNotes()
+    sets, bad = read(config, config.unpacked, given, notes)
     rankers = _rankers(config, sets)
     means = config.means(config.unpacked)
     with Session.open(
@@ -60,9 +62,9 @@ def run_ranking(
         for ranker in rankers:
             session.add(ranker, REVIEWS, n)
         settings = {"threshold": config.threshold, "resamples": config.resamples}
-        if session.begin(
-            manifest.Log(Path(config.data).name, digest, n, len(bad), settings=settings)
-        ):
+        sentences = session.store_notes(digest, notes)
+        name = Path(config.data).name
+        if session.begin(manifest.Log(name, digest, n, len(bad), sentences, settings)):
             session.map(*session.asked)
             session.close()
         scored = {
@@ -89,14 +91,18 @@ def plan_ranking(config: RankConfig) -> RunPlan:
     """
     with TemporaryDirectory() as folder:
         unpacked = Path(folder) / "pictures"
-        sets, bad = read(config, unpacked)
+        notes = RowNotes()
+        sets, bad = read(config, unpacked, notes=notes)
         rankers, means = _rankers(config, sets), config.means(unpacked)
         means.check(rankers)
-        return plan(rankers, REVIEWS, sets, config.out, means, bad)
+        return plan(rankers, REVIEWS, sets, config.out, means, bad, notes=notes)
 
 
 def read(
-    config: RankConfig, unpacked: Path, reviews: Iterable[Reviews | DataError] | None = None
+    config: RankConfig,
+    unpacked: Path,
+    reviews: Iterable[Reviews | DataError] | None = None,
+    notes: RowNotes | None = None,
 ) -> tuple[list[Reviews], list[DataError]]:
     """The sets of texts of a run, and the rows that are skipped.
 
@@ -117,7 +123,7 @@ def read(
             unpack=unpacked if config.rows.media_root is None else None,
         )
     bad: list[DataError] = []
-    return list(good_rows(rows, config.rows, bad, name=config.data)), bad
+    return list(good_rows(rows, config.rows, bad, name=config.data, notes=notes)), bad
 
 
 def _rankers(config: RankConfig, sets: Sequence[Reviews]) -> tuple[Ranker, ...]:

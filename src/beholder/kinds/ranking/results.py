@@ -27,13 +27,15 @@ class MeanCorrelation(Struct, frozen=True, kw_only=True):
 
     Attributes:
         mean: The mean, in -1..1.
-        interval: Its interval; None with fewer than two images.
+        interval: Its interval; None with too few pictures.
         n: Images with a value.
+        reason: Why it has no interval; None if it has one.
     """
 
     mean: float | None
     interval: Ends | None
     n: int
+    reason: str | None = None
 
 
 class ValueMean(MeanCorrelation, frozen=True):
@@ -124,6 +126,7 @@ class ScorerDifference(Struct, frozen=True, kw_only=True):
         interval: Its interval.
         p: Sign-flip permutation p.
         n: Images with both correlations.
+        reason: Why there is no interval; None if there is one.
     """
 
     a: Annotated[str, heading("scorer", "text")]
@@ -133,6 +136,7 @@ class ScorerDifference(Struct, frozen=True, kw_only=True):
     interval: Ends | UnsetType | None = UNSET
     p: Annotated[float | UnsetType, heading("p (sign flips)", "p")] = UNSET
     n: Annotated[int, heading("images", "count")]
+    reason: str | None = None
 
 
 class PositionBias(Struct, frozen=True):
@@ -143,6 +147,7 @@ class PositionBias(Struct, frozen=True):
     interval: Ends | None
     n_requests: Annotated[int, heading("requests", "count")]
     n_failed: Annotated[int, heading("failed", "failed")]
+    reason: str | None = None
 
 
 class RankingGroups(Struct, frozen=True):

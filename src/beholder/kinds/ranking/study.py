@@ -190,7 +190,8 @@ def position_bias(
         strict=True,
     )
     bias = correlate(ranks, places, "spearman", clusters=sources, n_resamples=n_resamples)
-    return results.PositionBias(scorer, bias.value, ends_of(bias.interval), n_requests, n_failed)
+    interval = ends_of(bias.interval)
+    return results.PositionBias(scorer, bias.value, interval, n_requests, n_failed, bias.reason)
 
 
 def measured(reviews: Reviews, detail: Mapping[str, object]) -> dict[str, float]:
@@ -306,7 +307,13 @@ def _differences(
                 first, second, clusters=sources, n_resamples=n_resamples
             )
             interval = ends_of(found.interval)
-            row = structs.replace(row, difference=found.mean, interval=interval, p=found.p_value)
+            row = structs.replace(
+                row,
+                difference=found.mean,
+                interval=interval,
+                p=found.p_value,
+                reason=found.reason,
+            )
         yield row
 
 
@@ -318,7 +325,9 @@ def _mean(
         return results.MeanCorrelation(mean=None, interval=None, n=0)
     values, sources = zip(*found, strict=True)
     mean = stats.mean_interval(values, clusters=sources, n_resamples=n_resamples)
-    return results.MeanCorrelation(mean=mean.mean, interval=ends_of(mean.interval), n=mean.n)
+    return results.MeanCorrelation(
+        mean=mean.mean, interval=ends_of(mean.interval), n=mean.n, reason=mean.reason
+    )
 
 
 def _kept(judged: Sequence[RankedImage], threshold: float | None) -> list[RankedImage]:

@@ -51,28 +51,28 @@ class ScoreRow:
     n: Annotated[int, heading("images", "count")]
     n_failed: Annotated[int | None, heading("failed", "failed")] = None
     n_level: Annotated[int | None, heading("all level", "count")] = None
+    reason: str | None = None
+
+
+def _score_row(
+    scorer: str,
+    value: str,
+    correlation: results.MeanCorrelation,
+    n_failed: int | None = None,
+    n_level: int | None = None,
+) -> ScoreRow:
+    mean, interval, n = correlation.mean, correlation.interval, correlation.n
+    return ScoreRow(scorer, value, mean, interval, n, n_failed, n_level, correlation.reason)
 
 
 def _scores(ranking: results.Ranking) -> Table:
     tables = ranking.tables
-    people = tables.human
-    rows = [ScoreRow(PEOPLE, "", people.mean, people.interval, people.n)]
+    rows = [_score_row(PEOPLE, "", tables.human)]
     for scorer in tables.scorers:
-        rows.append(
-            ScoreRow(
-                scorer.scorer,
-                _ranking_value(ranking, scorer.scorer),
-                scorer.mean,
-                scorer.interval,
-                scorer.n,
-                scorer.n_failed,
-                scorer.n_level,
-            )
-        )
-        rows += [
-            ScoreRow(scorer.scorer, further.value, further.mean, further.interval, further.n)
-            for further in scorer.values
-        ]
+        name = scorer.scorer
+        value = _ranking_value(ranking, name)
+        rows.append(_score_row(name, value, scorer, scorer.n_failed, scorer.n_level))
+        rows += [_score_row(name, further.value, further) for further in scorer.values]
     agrees = "in any way" if tables.threshold is None else f"at least {tables.threshold:g}"
     counts = ", ".join(f"{n} ({count:,} images)" for n, count in tables.n_texts.items())
     notes = (
@@ -113,7 +113,8 @@ def _shown(mean: results.MeanCorrelation) -> str:
         return _NONE
     shown = show_number(mean.mean)
     ends = mean.interval
-    return shown if ends is None else f"{shown} ({' to '.join(map(show_number, ends))})"
+    interval = mean.reason if ends is None else " to ".join(map(show_number, ends))
+    return f"{shown} ({interval})" if interval else shown
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,7 @@ def _groups(kind: str, groups: Sequence[results.GroupMeans], labels: Labels) -> 
     for group in groups:
         cells = {kind: group.group or _NONE, **record_cells(GroupRow(group.n, group.human.mean))}
         for name, mean in zip(labels, group.scorers, strict=True):
-            cells |= {name: mean.mean, **interval_cells(name, mean.interval)}
+            cells |= {name: mean.mean, **interval_cells(name, mean.interval, mean.reason)}
         rows.append(cells)
     return Table.from_records(
         kind,

@@ -15,7 +15,8 @@ from beholder.language import Document, Word, parse
 from beholder.language.numerals import number
 from beholder.records import Span
 from beholder.text import words
-from beholder.text.languages import ENGLISH, language_named, other_language
+from beholder.text.expected_language import other_language
+from beholder.text.languages import ENGLISH, language_named
 
 _DENYING = frozenset(("no", "not", "n't", "only", "never", "without", "neither", "nor", "none"))
 _ENDS = frozenset(("PUNCT", "VERB", "AUX"))

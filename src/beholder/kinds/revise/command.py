@@ -31,7 +31,7 @@ def revise(
         source: A run of score, a file that lint reads, exported marks, or decisions for --write.
         out: JSONL file of the proposals.
         judge: Judge that writes corrections, such as openai:MODEL; builtin makes only certain ones.
-        metric: Metric whose marks to use; by default the first that has any.
+        metric: Metric whose marks to use; by default all.
         no_score: Do not score the proposals.
         write: File for the source with the accepted texts.
     """
@@ -42,8 +42,18 @@ def revise(
     from beholder.kinds.revise.engine import ReviseConfig
     from beholder.kinds.revise.export import FORMS, write_accepted
     from beholder.report.comparison import differences
+    from beholder.run import manifest
     from beholder.run.rows.engine import plan_making
-    from beholder.terminal.printing import close, say, say_outside, tell_plan, tell_result, too_many
+    from beholder.terminal.printing import (
+        close,
+        say,
+        say_each,
+        say_incomplete,
+        say_outside,
+        tell_plan,
+        tell_result,
+        too_many,
+    )
     from beholder.terminal.progress import TerminalProgress
 
     if write is not None:
@@ -56,8 +66,10 @@ def revise(
         say(f"--write cannot change {source.suffix} files; enter accepted texts in their program")
     if finish.dry_run:
         return tell_plan(plan_making(config.making()), config.run)
+    say_incomplete(source)
     with TerminalProgress() as progress:
         found = run_revise(config, progress, score=not no_score)
+    say_each(manifest.read(config.run).data.notes)
     say(
         f"{found.written.n_written} proposals: {out}; decide with beholder annotate revisions {out}"
     )

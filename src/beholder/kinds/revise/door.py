@@ -57,7 +57,7 @@ def revise(
             that ``beholder.lint`` reads.
         out: JSONL file of the proposals.
         judge: Who words corrections; ``builtin`` makes those that are certain.
-        metric: Whose marks of a run; None takes the first metric that has any.
+        metric: Whose marks of a run; None takes those of all its metrics.
         score: Whether the proposals are scored as the run was, for a paired comparison.
         progress: Receives the progress of the run.
         options: Those of every door, without those about rows; see ``beholder.options``.
@@ -110,6 +110,7 @@ def run_revise(config: ReviseConfig, progress: Progress, *, score: bool = True) 
 
 
 def _values(store: Store, names: list[str]) -> dict[str, dict[str, float]]:
+    """Scores by id: the proposals are rows of the source, under the same ids."""
     found: dict[str, dict[str, float]] = {}
     for name in names:
         for text, values in store.values_by_id(name).items():

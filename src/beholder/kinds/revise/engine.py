@@ -68,7 +68,7 @@ def marked(source: Path, folder: Path, metric: str | None) -> list[Item]:
         source: A run of scores, exported marks or verdicts on facts, or a file that ``beholder
             lint`` reads.
         folder: Folder that image paths become relative to.
-        metric: Whose marks of a run; None takes the first metric that has any.
+        metric: Whose marks of a run; None takes those of all its metrics.
 
     Raises:
         ConfigError: Nothing is marked.
@@ -158,24 +158,39 @@ def _of_run(run: Path, folder: Path, metric: str | None) -> Iterator[Item]:
     source = {"file": str(data), "digest": digest(data)} if data.is_file() else {}
     with Store.read(run) as store:
         names = [asker.name for asker in store.askers()]
-        for name in names if metric is None else [metric]:
-            found = list(_of_metric(store, name)) if name in names else []
-            for item, marks in found:
+        if metric is not None and metric not in names:
+            raise ConfigError(
+                f"{run} has no metric {metric!r}; expected one of {', '.join(names)}, or no"
+                " --metric for the marks of all"
+            )
+        for position, item in store.items():
+            marks = _marks_of_metrics(store, position, item, [metric] if metric else names)
+            if marks:
                 images = tuple(rebased(image, root, folder) for image in item.images)
                 meta = {**item.meta, "marks": list(map(asdict, marks)), "source": source}
                 yield replace(item, images=images, meta=meta)
-            if found:
-                return
 
 
-def _of_metric(store: Store, name: str) -> Iterator[tuple[Item, list[TextMark]]]:
-    for position, item in store.items():
-        found = store.score(name, position)
-        units = found.units if isinstance(found, ItemScore) else ()
-        marks = dict.fromkeys(mark for unit in units if (mark := _mark(unit, item)) is not None)
-        right = {mark.instead for mark in marks if mark.span is not None}
-        if kept := [mark for mark in marks if mark.span is not None or mark.text not in right]:
-            yield item, kept
+def _marks_of_metrics(
+    store: Store, position: int, item: Item, names: Sequence[str]
+) -> list[TextMark]:
+    """The marks of an item by some metrics, each place once."""
+    mark_by_place: dict[tuple[str, int | None, Span], TextMark] = {}
+    for name in names:
+        score = store.score(name, position)
+        for unit in score.units if isinstance(score, ItemScore) else ():
+            mark = _mark(unit, item)
+            if mark is None:
+                continue
+            span = mark.span or (unit.spans[0][0], unit.spans[-1][1])
+            text = None if unit.side == "candidate" else unit.reference_index or 0
+            place = (mark.kind, text, span)
+            # A metric such as chair marks the words alone; a correction needs what replaces them.
+            if place not in mark_by_place or (mark.instead and not mark_by_place[place].instead):
+                mark_by_place[place] = mark
+    marks = list(dict.fromkeys(mark_by_place.values()))
+    replacements = {mark.instead for mark in marks if mark.span is not None}
+    return [mark for mark in marks if mark.span is not None or mark.text not in replacements]
 
 
 def _mark(unit: Unit, item: Item) -> TextMark | None:
@@ -309,7 +324,7 @@ class ReviseConfig:
         source: As for ``marked``.
         out: The JSONL file to write; the run directory is ``OUT.run``.
         judge: Who words corrections.
-        metric: Whose marks of a run; None takes the first metric that has any.
+        metric: Whose marks of a run; None takes those of all its metrics.
         judging: How judges are asked.
         work: How much at once, what is kept, what may be spent.
     """
@@ -344,7 +359,7 @@ class ReviseConfig:
             rows=DataOptions(),
             means=RunContext(self.judging, usual(self.work), self.out.parent),
             subjects=ITEM,
-            read=lambda: iter(rows),
+            read=lambda notes: iter(rows),
             source=None,
             picture=lambda item: item.images[0] if item.images else None,
             systems={"revise": asker},

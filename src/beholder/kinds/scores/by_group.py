@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import replace
 
 import numpy as np
 
@@ -14,8 +13,6 @@ from beholder.run.store import Store
 from beholder.run.summary import corpus_estimates, read_columns
 from beholder.tables import Cells, Column, N, Table, estimate_cells
 
-_LEAST_SOURCES = 5
-"""Pictures below which a group has no intervals."""
 _SHOWN = 30
 """Groups of a table."""
 _LOOKED_AT = 100
@@ -95,8 +92,7 @@ def _table(store: Store, metric: str, sources: list[bytes]) -> Table | None:
         for verdict in verdicts:
             is_this = [float(said == verdict) for said, _ in members]
             share = stats.mean_interval(is_this, clusters=of)
-            few = n_sources < _LEAST_SOURCES
-            cells |= estimate_cells(verdict, replace(share, interval=None) if few else share)
+            cells |= estimate_cells(verdict, share)
         rows.append(cells)
     columns = (
         Column("group", "category", "text"),
@@ -104,7 +100,7 @@ def _table(store: Store, metric: str, sources: list[bytes]) -> Table | None:
         Column("n_sources", "pictures", "count"),
         *(Column(verdict, verdict.replace("_", " "), "percent", True) for verdict in verdicts),
     )
-    notes = [f"Questions and criteria count alike. Intervals need {_LEAST_SOURCES} pictures."]
+    notes = ["Questions and criteria count alike."]
     if len(largest) > _SHOWN:
         notes.append(f"The largest {_SHOWN} of {len(largest)} categories.")
     return Table(

@@ -52,7 +52,7 @@ def score(
     tools: ToolGroup = ToolGroup(),
     test: TestGroup = TestGroup(),
     people: LabelGroup = LabelGroup(),
-    clean: Literal["none", "residue"] = "none",
+    clean: Literal["none", "residue", "speech"] = "none",
     no_report: bool = False,
     markdown: Markdown = None,
     run: EngineRunGroup = EngineRunGroup(),
@@ -66,12 +66,14 @@ def score(
         metric: Metric, such as vcs or 'vcs(lct=1)'; by default one that fits the data; repeatable.
         out: Run directory; by default runs/NAME-OF-DATA.
         clean: Remove from texts before scoring: residue is what a machine leaves around its text,
-            such as reasoning, special tokens, JSON, time stamps, "Sure! Here is ...".
+            such as reasoning, special tokens, JSON, time stamps, "Sure! Here is ..."; speech, the
+            marks of transcripts.
         no_report: Do not write report.html.
     """
     from beholder import metrics
     from beholder.api import Run
     from beholder.data import read_items
+    from beholder.data.notes import RowNotes
     from beholder.errors import ConfigError
     from beholder.kinds.scores import by_group, gate_reports, gates
     from beholder.kinds.scores.kind import KIND
@@ -117,9 +119,12 @@ def score(
         goal,
         clean,
     )
+    row_notes = RowNotes(clean)
     # Standard input can be read once only.
     given = (
-        list(read_items(data, run.rows)) if data == "-" and (wanted or test.worse_than) else None
+        list(read_items(data, run.rows, notes=row_notes))
+        if data == "-" and (wanted or test.worse_than)
+        else None
     )
     note = gates.check_other(config, test.worse_than, test.margin, read(config, [], given))
     if note:
@@ -127,13 +132,12 @@ def score(
     if wanted:
         check_fit(read(config, [], given), wanted)
     if run.finish.dry_run:
-        return tell_plan(kind.plan(KIND, config, given=given), config.out)
+        return tell_plan(kind.plan(KIND, config, given=given, notes=row_notes), config.out)
     # What a cluster says is no result: it goes where progress goes.
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
-        bad_rows = kind.run(KIND, config, progress, given=given, engine=engine)
+        bad_rows = kind.run(KIND, config, progress, given=given, notes=row_notes, engine=engine)
     say_left_out(bad_rows)
     made = Run(config.out)
-    say_each(made.notes)
     report = None if no_report else write_report(config.out, media_root=config.folder)
     checked = gates.check(asked, made.summary)
     worse = {}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from beholder.api import Run
+from beholder.data.notes import RowNotes
 from beholder.data.prepare import Cleaning
 from beholder.data.read import items_of
 from beholder.data.row import ALIASES
@@ -51,7 +52,8 @@ def score(
         out: Run directory. None takes ``runs/`` and the name of the data file, or a new temporary
             folder for items given in Python.
         clean: What is removed from texts before they are scored: ``"residue"`` is what a machine
-            leaves around its text (``beholder.text.residue``).
+            leaves around its text (``beholder.text.residue``), ``"speech"`` the marks of
+            transcripts, such as ``<noise>`` and ``{photo}``.
         progress: Receives the progress of the run.
         engine: Where the work is done, such as ``beholder.ray.RayEngine()``; None for this machine.
         options: Those of every door: ``limit``, ``skip_bad_rows``, ``media_root`` (which rows),
@@ -75,8 +77,9 @@ def score(
         given = None if given is None else chain(head, given)
     config = configure(named, metrics, judge=judge, embedder=embedder, out=out, **options)
     config = replace(config, clean=clean)
-    rows = None if given is None else items_of(given, config.rows, "items")
-    bad_rows = run(KIND, config, progress or Quiet(), given=rows, engine=engine)
+    notes = RowNotes(clean)
+    rows = None if given is None else items_of(given, config.rows, "items", notes=notes)
+    bad_rows = run(KIND, config, progress or Quiet(), given=rows, notes=notes, engine=engine)
     return Run(config.out, bad_rows=tuple(bad_rows))
 
 

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 from xml.etree import ElementTree
 
-from beholder._version import __version__
 from beholder.errors import ConfigError
 from beholder.files import write_text
 from beholder.kinds.scores.gates import PassedGate
 from beholder.metrics import Metric
+from beholder.report.ci import add_element, junit_text, sarif_result, sarif_text
 from beholder.rounding import fixed
 from beholder.run.compare import paired_values
 from beholder.run.store import Store
-from beholder.visible import for_terminal, for_xml
 
 MOST_ITEMS = 20
 """Items that are named for a gate that is missed."""
+
+_RULES = (
+    {"id": "gate", "shortDescription": {"text": "A mean misses its gate."}},
+    {"id": "item", "shortDescription": {"text": "An item lowers a mean that misses its gate."}},
+)
 
 
 @dataclass(frozen=True)
@@ -105,49 +107,30 @@ def check_format(path: Path) -> None:
         raise ConfigError(f"--gates {path}: expected FILE.xml (JUnit) or FILE.sarif")
 
 
-def junit(found: Sequence[GateResult]) -> str:
+def junit(gates: Sequence[GateResult]) -> str:
     """JUnit: a case for each gate."""
-    n_missed = sum(bool(one.reason) for one in found)
+    n_missed = sum(bool(gate.reason) for gate in gates)
     suite = ElementTree.Element(
-        "testsuite", name="beholder score", tests=str(len(found)), failures=str(n_missed)
+        "testsuite", name="beholder score", tests=str(len(gates)), failures=str(n_missed)
     )
-    for one in found:
-        case = ElementTree.SubElement(suite, "testcase", classname="gates", name=for_xml(one.name))
-        if one.reason:
-            failure = ElementTree.SubElement(case, "failure", message=for_xml(one.reason))
-            failure.text = "\n".join(for_xml(f"{item}: {what}") for item, what in one.items)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suite, "unicode")}\n'
+    for gate in gates:
+        case = add_element(suite, "testcase", classname="gates", name=gate.name)
+        if gate.reason:
+            lines = [f"{item}: {reason}" for item, reason in gate.items]
+            add_element(case, "failure", lines, message=gate.reason)
+    return junit_text(suite)
 
 
-def sarif(found: Sequence[GateResult], data: str) -> str:
+def sarif(gates: Sequence[GateResult], data: str) -> str:
     """SARIF 2.1.0: a result for each gate that is missed, and one for each of its items."""
-    artifact = {"artifactLocation": {"uri": quote(data)}}
-
-    def result(message: str, item: str | None) -> dict[str, object]:
-        place: dict[str, object] = {"physicalLocation": artifact}
-        if item is not None:
-            place["logicalLocations"] = [{"fullyQualifiedName": item}]
-        return {
-            "ruleId": "gate" if item is None else "item",
-            "level": "error" if item is None else "note",
-            "message": {"text": for_terminal(message)},
-            "locations": [place],
-        }
-
-    said = [one for one in found if one.reason]
-    rules = [
-        {"id": "gate", "shortDescription": {"text": "A mean misses its gate."}},
-        {"id": "item", "shortDescription": {"text": "An item lowers a mean that misses its gate."}},
+    missed = [gate for gate in gates if gate.reason]
+    results = [sarif_result("gate", "error", gate.reason, data) for gate in missed]
+    results += [
+        sarif_result("item", "note", f"{item}: {reason}", data, inside=item)
+        for gate in missed
+        for item, reason in gate.items
     ]
-    driver = {"name": "beholder score", "version": __version__, "rules": rules}
-    found_all = [result(one.reason, None) for one in said]
-    found_all += [result(f"{item}: {what}", item) for one in said for item, what in one.items]
-    whole = {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": found_all}],
-    }
-    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
+    return sarif_text("beholder score", _RULES, results)
 
 
 def _values(run: Path, name: str) -> dict[str, float]:

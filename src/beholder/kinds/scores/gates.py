@@ -21,6 +21,7 @@ from beholder.run.scores import ScoreConfig, Until, reached
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.spec import with_value
+from beholder.stats.bootstrap import describe_few_sources
 from beholder.stats.ranks import round_values
 from beholder.stats.sequences import GRID
 from beholder.tables import Table, heading
@@ -170,11 +171,13 @@ class PassedGate:
         gate: The gate.
         mean: The mean of its value; None if no item has it, which misses every gate.
         low: Lower end of its interval; None if there is none, which misses a gate on it.
+        few: Why there is no interval.
     """
 
     gate: Gate
     mean: float | None
     low: float | None = None
+    few: str | None = None
 
     @property
     def tested(self) -> float | None:
@@ -196,8 +199,9 @@ class PassedGate:
             return f"{name}: no item has a value, so the gate is missed"
         if self.tested is None:
             return (
-                f"{name}: the mean {fixed(self.mean, 4)} has no interval, so the gate is missed;"
-                " score more pictures, or test the mean alone: --gate-on mean"
+                f"{name}: the mean {fixed(self.mean, 4)} has no interval"
+                f" ({self.few or 'nothing to resample'}), so the gate is missed; score more"
+                " pictures, or test the mean alone: --gate-on mean"
             )
         if self.gate.on == "mean":
             return f"{name} is {fixed(self.mean, 4)}, under the gate of {self.gate.threshold:g}"
@@ -218,7 +222,8 @@ def check(gates: Iterable[Gate], summary: Mapping[str, MetricResult]) -> list[Pa
     for gate in gates:
         reached = summary[gate.metric].values.get(gate.value)
         low = reached.interval.low if reached and reached.interval else None
-        found.append(PassedGate(gate, reached.mean if reached else None, low))
+        mean, few = (reached.mean, reached.reason) if reached else (None, None)
+        found.append(PassedGate(gate, mean, low, few))
     return found
 
 
@@ -302,10 +307,10 @@ def check_other(
     here = list(items)
     pairing = pair_subjects(items_there, enumerate(here), ITEM, (other, config.data))
     common = {here[place].source for _, place in pairing.common}
-    if len(common) < 2:
+    if few := describe_few_sources(len(common)):
         raise ConfigError(
             f"--worse-than {other}: of {config.data}, texts of {len(common)} pictures belong to"
-            " that run, and at least 2 are needed; give a text the same id under both systems"
+            f" that run: {few}; give a text the same id under both systems"
         )
     return pairing.note
 
@@ -339,7 +344,8 @@ def worse_than(
         one = found.get((metric.name, info.name))
         interval = None if one is None else one.paired.interval
         if one is None or interval is None:
-            reasons[name] = f"{metric.name}: too few common items to compare with {other}"
+            why = (one and one.paired.reason) or "no item has a value in both runs"
+            reasons[name] = f"{metric.name}: not compared with {other}: {why}"
             continue
         best = -interval.low if info.higher_is_better is False else interval.high
         reasons[name] = ""

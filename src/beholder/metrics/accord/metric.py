@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.embed.exact import products
 from beholder.metrics.base import Bounds, Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.posh.metric import PoSh, PoShEvidence
@@ -30,6 +30,11 @@ _EVEN = 0.5
 """Probability from which a sentence counts as entailed."""
 _CONTENT = 0.3
 """Weight from which a word is one of content: those of the articles and prepositions are lower."""
+_ARTICLES = frozenset(("a", "an", "the"))
+_CHANGING = frozenset(
+    ("without", "none", "nobody", "nothing", "only", "except", "almost", "nearly", "half", "fake")
+)
+"""Words that are no negations and yet change what the words around them claim."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,9 +166,13 @@ def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
     """
     others = np.stack([reference.whole for reference in references]).astype(np.float64)
     centre = others.mean(axis=0)
-    near = products(others, candidate.whole[None])
+    # Products of float32 are exact in float64, and fsum rounds once: a BLAS would add them in an
+    # order that depends on the processor, which showed in the last digit of scores.
+    near = [math.fsum(row) for row in others * candidate.whole]
+    length = math.sqrt(math.fsum(centre * centre))
     # The mean of the cosines is the product with the mean vector.
-    return float(np.clip((near.max() + near.mean() / np.linalg.norm(centre)) / 2, 0.0, 1.0))
+    cosine_of_mean = math.fsum(near) / len(near) / length
+    return min(max((max(near) + cosine_of_mean) / 2, 0.0), 1.0)
 
 
 def excluded(candidate: str, references: Sequence[str]) -> float:
@@ -186,10 +195,11 @@ def excluded(candidate: str, references: Sequence[str]) -> float:
 def _contradictions(source: AnalysedText, target: AnalysedText) -> FloatArray:
     """(sentences of the source,): how surely the nearest sentence of the target excludes each.
 
-    The model takes sentences about different people for denials of each other. So a sentence that
-    the target repeats counts as 0, and so does one that shares no word of content with the nearest
-    sentence, or whose nearest sentence says what another sentence of the source says: that one is
-    right, and leaves this one out.
+    The model takes sentences about different people for denials of each other, and some omissions
+    ("dogs run" of "two dogs run"). So a sentence that the target repeats or that differs from the
+    nearest one by omitted words only counts as 0, and so does one that shares no word of content
+    with the nearest sentence, or whose nearest sentence says what another sentence of the source
+    says: that one is right, and leaves this one out.
     """
     from beholder.embed import entailment
 
@@ -201,12 +211,34 @@ def _contradictions(source: AnalysedText, target: AnalysedText) -> FloatArray:
     back = entailment.entail([(sentences[x], y) for x, y in zip(nearest_back, others, strict=True)])
     excluding = chances[:, entailment.CONTRADICTION].copy()
     for place, other in enumerate(nearest):
-        is_repeated = not repeated.isdisjoint(map(folded_words, (sentences[place], others[other])))
+        pair = folded_words(sentences[place]), folded_words(others[other])
+        is_repeated = not repeated.isdisjoint(pair)
+        is_shorter = _only_omits(*pair) or _only_omits(*reversed(pair))
         said_elsewhere = nearest_back[other] != place and back[other, entailment.ENTAILMENT] > _EVEN
         is_about_others = words[place].isdisjoint(other_words[other])
-        if is_repeated or said_elsewhere or is_about_others:
+        if is_repeated or is_shorter or said_elsewhere or is_about_others:
             excluding[place] = 0.0
     return excluding
+
+
+def _only_omits(short: Sequence[str], long: Sequence[str]) -> bool:
+    """Return whether leaving words out of one sentence gives the other with the same truth.
+
+    An omitted "not" denies, and an omitted "hundred" makes another number.
+    """
+    from beholder.language import lexicon
+
+    changing = lexicon.NEGATIONS | lexicon.MULTIPLIERS.keys() | _CHANGING
+    rest, omitted = (word for word in long if word not in _ARTICLES), list[str]()
+    for word in (word for word in short if word not in _ARTICLES):
+        for other in rest:
+            if other == word:
+                break
+            omitted.append(other)
+        else:
+            return False
+    omitted += rest
+    return not any(word in changing or word.endswith("n't") for word in omitted)
 
 
 def _nearest_sentences(source: AnalysedText, target: AnalysedText) -> list[int]:

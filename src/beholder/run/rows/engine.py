@@ -19,6 +19,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from beholder.data import read_frames, read_items, to_row
 from beholder.data.folders import pictures_below, unnamed, videos_below
+from beholder.data.notes import RowNotes
 from beholder.data.read import EVERY_ROW, good_rows, items_of
 from beholder.errors import ConfigError, DataError
 from beholder.files import check_regular, write_jsonl
@@ -36,7 +37,10 @@ from beholder.text import n_spoken
 
 
 def read_pictured(
-    source: str, taken: DataOptions = EVERY_ROW, folder: Path | None = None
+    source: str,
+    taken: DataOptions = EVERY_ROW,
+    folder: Path | None = None,
+    notes: RowNotes | None = None,
 ) -> Iterator[Item | DataError]:
     """Read items whose candidate may be missing.
 
@@ -45,6 +49,7 @@ def read_pictured(
             videos, each video) or a data file.
         taken: Which column holds a field, where pictures may lie, and how many a video gives.
         folder: What paths of images become relative to; None leaves them relative to the source.
+        notes: Receives how many texts there are for the references.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one.
@@ -52,16 +57,18 @@ def read_pictured(
     Raises:
         DataError: The source as a whole cannot be read.
     """
-    for row in _pictured(source, taken):
+    for row in _pictured(source, taken, notes):
         if folder is not None and isinstance(row, Item):
             images = (rebased(image, root_of(source), folder) for image in row.images)
             row = replace(row, images=tuple(images))
         yield row
 
 
-def _pictured(source: str, taken: DataOptions) -> Iterator[Item | DataError]:
+def _pictured(
+    source: str, taken: DataOptions, notes: RowNotes | None
+) -> Iterator[Item | DataError]:
     if not Path(source).is_dir():
-        yield from read_items(source, taken, textless=True)
+        yield from read_items(source, taken, textless=True, notes=notes)
         return
     films = [] if taken.frames is None else videos_below(Path(source))
     rows: Iterator[tuple[int, Any]] = (
@@ -161,7 +168,7 @@ class GenerationRun(Generic[S]):
         rows: Which rows are taken.
         means: With what the run works.
         subjects: Kind of subject.
-        read: Gives the subjects, and an error for each wrong row.
+        read: Gives the subjects, and an error for each wrong row; may add notes on all rows.
         source: The data file, if the same bytes always give the same subjects.
         picture: The picture of a subject that its page shows, or None.
         systems: What is asked, by the name of the system that is asked.
@@ -175,7 +182,7 @@ class GenerationRun(Generic[S]):
     rows: DataOptions
     means: RunContext
     subjects: SubjectKind[S]
-    read: Callable[[], Iterator[S | DataError]]
+    read: Callable[[RowNotes], Iterator[S | DataError]]
     source: Input | None
     picture: Callable[[S], str | None]
     systems: Mapping[str, TextGenerator[S]]
@@ -234,7 +241,10 @@ def run_making(
         progress=progress,
         engine=engine,
     ) as session:
-        n, digest = session.ingest_file(making.subjects, making.source, _good(making, bad), bad)
+        notes = RowNotes()
+        subjects = _good(making, bad, notes)
+        n, digest = session.ingest_file(making.subjects, making.source, subjects, bad)
+        sentences = session.store_notes(digest, notes)
         for asker in making.askers:
             session.add(asker, making.subjects, n)
         settings = {
@@ -242,7 +252,7 @@ def run_making(
             "skip_bad_rows": making.rows.skip_bad_rows,
             "systems": {system: maker.name for system, maker in making.systems.items()},
         }
-        if session.begin(manifest.Log(making.data, digest, n, len(bad), settings=settings)):
+        if session.begin(manifest.Log(making.data, digest, n, len(bad), sentences, settings)):
             session.map(*session.asked)
             _draw(making, session, n)
             session.close()
@@ -260,8 +270,11 @@ def plan_making(making: GenerationRun[S]) -> RunPlan:
     manifest.check_kind(making.folder, making.kind)
     making.means.check(making.askers)
     bad: list[DataError] = []
-    subjects = _good(making, bad)
-    return plan(making.askers, making.subjects, subjects, making.folder, making.means, bad)
+    notes = RowNotes()
+    subjects = _good(making, bad, notes)
+    return plan(
+        making.askers, making.subjects, subjects, making.folder, making.means, bad, notes=notes
+    )
 
 
 def usual(work: WorkOptions) -> WorkOptions:
@@ -269,8 +282,8 @@ def usual(work: WorkOptions) -> WorkOptions:
     return replace(work, concurrency=work.concurrency or CONCURRENCY)
 
 
-def _good(making: GenerationRun[S], bad: list[DataError]) -> Iterator[S]:
-    return good_rows(making.read(), making.rows, bad, name=making.data)
+def _good(making: GenerationRun[S], bad: list[DataError], notes: RowNotes) -> Iterator[S]:
+    return good_rows(making.read(notes), making.rows, bad, name=making.data, notes=notes)
 
 
 def _draw(making: GenerationRun[S], session: Session, n: int) -> None:
@@ -365,7 +378,7 @@ def _making(config: RowsConfig) -> GenerationRun[Item]:
         rows=config.rows,
         means=RunContext(config.judging, usual(config.work), config.out.parent),
         subjects=ITEM,
-        read=lambda: read_pictured(config.data, config.rows, config.out.parent),
+        read=lambda notes: read_pictured(config.data, config.rows, config.out.parent, notes),
         source=_input(config),
         picture=lambda item: item.images[0] if item.images else None,
         systems=config.systems,

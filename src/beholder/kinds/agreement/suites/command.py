@@ -23,7 +23,7 @@ from beholder.terminal.groups import (
     ToolGroup,
     WorkGroup,
 )
-from beholder.terminal.printing import close, say_left_out, tell_result
+from beholder.terminal.printing import close, say_each, say_left_out, tell_result
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -167,11 +167,13 @@ def _run(
 ) -> int:
     """Score a suite, write and print its tables; returns the exit code."""
     from beholder.report.study_tables import write_tables
+    from beholder.run import manifest
     from beholder.terminal.progress import TerminalProgress
 
     with TerminalProgress() as progress:
         found, bad = score(config, progress)
     say_left_out(bad)
+    say_each(manifest.read(config.scores.out).data.notes)
     tables = tables_of(found)
     write_tables(tables, config.scores.out / "tables")
     tell_result([asdict(one) for one in found], tables, as_json)

@@ -17,6 +17,7 @@ import msgspec
 
 from beholder.data import read_items, to_row
 from beholder.data.lines import read_records
+from beholder.data.notes import RowNotes
 from beholder.data.read import good_rows
 from beholder.errors import DataError
 from beholder.files import make_folder, write_jsonl
@@ -49,19 +50,25 @@ class SuiteConfig:
     seed: int = 0
     resamples: int = 1000
 
-    def read(self) -> tuple[list[Item], list[DataError]]:
-        """The good rows of the data, and those that are left out."""
+    def read(self, notes: RowNotes) -> tuple[list[Item], list[DataError]]:
+        """The good rows of the data, and those that are left out.
+
+        Args:
+            notes: Receives how many texts there are for the references.
+        """
         rows = self.scores.rows
         bad: list[DataError] = []
-        found = read_items(self.scores.data, rows)
+        found = read_items(self.scores.data, rows, notes=notes)
         return list(good_rows(found, rows, bad, name=self.scores.data)), bad
 
-    def score(self, items: Sequence[Item], progress: Progress) -> None:
+    def score(
+        self, items: Sequence[Item], progress: Progress, notes: RowNotes | None = None
+    ) -> None:
         """Score what is to be compared, in the run directory."""
         asked = dict.fromkeys(one.metric for one in self.metrics)
         every = replace(self.scores.rows, limit=None)
         config = replace(self.scores, metrics=tuple(asked), rows=every)
-        run(SCORES, config, progress, given=items)
+        run(SCORES, config, progress, given=items, notes=notes)
 
 
 def run_comparison(
@@ -83,12 +90,13 @@ def run_comparison(
         DataError: Rows are wrong and may not be skipped, or there are none.
         RunError: The run directory is busy or holds another run.
     """
-    items, bad = config.read()
+    notes = RowNotes("none")
+    items, bad = config.read(notes)
     texts = comparison.texts_of(items)
     versions = comparison.by_rule(texts, config.seed)
     if writer is not None:
         versions += _written(config, texts, writer, progress)
-    config.score(versions, progress)
+    config.score(versions, progress, notes)
     return comparison.results(config.scores.out, config.metrics, config.resamples), bad
 
 
@@ -131,8 +139,10 @@ def run_authors(
         DataError: Rows are wrong and may not be skipped, or there are none.
         RunError: The run directory is busy or holds another run.
     """
-    items, bad = config.read()
-    config.score(list(authors.comparisons(items, author, others, config.seed)), progress)
+    notes = RowNotes("none")
+    items, bad = config.read(notes)
+    pairs = list(authors.comparisons(items, author, others, config.seed))
+    config.score(pairs, progress, notes)
     return authors.results(config.scores.out, config.metrics, config.resamples), bad
 
 

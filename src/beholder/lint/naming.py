@@ -1,0 +1,146 @@
+"""ALT403: attributes of people that a collection names for some of them only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from beholder.grouping import by_key
+from beholder.lint.occurrence import Occurrence
+from beholder.lint.rules import GroupHit, Hit
+from beholder.lint.wording import expression, mapping
+from beholder.text.languages import base_language
+
+_LEAST_PEOPLE, _LEAST_MARKERS, _WHITE_SHARE = 30, 20, 0.05
+_LEAST_MENTIONS, _LEAST_DIFFERENCE = 20, 0.20
+_PEOPLE = expression("people")
+_MENTION = expression("person_mention")
+_ANYONE = expression("anyone")
+_MARKERS = {field: expression(field) for field in ("race", "skin", "gender", "age")}
+"""Expressions that match a person with a marker of the field, and end where the person ends."""
+
+FIELDS: Mapping[str, str] = {
+    name: field for field, names in mapping("naming").items() for name in names.split()
+}
+"""The field of a label by the name of its column in ``group``."""
+
+
+class _Naming(NamedTuple):
+    """How often the texts of one label name its field.
+
+    Attributes:
+        label: The label.
+        mentions: For each mention of a person, its cluster and whether the field is named.
+        first: The first picture with the label.
+    """
+
+    label: str
+    mentions: Sequence[tuple[str, bool]]
+    first: Occurrence
+
+    @property
+    def n_named(self) -> int:
+        """Mentions that name the field."""
+        return sum(named for _, named in self.mentions)
+
+    @property
+    def rate(self) -> float:
+        """Their share."""
+        return self.n_named / len(self.mentions)
+
+
+def compare_naming(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
+    """Findings of ALT403.
+
+    Where the data label who is shown, naming rates of two labels are compared. Without labels
+    nothing is known of who is shown; then texts that name a race, but hardly ever "white", are
+    found.
+    """
+    english = [one for one in occurrences if base_language(one.language) in ("", "en")]
+    people = [one for one in english if _PEOPLE.search(one.text)]
+    for field in _MARKERS:
+        labelled = [one for one in people if field in one.labels]
+        if len(labelled) >= _LEAST_PEOPLE:
+            yield from _compare_labels(field, labelled)
+    yield from _unlabelled_race([one for one in people if "race" not in one.labels])
+
+
+def _unlabelled_race(people: Sequence[Occurrence]) -> Iterator[GroupHit]:
+    markers = Counter(
+        match["race"].lower() for one in people for match in _MARKERS["race"].finditer(one.text)
+    )
+    n, white = markers.total(), markers["white"] + markers["caucasian"]
+    if len(people) >= _LEAST_PEOPLE and n >= _LEAST_MARKERS and white <= _WHITE_SHARE * n:
+        what = f'{n} texts name a race, and {white} of them say "white"'
+        yield GroupHit("ALT403", people[:1], Hit(what), n)
+
+
+def _compare_labels(field: str, people: Sequence[Occurrence]) -> Iterator[GroupHit]:
+    namings = []
+    for label, places in by_key((one.labels[field].casefold(), one) for one in people).items():
+        mentions = [(_cluster(one), named) for one in places for named in _mentions(one, field)]
+        if len(mentions) >= _LEAST_MENTIONS:
+            namings.append(_Naming(label, mentions, places[0]))
+    if len(namings) < 2:
+        return
+    low, high = (choose(namings, key=lambda naming: naming.rate) for choose in (min, max))
+    # Shares of small counts differ from 0.2 in the last digits.
+    if high.rate - low.rate < _LEAST_DIFFERENCE - 1e-9:
+        return
+    interval = _interval(low, high)
+    if interval is not None and interval[0] > 0:
+        what = (
+            f"{field} is named for {high.n_named} of {len(high.mentions)} people labelled"
+            f' "{high.first.labels[field]}" and {low.n_named} of {len(low.mentions)} labelled'
+            f' "{low.first.labels[field]}": {high.rate:.2f} and {low.rate:.2f}, difference'
+            f" {high.rate - low.rate:.2f} [{interval[0]:.2f}, {interval[1]:.2f}]"
+        )
+        yield GroupHit("ALT403", [low.first], Hit(what), len(high.mentions) + len(low.mentions))
+
+
+def _mentions(one: Occurrence, field: str) -> Iterator[bool]:
+    """For each person of a text, whether a mention names the field."""
+    marked = {match.end() for match in _MARKERS[field].finditer(one.text)}
+    named_by_head: dict[tuple[str, int], bool] = {}
+    latest_by_head: dict[str, tuple[str, int]] = {}
+    person, end = ("", 0), 0
+    for match in _MENTION.finditer(one.text):
+        head = match["head"].lower()
+        before = latest_by_head.get(head)
+        if before is None and latest_by_head and _ANYONE.fullmatch(head):
+            before = person
+        # "The woman" after "a woman" is one person; so are "the person" and "a baby girl".
+        is_compound = bool(end) and one.text[end : match.start()] == " " and not match["again"]
+        if not is_compound:
+            person = before if match["again"] and before else (head, match.start())
+        latest_by_head[head], end = person, match.end()
+        named_by_head[person] = named_by_head.get(person, False) or match.end() in marked
+    yield from named_by_head.values()
+
+
+def _cluster(one: Occurrence) -> str:
+    """The page, else the picture, else the row: texts of one may share a habit or a person."""
+    return one.page or one.identity or f"{one.file}:{one.line}:{one.locator}"
+
+
+def _interval(low: _Naming, high: _Naming) -> tuple[float, float] | None:
+    """The 95 % interval of the difference of rates, clusters resampled; None if undefined."""
+    import numpy as np
+
+    from beholder.stats.bootstrap import replicate_interval, sum_replicates
+
+    # Named and all mentions of the one label, then of the other.
+    counts: dict[str, list[float]] = {}
+    for column, naming in ((0, high), (2, low)):
+        for cluster, named in naming.mentions:
+            row = counts.setdefault(cluster, [0.0] * 4)
+            row[column] += named
+            row[column + 1] += 1
+    if len(counts) < 2:
+        return None
+    sums = sum_replicates(np.array([counts[cluster] for cluster in sorted(counts)]))
+    interval = replicate_interval(
+        [a / m - b / n if m > 0 and n > 0 else None for a, m, b, n in sums.tolist()]
+    )
+    return None if interval is None else (interval.low, interval.high)
