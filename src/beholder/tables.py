@@ -1,19 +1,19 @@
 """Named tables: what a study says, for a terminal, a page, CSV, JSON or LaTeX.
 
 A study gives ``Table``s and writes none of them itself: ``report.study_tables`` draws any, and
-``write_csv`` and ``plain`` keep all digits.
+``write_csv`` and ``plain`` keep all digits. The record of a row describes its table, once: see
+``heading`` and ``Table.from_records``.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, get_type_hints
 
-from msgspec import UNSET, Struct, convert, structs
+from msgspec import UNSET, Struct
 
 from beholder import files, stats
 from beholder.records import Estimate, Interval
@@ -87,12 +87,38 @@ class Table:
     by: str = ""
     heads: Mapping[str, str] = field(default_factory=dict)
 
-    def of(
-        self, rows: Iterable[Mapping[str, Any]], notes: Iterable[str] = (), **facts: object
+    @classmethod
+    def from_records(
+        cls,
+        name: str,
+        title: str,
+        record_type: type,
+        rows: Iterable[object],
+        notes: Iterable[str] = (),
+        *,
+        by: str = "",
+        before: Iterable[Column] = (),
+        after: Iterable[Column] = (),
     ) -> Self:
-        """This table with rows, further notes, and facts for the words in braces of its notes."""
-        told = (note.format(**facts) if facts else note for note in self.notes)
-        return replace(self, rows=tuple(rows), notes=(*told, *notes))
+        """Return a table with a row per record and a column per field that has a ``heading``.
+
+        Args:
+            name: Name of its file.
+            title: Its heading.
+            record_type: A dataclass or ``Struct``; see ``columns_of``.
+            rows: Records of this type; one with further cells is given as ``record_cells`` of it.
+            notes: See ``Table``.
+            by: See ``Table``.
+            before: Columns before those of the record.
+            after: Columns after them.
+        """
+        columns = (*before, *columns_of(record_type), *after)
+        cells = (row if isinstance(row, Mapping) else record_cells(row) for row in rows)
+        return cls(name, title, columns, tuple(cells), tuple(notes), by)
+
+    def with_rows(self, rows: Iterable[Mapping[str, Any]], notes: Iterable[str] = ()) -> Self:
+        """Return the table with other rows, and with further notes."""
+        return replace(self, rows=tuple(rows), notes=(*self.notes, *notes))
 
     def shown_notes(self) -> tuple[str, ...]:
         """The notes, and why rows have no interval, each reason once, unless a column says it."""
@@ -128,17 +154,59 @@ N = Column("n", "n", "count")
 NOTE = Column("reason", "note", "text")
 
 
-def declared(file: Path) -> dict[str, Table]:
-    """Tables without rows by name: a TOML file has the title, columns, notes and ``by`` of each.
+def heading(
+    text: str,
+    kind: Kind = "number",
+    *,
+    interval: bool = False,
+    scale: tuple[float, float] | None = None,
+) -> Column:
+    """Return the column of a record's field, which is annotated with it; its key is the field.
 
-    Its section ``shared`` has lists of columns by name; in a table, a name stands for its list.
+    For example ``mean: Annotated[float, heading("mean (1 to 10)", "hundredths")]``. The ends of an
+    interval are in the value if it has them, as an ``Estimate`` does, in ``KEY_low`` and
+    ``KEY_high``, in ``KEY_interval``, or in ``interval``.
     """
-    found = tomllib.loads(file.read_text(encoding="utf-8"))
-    shared = found.pop("shared", {})
-    for name, table in found.items():
-        given = (shared[one] if isinstance(one, str) else [one] for one in table["columns"])
-        table |= {"name": name, "columns": [*chain.from_iterable(given)]}
-    return convert(found, dict[str, Table])
+    return Column("", text, kind, interval, scale=scale)
+
+
+@lru_cache
+def columns_of(record_type: type) -> tuple[Column, ...]:
+    """Return the columns of the annotated fields of a dataclass or ``Struct``, in their order."""
+    hints = get_type_hints(record_type, include_extras=True)
+    return tuple(
+        replace(mark, key=name)
+        for name, hint in hints.items()
+        for mark in getattr(hint, "__metadata__", ())
+        if isinstance(mark, Column)
+    )
+
+
+def record_cells(record: Any) -> Cells:
+    """Return the fields of a record as cells, with the ends of the intervals of its columns.
+
+    A ``reason``, of a value or beside ``interval``, is why there is no value, or no interval.
+    """
+    record_type: type = type(record)
+    is_struct = isinstance(record, Struct)
+    names = record.__struct_fields__ if is_struct else [each.name for each in fields(record)]
+    cells: Cells = {}
+    for name in names:
+        content = getattr(record, name)
+        cells[name] = None if content is UNSET else content
+    for column in columns_of(record_type):
+        key = column.key
+        value: Any = cells[key]
+        if hasattr(value, "interval"):
+            number = value.mean if hasattr(value, "mean") else value.value
+            reason = getattr(value, "reason", None)
+            cells |= {key: number, **interval_cells(key, value.interval, reason)}
+        elif column.interval and f"{key}_low" not in cells:
+            interval: Any = cells.get(f"{key}_interval", cells.get("interval"))
+            # A reason beside other ends, as of agreement, is the content of a column of its own.
+            reason = getattr(record, "reason", None) if "interval" in cells else None
+            cells |= interval_cells(key, interval, reason)
+    return cells
 
 
 def estimate(
@@ -170,15 +238,6 @@ def interval_cells(
     low, high = (None, None) if interval is None else interval
     cells: EstimateCells = {f"{key}_low": low, f"{key}_high": high}
     return cells | {f"{key}_reason": reason} if reason else cells
-
-
-def record_cells(record: Struct, key: str) -> Cells:
-    """The fields of a record as cells, with its ``interval`` as that of one of its values.
-
-    A ``reason`` is why there is no value, or no interval.
-    """
-    cells = {name: None if v is UNSET else v for name, v in structs.asdict(record).items()}
-    return cells | interval_cells(key, cells.get("interval"), cells.get("reason"))
 
 
 def keys(table: Table) -> list[str]:

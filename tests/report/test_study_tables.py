@@ -6,15 +6,19 @@ import csv
 import io
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import pytest
+from msgspec import UNSET, Struct, UnsetType
 from rich.console import Console
 
+from beholder.records import Estimate, Interval
 from beholder.report.study_tables import TerminalTable, html, latex, show_cell, write_tables
-from beholder.tables import Column, Table, declared
+from beholder.stats.correlation import Correlation
+from beholder.tables import Column, Table, columns_of, heading, keys, record_cells
 
 NAMES = ["accord.contradicted_rate", "vcs(rules='paper', lct=1).nas_l_precision", "日本語の指標"]
 TABLE = Table(
@@ -198,29 +202,115 @@ def test_files_hold_all_digits(tmp_path: Path) -> None:
     assert kept["columns"]["p"] == "p"
 
 
-def test_a_declared_table_has_rows_and_facts_filled_in(tmp_path: Path) -> None:
-    file = tmp_path / "tables.toml"
-    file.write_text(
-        """
-        [gaps]
-        title = "what is missing"
-        notes = ["Over {n:,} rows."]
-        by = "set"
-        columns = [{ key = "set", heading = "set", kind = "text" }, { key = "gap", heading = "n" }]
-        """,
-        encoding="utf-8",
+@dataclass(frozen=True)
+class Gap:
+    """A row whose intervals are in values, in ``share_interval`` and in ``interval``."""
+
+    where: Annotated[str, heading("set", "text")]
+    hidden: int
+    mean: Annotated[Estimate | None, heading("mean", "hundredths", interval=True)]
+    rho: Annotated[Correlation, heading("Spearman", interval=True)]
+    share: Annotated[float, heading("share", "percent", interval=True, scale=(0.0, 1.0))]
+    share_interval: tuple[float, float] | None
+    change: Annotated[float, heading("change", "signed", interval=True)]
+    interval: tuple[float, float] | None
+
+
+RHO = Correlation("spearman", 0.5, Interval(0.25, 0.75), 0.04, n=9, n_clusters=9)
+
+
+def test_fields_of_a_record_are_columns_and_cells() -> None:
+    rows = [
+        Gap("a", 1, Estimate(2.0, Interval(1.0, 3.0), 9), RHO, 0.5, None, 0.1, (0.0, 0.2)),
+        Gap("b", 2, None, RHO, 0.5, (0.4, 0.6), 0.1, None),
+    ]
+    table = Table.from_records(
+        "gaps",
+        "what is missing",
+        Gap,
+        rows,
+        ["two rows"],
+        by="where",
+        before=[Column("first", "first", "text")],
+        after=[Column("last", "last")],
     )
-    empty = declared(file)["gaps"]
-    columns = (Column("set", "set", "text"), Column("gap", "n"))
-    assert empty == Table("gaps", "what is missing", columns, (), ("Over {n:,} rows.",), "set")
-    rows = [{"set": "{n}", "gap": 1.0}]
-    assert empty.of(rows, ["{n} more"], n=1234).notes == ("Over 1,234 rows.", "{n} more")
-    assert empty.of(rows).rows == ({"set": "{n}", "gap": 1.0},)
+    assert table.columns == (
+        Column("first", "first", "text"),
+        Column("where", "set", "text"),
+        Column("mean", "mean", "hundredths", interval=True),
+        Column("rho", "Spearman", interval=True),
+        Column("share", "share", "percent", interval=True, scale=(0.0, 1.0)),
+        Column("change", "change", "signed", interval=True),
+        Column("last", "last"),
+    )
+    assert (table.notes, table.by) == (("two rows",), "where")
+    shown = [{name: row.get(name) for name in keys(table)} for row in table.rows]
+    both = {"first": None, "rho": 0.5, "rho_low": 0.25, "rho_high": 0.75, "last": None}
+    assert shown[0] == both | {
+        **{"where": "a", "mean": 2.0, "mean_low": 1.0, "mean_high": 3.0},
+        **{"share": 0.5, "share_low": None, "share_high": None},
+        **{"change": 0.1, "change_low": 0.0, "change_high": 0.2},
+    }
+    assert shown[1] == both | {
+        **{"where": "b", "mean": None, "mean_low": None, "mean_high": None},
+        **{"share": 0.5, "share_low": 0.4, "share_high": 0.6},
+        **{"change": 0.1, "change_low": None, "change_high": None},
+    }
 
 
-def test_a_declared_column_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "tables.toml"
-    column = '{ key = "a", heading = "a", kind = "colour" }'
-    file.write_text(f'[gaps]\ntitle = ""\ncolumns = [{column}]', encoding="utf-8")
-    with pytest.raises(msgspec.ValidationError, match="colour"):
-        declared(file)
+class Stored(Struct, frozen=True, kw_only=True):
+    """A row as a file has it: unset where nothing was measured, ends of an interval beside."""
+
+    n: Annotated[int, heading("n", "count")] = 0
+    gain: Annotated[float | UnsetType, heading("gain", interval=True)] = UNSET
+    gain_low: float | None = None
+    gain_high: float | None = None
+
+
+class FurtherStored(Stored, frozen=True, kw_only=True):
+    """The same with a further column, and another heading of ``n``."""
+
+    n: Annotated[int, heading("pictures", "count")] = 0
+    p: Annotated[float | None, heading("p", "p")] = None
+
+
+def test_records_of_files_are_rows_too_and_may_have_further_cells() -> None:
+    stored = msgspec.convert({"n": 3, "gain": 1.0, "gain_low": 0.5}, Stored)
+    table = Table.from_records("a", "", Stored, [stored, record_cells(Stored()) | {"more": 1}])
+    assert table.rows == (
+        {"n": 3, "gain": 1.0, "gain_low": 0.5, "gain_high": None},
+        {"n": 0, "gain": None, "gain_low": None, "gain_high": None, "more": 1},
+    )
+    assert [(c.key, c.heading) for c in columns_of(FurtherStored)] == [
+        ("n", "pictures"),
+        ("gain", "gain"),
+        ("p", "p"),
+    ]
+
+
+class Rated(Struct, frozen=True, kw_only=True):
+    """A row whose mean and estimate each say why they have no interval."""
+
+    mean: Annotated[float, heading("mean", interval=True)]
+    interval: tuple[float, float] | None = None
+    reason: str | None = None
+    change: Annotated[Estimate | None, heading("change", interval=True)] = None
+
+
+class Agreed(Struct, frozen=True, kw_only=True):
+    """A row whose reason is not about an ``interval``."""
+
+    agreement: Annotated[float | None, heading("agreement", interval=True)]
+    reason: str | None = None
+
+
+def test_reasons_of_records_and_of_their_values_are_notes_once() -> None:
+    rows = [
+        Rated(mean=1.0, reason="too few pictures", change=Estimate(0.5, None, 2, "too few pairs")),
+        Rated(mean=2.0, reason="too few pictures"),
+        Rated(mean=3.0, interval=(2.0, 4.0)),
+    ]
+    table = Table.from_records("rated", "", Rated, rows, ["First."])
+    assert table.shown_notes() == ("First.", "too few pairs.", "too few pictures.")
+    apart = Table.from_records("agreed", "", Agreed, [Agreed(agreement=None, reason="no labels")])
+    assert apart.shown_notes() == ()

@@ -18,7 +18,7 @@ from beholder.judges.builtin.classes import Values, exclude, values
 from beholder.language.lemmas import noun
 from beholder.language.numerals import is_numeral, number
 from beholder.lint.dates import LABELS
-from beholder.lint.wording import alternatives, expression, listed, mapping
+from beholder.lint.wording import expression, listed
 from beholder.text import kinds
 
 _MOST_WORDS, _MOST_VALUES = 200, 40
@@ -44,9 +44,35 @@ _CHILDREN = frozenset(("baby", "infant", "toddler", "child"))
 _OTHERS = frozenset(("another", "other", "others"))
 _JOINING = (",", "/", "and", "&", "or")
 _YOUNG = listed("young", "en")
-_NEAR = mapping("shades")
+_NEAR = {
+    "turquoise teal cyan": "green",
+    "beige": "white gray yellow",
+    "cream ivory": "yellow brown",
+    "khaki": "green yellow",
+    "tan": "yellow orange",
+    "charcoal": "gray",
+    "silver": "white metal",
+    "lilac lavender violet": "pink blue",
+    "magenta": "purple red",
+    "scarlet": "orange",
+    "burgundy maroon": "purple brown",
+    "olive": "brown yellow",
+    "crimson": "purple pink",
+    "mustard": "brown orange",
+    "gold golden": "brown orange metal",
+    "navy": "black",
+    "blond blonde": "yellow",
+    "brunette": "brown",
+}
 """Shades that people call by these colours, too, so that they exclude none of them."""
-_MATERIALS = alternatives("materials")
+_MATERIALS = [
+    "silver",
+    "ceramic porcelain clay terracotta earthenware stoneware faience",
+    "ivory bone",
+    "plaster",
+    "wax",
+    "straw wicker",
+]
 """Materials of museums, one a line, beside those that the judge knows."""
 
 

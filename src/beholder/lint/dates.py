@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import Hit, LintSetting, check
-from beholder.lint.wording import alternatives, expression, listed, without_quotes
+from beholder.lint.wording import listed, without_quotes
 from beholder.text import kinds
 
 LABELS = listed("labels", "en")
@@ -17,32 +17,175 @@ _CIRCA = 10
 """Years that "about" may mean before or after a year."""
 _NEAR = 80
 """Characters around a number that say what it is."""
-_ORDINALS = alternatives("ordinals")
-_ROMAN = alternatives("roman")
-_TENS = alternatives("tens")
-_YEAR = expression("record_year")
-_DATES = expression("dates")
-_OPEN_START = expression("open_start")
-_OPEN_END = expression("open_end")
-_ABOUT = expression("about")
+_ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+    "thirteenth",
+    "fourteenth",
+    "fifteenth",
+    "sixteenth",
+    "seventeenth",
+    "eighteenth",
+    "nineteenth",
+    "twentieth",
+    "twenty-first",
+]
+_ROMAN = [
+    "I",
+    "II",
+    "III",
+    "IV",
+    "V",
+    "VI",
+    "VII",
+    "VIII",
+    "IX",
+    "X",
+    "XI",
+    "XII",
+    "XIII",
+    "XIV",
+    "XV",
+    "XVI",
+    "XVII",
+    "XVIII",
+    "XIX",
+    "XX",
+    "XXI",
+]
+_TENS = [
+    "twenties",
+    "thirties",
+    "forties",
+    "fifties",
+    "sixties",
+    "seventies",
+    "eighties",
+    "nineties",
+]
+_NTH = (
+    r"(?:\d{1,2}(?=st|nd|rd|th|\.|e|ème)"
+    rf"|(?:{'|'.join(_ORDINALS)})\b|(?:{'|'.join(_ROMAN)})(?=e|ème|\b))"
+)
+_ANY_YEAR = r"(?:1\d{3}|20\d\d|2100)"
+_YEAR = re.compile(rf"(?<!\d){_ANY_YEAR}(?!\d)")
+_DATES = re.compile(
+    rf"""
+    (?:(?<![\w#.,/-])|(?<=\bmid-)|(?<=\bpre-)|(?<=\bpost-))(?P<year>{_ANY_YEAR})
+    (?:(?P<decade>['’]?s|[-–]?er)\b)?
+    (?:(?:[-–]|\ (?:to|until|till|through|and|or|bis|und)\ )(?P<until>{_ANY_YEAR}|\d\d(?![\w-]))
+    (?P<decades>['’]?s)?)?(?![\w%/-]|[.,:]\d)
+    |\b(?:siglo|secolo|século)\ (?P<roman>(?:{"|".join(_ROMAN)})\b)
+    |\b(?:(?P<from>{_NTH})(?:st|nd|rd|th|\.|e|ème)?-?(?:\ (?:and|or|to|und)\ (?:the\ )?|[-–/]))?
+    (?P<century>{_NTH})(?:st|nd|rd|th|\.|e|ème)?[ -]
+    (?:centur(?:y|ies)\b|c\.|Jahrhundert|Jh\.|siècle|eeuw|wiek)
+    |(?:\bthe\ (?:[\w-]+[ -])?|\bmid-|(?<!\w)['’])(?P<tens>[2-9]0s|{"|".join(_TENS)})\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_OPEN_START = re.compile(r"\b(?:before|until|till|pre|vor)[ -](?:the |about )?$", re.IGNORECASE)
+_OPEN_END = re.compile(r"\b(?:after|since|post|seit|nach)[ -](?:the |about )?$", re.IGNORECASE)
+_ABOUT = re.compile(
+    r"""
+    \b(?:c|ca|circa|about|around|approximately|roughly|early|late|um|vers)\b[. ]*(?:the\ )?$
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 _TURN = re.compile(r"\bturn of the $", re.I)
-_MEMORY = expression("memory")
+_MEMORY = re.compile(
+    r"""
+    \b(?:in\ memory|commemorat\w+|anniversary|centenary|memorials?|monuments?|plaques?|cenotaph
+    |graves?|gravestones?|tombstones?|headstones?|re-?enact\w*|replicas?|reproductions?
+    |costumes?|veterans?|reminiscent|dressed\ as|recall\w*|evok\w+|imitat\w+)\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 """Words of a text about a remembered or imitated time."""
-_ELSEWHEN = expression("elsewhen")
+_ELSEWHEN = re.compile(
+    r"""
+    \b(?:built|rebuilt|cast|born|died|won|founded|established|est\.|erected|constructed
+    |completed|opened|closed|launched|destroyed|demolished|burn(?:ed|t)|restored|inaugurated
+    |invented|introduced|discovered|killed|retired|married|signed|unveiled|consecrated|abandoned
+    |wrecked|sunk|marked|stamped|engraved|inscribed|carved|numbered|(?:with|bearing
+    |bears)\ the\ date|style|manner|fashion|spirit|tradition|imitation|version|as|like|than|b\.
+    |d\.)(?:\ (?:in|on|of|since|by|around|about|the|year))*\ $
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 """Words before the year of another event, or of an inscription."""
-_MADE = expression("made")
+_MADE = re.compile(
+    r"""
+    \b(?:\w+ing|with|from|at|in|on|by|beside|near|behind|before|under|over|and|that|which)\b.*
+    \b(?:printed|published|issued|woven|minted|made|manufactured|produced|designed|painted|drawn
+    |written|composed|patented)(?:\ (?:in|on|around|about))*\ $
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 """Words before the year of a thing that the picture shows: "reads a Bible printed in 1850"."""
-_STYLE = expression("style")
-_NAMED = expression("named")
+_STYLE = re.compile(
+    r"""
+    [ -](?:-?styled?|-?inspired|-?themed?|look|fashion|revival|costumes?)\b|['’]?\ BCE?\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_TIMES = r"""
+    (?:Jan|Feb|M[aä]r|Apr|Ma[iy]|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])[a-z]*
+    |Jahre?|Eve|Day|Spring|Summer|Autumn|Fall|Winter|Frühling|Frühjahr|Sommer|Herbst
+    |Christmas|Easter|Années"""
+_OPENING = rf"{_TIMES}|In|Circa|Around|About|From|Since|Before|After|Dated"
+_NAMED = re.compile(
+    rf"""
+    (?:(?<!^)(?<![.!?]\ )\b(?!(?:{_TIMES})\ $)|\b(?!(?:{_OPENING}|The|An?)\ $))[A-Z][\w'’]*\ $
+    """,
+    re.VERBOSE,
+)
 """A name before a number, as in "Poster of Expo 67"."""
 _LABEL = re.compile(r"(?:([A-Za-z-]+)\.? |[$£€#№]|\b(?:USD|EUR|GBP) ?|\d )$")
-_BEFORE_COUNT = expression("before_count")
-_AFTER_COUNT = expression("after_count")
-_DATING = expression("dating")
+_BEFORE_COUNT = re.compile(
+    r"""
+    \b(?:over|nearly|almost|than|least|most|up\ to|only|exactly|some|shows?|showing|reads?
+    |reading|says?|weighing|weighs|costing|costs|holds|holding|seats|seating|numbers|counts
+    |counting|totals?|carrying|carries|has|have|to|(?:box|pack|set|crowd|group|pile|batch|total
+    |population|collection|case|crate|stack|army|edition)\ of)\ $
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_AFTER_COUNT = re.compile(
+    r"""
+    [ ]?(?:%|°|[x×*]\ ?\d|by\ \d|\d|(?:kg|g|lbs?|tons?|tonnes?|ft|m|km|mm|cm|hp|rpm|k?[WV]|cc
+    |px|dpi|hours|hrs?|o['’]clock|m[²³]|MHz|kHz|USD|EUR|each
+    |lire|yen|(?:metre|meter|mile|foot|gram|pound|ton|litre|liter|acre|degree|piece|point
+    |seat)s?|feet|inch(?:es)?)\b)
+    """,
+    re.VERBOSE,
+)
+_DATING = re.compile(
+    rf"""
+    \b(?:in|from|since|during|after|before|until|dated|early|late|mid|im|en|years?|{_TIMES})\ $
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 _WEAKLY_DATING = re.compile(r"\b(?:circa|ca?\.?|about|around|an?|um|vers) $|[,(] ?$", re.I)
 _DECADE = re.compile(r"\b(?:années|años|anni|anos|lata) $", re.I)
 _UNNUMBERED = ("people", "men", "women", "children", "sheep", "fish", "cattle", "deer", "alumni")
-_ADDRESS = expression("street")
+_ADDRESS = re.compile(
+    r"""
+    ,?\ (?:(?:[A-Z][\w'’.]*|\d+(?:st|nd|rd|th))\ )+(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln
+    |Drive|Dr|Boulevard|Blvd|Place|Court|Way|Square|Terrace|Crescent|Highway|Row|Hill|Park)\b
+    |,?\ (?:rue|avenue|boulevard|via|calle)\b
+    """,
+    re.VERBOSE,
+)
 
 
 class _Mention(NamedTuple):

@@ -19,7 +19,7 @@ from lxml import html as lxml_html
 
 from beholder.errors import DataError
 from beholder.lint.occurrence import Occurrence, Structural, join_address
-from beholder.lint.wording import alternatives, listed, norm
+from beholder.lint.wording import listed, norm
 
 MOST_TAGS = 2_000_000
 """Start and end tags of the largest page that is read."""
@@ -30,7 +30,31 @@ _TAG = re.compile(r"<!--|<([a-zA-Z][^\s/>]*)")
 _LONG_TAG = re.compile(r"<[a-zA-Z](?:[^<>\s]*+\s++){10000}")
 _RAW = frozenset(("script", "style", "textarea", "title", "xmp"))
 _UNSEEN = frozenset(("script", "style", "template", "svg", "noscript", "head", "select"))
-_INLINE = frozenset(alternatives("inline"))
+_INLINE = frozenset(
+    (
+        "a",
+        "abbr",
+        "b",
+        "bdi",
+        "bdo",
+        "cite",
+        "code",
+        "em",
+        "i",
+        "img",
+        "kbd",
+        "mark",
+        "q",
+        "s",
+        "small",
+        "span",
+        "strong",
+        "sub",
+        "sup",
+        "u",
+    )
+)
+"""Elements of HTML that end no word."""
 _IMAGE_ROLES = frozenset(("img", "image", "graphics-symbol", "graphics-document"))
 _NEAR = ("button", "p", "li", "td", "th")
 _ACTIVE_ROLES = frozenset(("button", "link", "menuitem", "tab"))

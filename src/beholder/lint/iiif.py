@@ -8,12 +8,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.wording import alternatives
 
 _LABELS = frozenset(("alt text", "alternative text", "image description", "alttext"))
 _DATES = frozenset(("date", "created", "dated", "date created"))
 _MEDIA = frozenset(("medium", "type", "technique", "materials"))
-_TYPES = frozenset(alternatives("iiif_types"))
+_TYPES = frozenset(
+    (
+        "manifest",
+        "collection",
+        "sc:manifest",
+        "sc:collection",
+        "annotation",
+        "annotationpage",
+        "annotationcollection",
+        "sc:annotationlist",
+    )
+)
 _MOST_DEPTH = 100
 _ELSEWHERE = "has no text in this file; annotations elsewhere are not read"
 

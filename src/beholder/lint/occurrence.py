@@ -10,13 +10,21 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urljoin, ur
 
 from msgspec import Struct
 
-from beholder.lint.wording import alternatives, expression, fold, norm, transcribed, words
+from beholder.lint.wording import fold, norm, transcribed, words
 
 Structural: TypeAlias = tuple[str, str, str]
 """Id of a rule, what was found, and a severity that replaces the profile's, or an empty text."""
 
-_SIZES = frozenset(alternatives("sizes"))
-IIIF_IMAGE = expression("iiif_image")
+_SIZES = frozenset(
+    ("width", "w", "height", "h", "size", "quality", "q", "dpr", "format", "fm", "auto", "v", "ver")
+)
+"""Parameters of an address that choose a size or version of a picture."""
+IIIF_IMAGE = re.compile(
+    r"""
+    /(?:full|square|(?:pct:)?[\d.,]+)/[^/]+/!?[\d.]+/(?:default|color|gray|bitonal|native)\.\w+$
+    """,
+    re.VERBOSE,
+)
 """What an image request of IIIF adds to the address of the picture."""
 
 _RESIZED = re.compile(r"(?:-\d{2,5}x\d{2,5}|@[234]x)(?=\.\w+$)")

@@ -24,7 +24,7 @@ from beholder.errors import DataError
 from beholder.lint import html
 from beholder.lint.decoding import decoded
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.wording import expression, mapping, norm
+from beholder.lint.wording import mapping, norm
 
 MOST_PARTS = 10_000
 MOST_UNPACKED = 2**30
@@ -43,7 +43,12 @@ _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 """What ``zipfile`` raises; the last for compression methods that it does not support."""
 _DRAWN = "contains(@uri, '/picture') or contains(@uri, '/chart') or contains(@uri, '/diagram')"
 _WORD = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml")
-_SLIDE = expression("slide")
+_SLIDE = re.compile(
+    r"""
+    ppt/(slides/slide|slideLayouts/slideLayout|slideMasters/slideMaster)(\d+)\.xml
+    """,
+    re.VERBOSE,
+)
 _SLIDES = "slides/slide"
 _PAGE = re.compile(r".+\.x?html?", re.IGNORECASE)
 

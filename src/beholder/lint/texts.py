@@ -11,7 +11,6 @@ from beholder.lint.occurrence import Occurrence, split_address
 from beholder.lint.rules import Hit, LintSetting, check
 from beholder.lint.wording import (
     emoji,
-    expression,
     fold,
     is_dense,
     length,
@@ -24,20 +23,62 @@ from beholder.lint.wording import (
 from beholder.text import frequency
 from beholder.text.languages import base_language
 
-_FILE = expression("file")
-_CAMERA_NAME = expression("camera")
-_PROGRAM = expression("program")
+_EXTENSION = (
+    r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?|heic|heif|ico|psd|eps|dng|cr2|nef|arw|pdf)"
+)
+_FILE = re.compile(rf"\S+{_EXTENSION}", re.IGNORECASE)
+_CAMERA_MAKE = r"""
+    (?:(?i:IMG|DSC[NF]?|_?MG|PXL|MVIMG|GOPR|DJI|VID|Screen\ ?shot|WhatsApp\ Image|Scan
+    |Bildschirmfoto)|P|SAM)"""
+_CAMERA_NAME = re.compile(
+    rf"""
+    {_CAMERA_MAKE}[ _-]*\d{{2,}}(?:(?i:at|um|am|pm|edited|copy)\b|[\W\d_])*
+    """,
+    re.VERBOSE,
+)
+_PROGRAM = re.compile(
+    r"""
+    (?i:Screen\ ?shot|Bildschirmfoto|WhatsApp\ Image)
+    (?:\b(?i:at|um|am|pm|edited|copy)\b|[\W\d_])+
+    """,
+    re.VERBOSE,
+)
 _DIGEST = re.compile(r"[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
 _SIZE = re.compile(r"(?<!\d)\d{2,5}x\d{2,5}(?!\d)")
-_TOKEN = expression("file_within")
+_TOKEN = re.compile(
+    rf"""
+    (?<!\S)\S{{1,200}}?(?i:{_EXTENSION})\b|\b{_CAMERA_MAKE}[_-]*\d{{2,}}\w*
+    """,
+    re.VERBOSE,
+)
 _TEMPLATE = re.compile(r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|\[alt\]|(?<!\w)%s(?!\w)|<%[^%]*%>", re.I)
-_ADDRESS = expression("address")
+_ADDRESS = re.compile(
+    r"""
+    https?://\S*|\bwww\.\S+|\b(?:[a-z\d](?:[\w-]{0,62})\.){1,8}[a-z]{2,24}/\S*
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.I)
 _ENTITY = re.compile(r"&(?:[a-z][a-z\d]{1,31}|#\d{1,7}|#x[\da-f]{1,6});", re.I)
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]")
 _MOJIBAKE = re.compile("[ÂÃâð][\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ¡-¿]{1,3}")
-_CREDIT = expression("credit")
-_FRAME = expression("frame")
+_CREDIT = re.compile(
+    r"""
+    (?:\b(?i:(?:photo|image|picture|foto)(?:graph)?s?(?:\s+(?i:by|credits?|courtesy)\b|\s*[:©/])
+    |credits?\b|courtesy\b|copyright\b|source\s*:)|©|\([cC]\))[\s:/©]*(?:(?i:by|of|the)\s+)*
+    (?:(?:[A-Z\d][\w.'’-]*|(?i:and|of|the|via|getty|images|shutterstock|reuters|for))[\s/,&|]*)+
+    |\b(?i:getty\ images|shutterstock|reuters|istock|alamy)\b
+    """,
+    re.VERBOSE,
+)
+_FRAME = re.compile(
+    r"""
+    may\ be\ an\ image\ of|may\ be\ a\ (?:photo|picture|graphic|illustration)\ of
+    |description\ automatically\ generated|^an?\ picture\ containing|no\ description\ available
+    |automatically\ generated\ description|no\ alternative\ text\ description
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 _LIMITS = {"web": (150, 250), "documents": (150, 250), "social": (500, 1000)}
 _PLATFORMS = {"mastodon": 1500, "bluesky": 2000}
 _SHORT = {"web": 2, "documents": 2, "museum": 4, "social": 4}

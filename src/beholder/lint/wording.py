@@ -25,12 +25,6 @@ def _data() -> dict[str, Any]:
     return tomllib.loads(source)
 
 
-def alternatives(name: str) -> list[str]:
-    """A list of ``data.toml``."""
-    found: list[str] = _data()["lists"][name]
-    return found
-
-
 def mapping(name: str) -> dict[str, str]:
     """A table of ``data.toml``."""
     found: dict[str, str] = _data()["tables"][name]
@@ -43,14 +37,29 @@ def expression(name: str) -> re.Pattern[str]:
 
 
 def _source(name: str) -> str:
-    if name in _data()["lists"]:
-        return "|".join(alternatives(name))
     joined = re.sub(r"(?:^|\n)\s*", "", _data()["expressions"][name])
     return re.sub(r"\{([a-z_]+)\}", lambda found: _source(found[1]), joined)
 
 
-_DENSE = expression("dense")
-_EMOJI = expression("emoji")
+_DENSE = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
+)
+_EMOJI = re.compile(
+    "(?:[\u231a\u231b\u23e9-\u23ec\u23f0\u23f3\u25fd\u25fe\u2614\u2615\u2648-\u2653\u267f\u2693"
+    "\u26a1\u26aa\u26ab\u26bd\u26be\u26c4\u26c5\u26ce\u26d4\u26ea\u26f2\u26f3\u26f5\u26fa\u26fd"
+    "\u2705\u270a\u270b\u2728\u274c\u274e\u2753-\u2755\u2757\u2795-\u2797\u27b0\u27bf\u2b1b\u2b1c"
+    "\u2b50\u2b55\U0001f004\U0001f0cf\U0001f18e\U0001f191-\U0001f19a\U0001f201\U0001f21a"
+    "\U0001f300-\U0001f320\U0001f32d-\U0001f335\U0001f337-\U0001f37c\U0001f37e-\U0001f393"
+    "\U0001f3a0-\U0001f3ca\U0001f3cf-\U0001f3d3\U0001f3e0-\U0001f3f0\U0001f3f4"
+    "\U0001f3f8-\U0001f43e\U0001f440\U0001f442-\U0001f4fc\U0001f4ff-\U0001f53d"
+    "\U0001f54b-\U0001f54e\U0001f550-\U0001f567\U0001f57a\U0001f595\U0001f596\U0001f5a4"
+    "\U0001f5fb-\U0001f64f\U0001f680-\U0001f6c5\U0001f6cc\U0001f6d0-\U0001f6d2"
+    "\U0001f6d5-\U0001f6df\U0001f6eb\U0001f6ec\U0001f6f4-\U0001f6fc\U0001f7e0-\U0001f7f0"
+    "\U0001f90c-\U0001f93a\U0001f93c-\U0001f945\U0001f947-\U0001f9ff\U0001fa70-\U0001faff]"
+    "|[\U0001f1e6-\U0001f1ff]{2}"
+    "|[0-9#*]\ufe0f\u20e3|[\u00a9-\u3299\U0001f000-\U0001faff]\ufe0f)"
+    "[\ufe0f\U0001f3fb-\U0001f3ff]*(?:\u200d[\u2640-\U0001faff][\ufe0f\U0001f3fb-\U0001f3ff]*)*"
+)
 
 
 def norm(text: str) -> str:

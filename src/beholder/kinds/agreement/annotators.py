@@ -174,7 +174,7 @@ def annotator_tables(
     for question in questions:
         agreement += _agree_on_labels(question, list(_labels(pairs, question)), expert)
         preferences += _prefer(question, pairs)
-    return [ANNOTATORS.of(agreement), PREFERENCES.of(preferences)]
+    return [ANNOTATORS.with_rows(agreement), PREFERENCES.with_rows(preferences)]
 
 
 def _annotator(item: Item) -> str:
@@ -329,7 +329,7 @@ def _agree_on_marks(items: Sequence[Item], protocol: MarkProtocol, expert: str |
                 cells |= {f"f1_{key}": agreement.f1, f"recall_{key}": agreement.recall}
                 cells |= interval_cells(f"f1_{key}", agreement.interval, agreement.reason)
             rows.append(cells)
-    return MARKS.of(rows)
+    return MARKS.with_rows(rows)
 
 
 def _share_marks(judged: JudgedSet, protocol: MarkProtocol) -> Table:
@@ -342,7 +342,7 @@ def _share_marks(judged: JudgedSet, protocol: MarkProtocol) -> Table:
             mean = mean_interval(shares, clusters=[item.source for item in items])
             cells: Cells = {"marked": label, "system": system, "n_judgments": len(items)}
             rows.append(cells | estimate_cells("share", mean))
-    return MARKED_SHARES.of(rows)
+    return MARKED_SHARES.with_rows(rows)
 
 
 def _marked_share(item: Item, label: Label, side: Side, protocol: MarkProtocol) -> float:

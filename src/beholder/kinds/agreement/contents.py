@@ -72,7 +72,7 @@ def contents_tables(judged: JudgedSet) -> list[Table]:
     contents, judgments = (
         replace(table, title=f"{judged.name}: {table.title}") for table in (CONTENTS, JUDGMENTS)
     )
-    return [contents.of(rows, notes), judgments.of(kinds)]
+    return [contents.with_rows(rows, notes), judgments.with_rows(kinds)]
 
 
 def _count_pictures(items: Sequence[Item]) -> int:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-
-from msgspec import structs
+from typing import Annotated
 
 from beholder.files import safe_name
 from beholder.kinds.agreement import results
@@ -18,9 +17,8 @@ from beholder.kinds.agreement.granular import GranularFinding, GranularReport, S
 from beholder.report.numbers import show_p, show_signed
 from beholder.stats.alerts import AlertF1
 from beholder.stats.spans import SpanF1
-from beholder.tables import Cells, Column, Table, declared, interval_cells
+from beholder.tables import METRIC, Cells, Column, Table, columns_of, heading, record_cells
 
-TABLES = declared(Path(__file__).with_name("tables.toml"))
 DASH = "\N{EN DASH}"
 CLUSTERS = (
     "Cluster 1: the best and what is not significantly different by the paired"
@@ -28,16 +26,15 @@ CLUSTERS = (
 )
 
 
-def _with(name: str, measure: results.MeasureResult, columns: Iterable[Column] = ()) -> Table:
-    """A table of one measure, with further columns."""
-    table = TABLES[name]
-    named = f"{name}-{safe_name(measure.name)}"
-    return replace(table, name=named, columns=(*table.columns, *columns))
+def agreement_columns() -> tuple[Column, ...]:
+    """Return the columns of the table ``agreement``; the cluster is the last field of its file."""
+    *columns, cluster = columns_of(results.MetricAgreement)
+    return (*columns[:3], cluster, *columns[3:])
 
 
 def agreement_cells(row: results.MetricAgreement) -> Cells:
-    """The cells of the table ``agreement`` of one metric."""
-    return structs.asdict(row) | {
+    """Return the cells of a metric in the table ``agreement``."""
+    return record_cells(row) | {
         "agreement_low": row.low,
         "agreement_high": row.high,
         "n_undefined": row.n_undefined or None,
@@ -48,20 +45,29 @@ def agreement_cells(row: results.MetricAgreement) -> Cells:
 def agreement_of(
     found: results.AgreementResult[results.M], measure: results.MeasureResult
 ) -> Table:
-    """Agreement of each metric with people under one measure; the length baseline last.
+    """Return the agreement of each metric with people under one measure; the length last.
 
     Args:
         found: The agreement on a set.
         measure: One of its measures.
     """
-    table = replace(_with("agreement", measure), title=f"{found.name}: {measure.name}")
     clusters = [CLUSTERS] if any(row.cluster for row in measure.metrics) else []
-    return table.of(
-        map(agreement_cells, measure.metrics),
-        [*clusters, *filter(None, found.signatures.values())],
-        n_items=found.n_items,
-        n_resamples=found.n_resamples,
+    return Table(
+        f"agreement-{safe_name(measure.name)}",
+        f"{found.name}: {measure.name}",
+        agreement_columns(),
+        tuple(map(agreement_cells, measure.metrics)),
+        (_judged(found.n_items, found.n_resamples), *clusters, *_signatures(found.signatures)),
     )
+
+
+def _judged(n_items: int, n_resamples: int) -> str:
+    return f"{n_items:,} judged; 95 % intervals over sources, {n_resamples:,} resamples."
+
+
+def _signatures(by_metric: Mapping[str, str]) -> list[str]:
+    """Return the signatures of the metrics that have one."""
+    return [signature for signature in by_metric.values() if signature]
 
 
 def matrix_of(measure: results.MeasureResult) -> Table | None:
@@ -76,7 +82,13 @@ def matrix_of(measure: results.MeasureResult) -> Table | None:
         cells = {f"c{at}": _difference(found.get((label, other))) for at, other in later}
         rows.append({"metric": label, **cells})
     others = [Column(f"c{place}", label, "cell") for place, label in enumerate(labels) if place]
-    return _with("differences", measure, others).of(rows)
+    return Table(
+        f"differences-{safe_name(measure.name)}",
+        "differences of agreement",
+        (Column("metric", "row minus column", "text"), *others),
+        tuple(rows),
+        ("p: paired bootstrap over sources, Holm-corrected over the pairs.",),
+    )
 
 
 def _difference(found: results.MetricDifference | None) -> str:
@@ -99,8 +111,26 @@ def confusion_of(measure: results.StoredMeasure) -> Table | None:
             if said is not None
         )
         rows.append({"metric": row.label, **{name: counts[name] for name in cells}})
-    table = _with("confusion", measure, (Column(one, f"people {one}", "count") for one in cells))
-    return replace(table, title=f"{table.title}: {measure.name.partition(', ')[2]}").of(rows)
+    return Table(
+        f"confusion-{safe_name(measure.name)}",
+        f"What people said, and the metric: {measure.name.partition(', ')[2]}",
+        (METRIC, *(Column(name, f"people {name}", "count") for name in cells)),
+        tuple(rows),
+        ("`beholder view` lists the texts of each cell.",),
+    )
+
+
+_PUBLISHED = (
+    METRIC,
+    Column("agreement", "agreement", interval=True),
+    Column("said", "", "text"),
+    Column("references", "reads references", "text"),
+    Column("split", "split", "text"),
+    Column("ties", "ties", "text"),
+    Column("source", "source", "text"),
+    Column("year", "year", "cell"),
+    Column("measure", "measure", "text"),
+)
 
 
 def published_of(found: results.AgreementResult[results.M], whole: bool) -> list[Table]:
@@ -135,8 +165,8 @@ def published_of(found: results.AgreementResult[results.M], whole: bool) -> list
                 rows.append({**row, **cells, "references": "yes" if row["references"] else "no"})
     note = "A figure is comparable by set, labels, statistic and ties; look at references, too."
     note = note if rows else "Not comparable: we know no published figure of this set."
-    table = replace(TABLES["published-figures"], title=f"{found.name}: published figures")
-    return [table.of(rows, [note])]
+    title = f"{found.name}: published figures"
+    return [Table("published-figures", title, _PUBLISHED, tuple(rows), (note,), by="measure")]
 
 
 def _row_names(result: results.AgreementResult[results.M]) -> list[str]:
@@ -145,6 +175,15 @@ def _row_names(result: results.AgreementResult[results.M]) -> list[str]:
     return [
         row[0].label if len({cell.value for cell in row}) == 1 else row[0].metric for row in rows
     ]
+
+
+@dataclass(frozen=True)
+class FigureRow:
+    """A figure of a metric that has no interval."""
+
+    metric: Annotated[str, heading("metric", "text")]
+    figure: Annotated[str, heading("figure", "text")]
+    value: Annotated[float | None, heading("value")]
 
 
 def agreement_tables(report: Report) -> list[Table]:
@@ -167,40 +206,55 @@ def agreement_tables(report: Report) -> list[Table]:
         made = (agreement_of(found, measure), matrix_of(measure), confusion_of(measure))
         tables += [table for table in made if table]
     rows = [
-        {"metric": metric, "figure": name, "value": value}
+        FigureRow(metric, name, value)
         for metric, figures in found.extra.items()
         for name, value in figures.items()
         if not (coarse and name.startswith("model_"))
     ]
     if rows:
-        tables.append(TABLES["agreement-figures"].of(rows))
+        title = "Figures without intervals"
+        tables.append(Table.from_records("agreement-figures", title, FigureRow, rows, by="metric"))
     return tables
 
 
+@dataclass(frozen=True)
+class GranularRow:
+    """A figure of a metric over the parts that people marked on one side, or did not mark."""
+
+    marked: Annotated[str, heading("marked", "text")]
+    metric: Annotated[str, heading("metric", "text")]
+    figure: Annotated[str, heading("figure", "text")]
+    found: Annotated[Share, heading("value", interval=True)]
+    n: Annotated[int, heading("n", "count")]
+    n_missing: Annotated[int, heading("no score", "count")]
+
+
 def granular_table(report: GranularReport) -> Table:
-    """What each metric finds of the spans that people marked, per side."""
-    rows: list[Cells] = []
-    notes: list[str] = []
+    """Return how well each metric finds the spans that people marked, per side."""
+    part = report.part
+    notes = [
+        _judged(report.n_items, report.n_resamples),
+        f"AUC: chance that of two {part} the marked one has the lower score, whatever the"
+        " threshold; 0.5 knows nothing.",
+        f"macro F1: {part} marked and not, at the best threshold of these data, an upper bound;"
+        " held out: each half by the other's threshold.",
+        f"precision, recall, F1, IoU: of the marked {part}, at the best threshold.",
+    ]
+    rows: list[GranularRow] = []
     if any(found.spans is not None for found in report.findings):
         notes.append(
             "span F1: runs of words that alert, matched from half of their words on; span IoU: mean"
             " over marked spans of the best overlap with a run."
         )
     for found in report.findings:
-        facts: Cells = {"marked": found.label, "metric": found.metric, "n": found.n_items}
-        facts["n_missing"] = found.n_missing
         for name, share in _granular_figures(found) or [("", _f1(None))]:
-            cells = {"found": share.value, **interval_cells("found", share.interval)}
-            rows.append({**facts, "figure": name, **cells})
+            rows.append(
+                GranularRow(found.label, found.metric, name, share, found.n_items, found.n_missing)
+            )
         if found.reason:
             notes.append(f"{found.label}, {found.metric}: {found.reason}")
-    return replace(TABLES["granular"], title=report.name).of(
-        rows,
-        [*notes, *filter(None, report.signatures.values())],
-        n_items=report.n_items,
-        n_resamples=report.n_resamples,
-        part=report.part,
-    )
+    notes += _signatures(report.signatures)
+    return Table.from_records("granular", report.name, GranularRow, rows, notes, by="marked")
 
 
 def _granular_figures(found: GranularFinding) -> list[tuple[str, Share]]:

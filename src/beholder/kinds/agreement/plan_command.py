@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Group, Parameter
 
 from beholder.errors import ConfigError
-from beholder.tables import declared
+from beholder.tables import Column, Table
 from beholder.terminal.groups import AsJson
 from beholder.terminal.printing import tell_result
 
@@ -101,9 +101,20 @@ def plan(
         raise ConfigError(
             "name what is wanted: --width, --difference, --kappa, --labels or --reliability"
         )
-    table = declared(Path(__file__).with_name("tables.toml"))["plan"]
     notes = (pilot.in_words,) if pilot.in_words else ()
-    tell_result(rows, [table.of(rows, notes)], as_json)
+    table = Table("plan", "What a study needs", _COLUMNS, tuple(rows), notes)
+    tell_result(rows, [table], as_json)
+
+
+_COLUMNS = (
+    Column("goal", "for", "text"),
+    Column("texts", "texts", "count"),
+    Column("pictures", "pictures", "count"),
+    Column("raters", "annotators or repeats", "count"),
+    Column("calls", "judge calls", "count"),
+    Column("tokens", "prompt tokens", "count"),
+    Column("dollars", "dollars"),
+)
 
 
 def _rows(wanted: WantedGroup, known: KnownGroup, pilot: Pilot) -> Iterator[dict[str, Any]]:

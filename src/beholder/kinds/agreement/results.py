@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from beholder import files
 from beholder.errors import RunError
+from beholder.tables import heading
 
 FILE_NAME = "agreement.json"
 FORMAT = 1
@@ -42,18 +43,18 @@ class MetricAgreement(Struct, frozen=True, kw_only=True):
             without agreement or resamples, and in old files.
     """
 
-    metric: str
-    value: str
-    agreement: float | None
+    metric: Annotated[str, heading("metric", "text")]
+    value: Annotated[str, heading("value", "text")]
+    agreement: Annotated[float | None, heading("agreement", interval=True)]
     low: float | None
     high: float | None
-    n: int
-    n_missing: int
-    n_undefined: int = 0
+    n: Annotated[int, heading("n", "count")]
+    n_missing: Annotated[int, heading("no score", "count")]
+    n_undefined: Annotated[int, heading("undefined", "count")] = 0
     n_sources: int
-    reason: str | None
+    reason: Annotated[str | None, heading("note", "text")]
     categories: dict[str, CategoryAgreement]
-    cluster: int | None = None
+    cluster: Annotated[int | None, heading("cluster", "count")] = None
 
     @property
     def label(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
@@ -11,7 +11,7 @@ from beholder import files
 from beholder.grouping import by_key
 from beholder.kinds.agreement.coarse import coarse_table
 from beholder.kinds.agreement.load import SETS
-from beholder.kinds.agreement.page_tables import CLUSTERS, TABLES, agreement_cells
+from beholder.kinds.agreement.page_tables import CLUSTERS, agreement_cells, agreement_columns
 from beholder.kinds.agreement.results import SuiteMeasureResult, SuiteResult
 from beholder.report.pages import content_hash, environment, styles
 from beholder.report.study_tables import html
@@ -53,11 +53,16 @@ def suite_tables(report: SuiteResult) -> list[Table]:
 
 
 def measures_table(report: SuiteResult) -> Table:
-    """Every metric under every measure of every set, a row each."""
-    table = TABLES["suite-measures"]
-    columns = (*table.columns, *TABLES["agreement"].columns)
-    rows = [row for measure in report.measures for row in _rows(measure)]
-    return replace(table, columns=columns).of(rows, [CLUSTERS] if report.n_resamples else [])
+    """Return every metric under every measure of every set, a row each."""
+    place = (Column("set", "set", "text"), Column("measure", "measure", "text"))
+    return Table(
+        "suite-measures",
+        "All measures",
+        (*place, *agreement_columns()),
+        tuple(row for measure in report.measures for row in _rows(measure)),
+        (CLUSTERS,) if report.n_resamples else (),
+        by="set",
+    )
 
 
 def _rows(measure: SuiteMeasureResult) -> list[dict[str, object]]:
@@ -107,7 +112,7 @@ def _on_page(report: SuiteResult, name: str) -> SetOnPage:
     known = SETS.get(name)
     about = (known.what, known.where, known.licence) if known else ()
     tables = [
-        (one.measure, html(Table("", "", TABLES["agreement"].columns, tuple(_rows(one)))))
+        (one.measure, html(Table("", "", agreement_columns(), tuple(_rows(one)))))
         for one in report.measures
         if one.name == name
     ]

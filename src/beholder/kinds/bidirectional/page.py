@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +10,6 @@ from operator import itemgetter
 from pathlib import Path
 
 from markupsafe import Markup
-from msgspec import convert
 
 from beholder import files
 from beholder.kinds.bidirectional.study import Study
@@ -44,10 +42,33 @@ class PagePart:
     folded: bool = False
 
 
-_PARTS = convert(
-    tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")),
-    dict[str, tuple[PagePart, ...]],
-)
+def _parts_by_value(title: str) -> tuple[PagePart, ...]:
+    """Return the parts of a table by value: F1, then the other values, folded."""
+    further = ("precision", "recall", "dcscore")
+    return (
+        PagePart(f"{title}: F1", "value", ("f1",)),
+        PagePart(f"{title}: precision, recall, DCScore", "value", further, folded=True),
+    )
+
+
+_PARTS = {
+    "scores": _parts_by_value("Scores by system and direction"),
+    "tests": _parts_by_value("Each system against the best one"),
+    "datasets": (
+        PagePart("F1 of the same pictures", "value", ("f1",)),
+        PagePart("Hallucination likewise", "value", ("hallucination_rate",)),
+        PagePart("Omission likewise", "value", ("omission_rate",)),
+    ),
+    "difficulty": (
+        PagePart("Difficulty: by F1", "by", ("f1",)),
+        PagePart("Difficulty: by recall", "by", ("recall",), folded=True),
+    ),
+    "selectivity_contents": (
+        PagePart("Only people say it", "side", ("people",)),
+        PagePart("Only models say it", "side", ("models",)),
+    ),
+}
+"""The parts in which a page shows a table, in order."""
 
 
 def write_bidirectional(study: Study, run: Path, out: Path) -> Path:

@@ -5,25 +5,35 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Literal, TypeAlias, cast
+from typing import Annotated, Literal, TypeAlias, cast
 
 from beholder import stats
 from beholder.grouping import by_key
-from beholder.tables import EstimateCells, declared, estimate
+from beholder.records import Estimate
+from beholder.tables import Cells, Column, heading, record_cells
 
 Direction: TypeAlias = Literal["har", "mar"]
 """``har``: the model's text against people's; ``mar``: people's text against the model's."""
 
 DIRECTIONS: tuple[Direction, ...] = ("har", "mar")
 
-Cells: TypeAlias = dict[str, str | float | None]
-"""Values of a row by column; None if undefined."""
-
 Scores: TypeAlias = Sequence[tuple[str, float]]
 """Numbers, each with the picture it is about."""
 
-TABLES = declared(Path(__file__).with_name("tables.toml"))
+DIRECTION = Column("direction", "Direction", "direction")
+VALUE = Column("value", "Value", "measure")
+DATASET = Column("dataset", "Data set", "text")
+LANGUAGE = Column("language", "Language", "text")
+SET = (DATASET, LANGUAGE)
+CATEGORY = Column("category", "Category", "text")
+SYSTEM = Column("system", "System", "text")
+FROM_TO = (Column("from", "From", "text"), Column("to", "To", "text"))
+
+Texts: TypeAlias = Annotated[int, heading("Texts", "count")]
+Pictures: TypeAlias = Annotated[int, heading("Pictures", "count")]
+PairedP: TypeAlias = Annotated[float | None, heading("p, paired", "p")]
+HolmP: TypeAlias = Annotated[float | None, heading("p (Holm)", "p")]
+"""Filled in by ``holm`` when the whole family of tests is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +129,7 @@ class PairGroup:
     place: Cells = field(default_factory=dict)
     whole: PairGroup | None = None
 
-    def part(self, pairs: Sequence[TextPair], **place: str | float | None) -> PairGroup:
+    def part(self, pairs: Sequence[TextPair], **place: object) -> PairGroup:
         """A part of the group, with the further cells that name it."""
         return PairGroup(pairs, {**self.place, **place}, self)
 
@@ -253,7 +263,7 @@ directions = each("direction", DIRECTIONS)
 def grouped(
     pairs: Sequence[TextPair],
     axes: Sequence[Axis],
-    cells: Callable[[PairGroup], Iterable[Cells]],
+    records: Callable[[PairGroup], Iterable[object]],
     *,
     family: Sequence[Axis] = (),
     finish: Callable[[list[Cells]], list[Cells]] = list,
@@ -263,14 +273,16 @@ def grouped(
     Args:
         pairs: All pairs.
         axes: How they are split into groups, the outermost split first.
-        cells: The further cells of each row of a group; any number of rows.
+        records: The rows of a group, without the cells that name it; any number of them.
         family: How each group is split into the parts whose rows are one family of tests.
         finish: What completes the rows of a family, such as ``holm("p")``.
     """
     found: list[Cells] = []
     for group in split(PairGroup(pairs), axes):
         parts = split(group, family)
-        found += finish([_named(part) | row for part in parts for row in cells(part)])
+        found += finish(
+            [_named(part) | record_cells(row) for part in parts for row in records(part)]
+        )
     return tuple(found)
 
 
@@ -300,14 +312,22 @@ def holm(*keys: str) -> Callable[[list[Cells]], list[Cells]]:
     return corrected
 
 
-def counted(found: Scores) -> Cells:
-    """Number of values, and of pictures."""
-    return {"n": len(found), "n_images": len({image for image, _ in found})}
+def count_pictures(scores: Scores) -> int:
+    """Return the number of different pictures."""
+    return len({image for image, _ in scores})
 
 
-def mean_cells(key: str, found: Scores) -> EstimateCells:
-    """Mean with an interval that resamples pictures."""
-    return estimate(key, [value for _, value in found], [image for image, _ in found])
+def mean_of(scores: Scores) -> Estimate | None:
+    """Return the mean with an interval that resamples pictures; None without scores."""
+    if not scores:
+        return None
+    images = [image for image, _ in scores]
+    return stats.mean_interval([value for _, value in scores], clusters=images)
+
+
+def mean_over_pictures(values: Sequence[float]) -> Estimate | None:
+    """Return the mean of a value per picture with its interval; None without values."""
+    return stats.mean_interval(values) if values else None
 
 
 def scores_of(pairs: Sequence[TextPair], direction: Direction, name: str) -> Scores:

@@ -3,45 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
+from typing import Annotated
 
 from beholder import stats
 from beholder.grouping import by_key
 from beholder.kinds.bidirectional.pairs import (
+    CATEGORY,
+    DATASET,
+    DIRECTION,
     DIRECTIONS,
-    TABLES,
-    Cells,
+    FROM_TO,
+    LANGUAGE,
+    SET,
+    SYSTEM,
+    VALUE,
     Direction,
     Fact,
+    HolmP,
+    PairedP,
     PairGroup,
+    Pictures,
     TextPair,
+    Texts,
     by,
-    counted,
+    count_pictures,
     directions,
     each,
     grouped,
     holm,
-    mean_cells,
+    mean_of,
+    mean_over_pictures,
     ordered,
     scores_of,
     sets,
     systems,
 )
+from beholder.records import Estimate
+from beholder.stats.bootstrap import PairedDifference
 from beholder.stats.ranks import round_values
-from beholder.tables import Table, estimate, interval_cells
+from beholder.tables import Cells, Table, heading
 from beholder.text import n_spoken
 
 
+@dataclass(frozen=True, kw_only=True)
+class RateRow:
+    """Shares of units that are made up, and that are left out."""
+
+    n: Texts
+    n_images: Pictures
+    hallucination: Annotated[Estimate | None, heading("Hallucination", "percent", interval=True)]
+    hallucination_pooled: Annotated[Estimate | None, heading("pooled", "percent", interval=True)]
+    n_units: Annotated[int, heading("Units", "count")]
+    omission: Annotated[Estimate | None, heading("Omission", "percent", interval=True)]
+    omission_pooled: Annotated[Estimate | None, heading("pooled", "percent", interval=True)]
+    n_reference_units: Annotated[int, heading("Reference units", "count")]
+
+
+_RATE_NOTES = (
+    "Hallucination: share of the units under test that neither picture nor reference text supports."
+    " Omission: share of the reference units that no unit under test matches, verified or not; it"
+    " is not 1 − recall, which also credits what the text adds.",
+    "Rates are means over texts; pooled ones count every unit once for each text it is compared"
+    " with. Intervals resample pictures.",
+)
+
+
 def rate_table(pairs: Sequence[TextPair], note: str) -> Table:
-    """Hallucination and omission per direction, system and data set."""
-    rows = grouped(pairs, (sets, directions, systems), _rates)
-    return TABLES["rates"].of(rows, note=note)
+    """Return hallucination and omission per direction, system and data set."""
+    return Table.from_records(
+        "rates",
+        "Hallucination and omission",
+        RateRow,
+        grouped(pairs, (sets, directions, systems), _rates),
+        [note, *_RATE_NOTES, "In MAR the text under test is the human one."],
+        before=(DIRECTION, *SET, SYSTEM),
+    )
 
 
 def category_rate_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
-    """Hallucination and omission per category: each system, and all together."""
+    """Return hallucination and omission per category: each system, and all together."""
     axes = (sets, directions, each("category", categories), _and_all)
-    return TABLES["category_rates"].of(grouped(pairs, axes, _rates))
+    return Table.from_records(
+        "category_rates",
+        "Hallucination and omission by category",
+        RateRow,
+        grouped(pairs, axes, _rates),
+        _RATE_NOTES,
+        before=(DIRECTION, *SET, CATEGORY, SYSTEM),
+    )
 
 
 def _and_all(group: PairGroup) -> Iterator[PairGroup]:
@@ -53,7 +104,7 @@ def _and_all(group: PairGroup) -> Iterator[PairGroup]:
     yield from parts
 
 
-def _rates(group: PairGroup) -> Iterator[Cells]:
+def _rates(group: PairGroup) -> Iterator[RateRow]:
     made_up, left_out = group.scores("hallucination_rate"), group.scores("omission_rate")
     tested: list[tuple[str, float]] = []
     references: list[tuple[str, float]] = []
@@ -63,15 +114,16 @@ def _rates(group: PairGroup) -> Iterator[Cells]:
             tested += [(pair.image, float(not unit.verified)) for unit in known]
             covered = {match for unit in units for match in unit.matches}
             references += [(pair.image, float(place not in covered)) for place in targets]
-    yield {
-        **counted(made_up),
-        **mean_cells("hallucination", made_up),
-        **mean_cells("hallucination_pooled", tested),
-        "n_units": len(tested),
-        **mean_cells("omission", left_out),
-        **mean_cells("omission_pooled", references),
-        "n_reference_units": len(references),
-    }
+    yield RateRow(
+        n=len(made_up),
+        n_images=count_pictures(made_up),
+        hallucination=mean_of(made_up),
+        hallucination_pooled=mean_of(tested),
+        n_units=len(tested),
+        omission=mean_of(left_out),
+        omission_pooled=mean_of(references),
+        n_reference_units=len(references),
+    )
 
 
 def _tests(pair: TextPair, direction: Direction) -> Iterator[tuple[Sequence[Fact], Sequence[int]]]:
@@ -87,12 +139,33 @@ def _tests(pair: TextPair, direction: Direction) -> Iterator[tuple[Sequence[Fact
             yield [pair.human_facts[place] for place in human], range(len(pair.model_facts))
 
 
+@dataclass(frozen=True, kw_only=True)
+class LengthRow:
+    """Words and units of the texts of one author."""
+
+    who: Annotated[str, heading("Text by", "text")]
+    n: Texts
+    words: Annotated[Estimate | None, heading("Words", "tenths", interval=True)]
+    units: Annotated[Estimate | None, heading("Units", "tenths", interval=True)]
+
+
 def length_table(pairs: Sequence[TextPair], note: str) -> Table:
-    """Words and units per text, of people and of each system."""
-    return TABLES["lengths"].of(grouped(pairs, (sets,), _lengths), note=note)
+    """Return words and units per text, of people and of each system."""
+    words = (
+        "Words are counted between blanks, marks of speech (<noise>) left out; texts without any"
+        " unit are left out of units."
+    )
+    return Table.from_records(
+        "lengths",
+        "Length of the texts",
+        LengthRow,
+        grouped(pairs, (sets,), _lengths),
+        [note, words],
+        before=SET,
+    )
 
 
-def _lengths(group: PairGroup) -> Iterator[Cells]:
+def _lengths(group: PairGroup) -> Iterator[LengthRow]:
     human: dict[tuple[str, str], int] = {}
     for pair in group.pairs:
         for voice, text in enumerate(pair.references):
@@ -102,16 +175,38 @@ def _lengths(group: PairGroup) -> Iterator[Cells]:
     for part in systems(group):
         own = [(p.image, p.candidate, len(p.model_facts)) for p in part.pairs if p.candidate]
         texts.append((str(part.place["system"]), own))
-    for who, own in texts:
-        yield {
-            "who": who,
-            "n": len(own),
-            **mean_cells("words", [(image, n_spoken(text)) for image, text, _ in own]),
-            **mean_cells("units", [(image, n) for image, _, n in own if n]),
-        }
+    for author, measured in texts:
+        yield LengthRow(
+            who=author,
+            n=len(measured),
+            words=mean_of([(image, n_spoken(text)) for image, text, _ in measured]),
+            units=mean_of([(image, n) for image, _, n in measured if n]),
+        )
 
 
 CHANGING = ("f1", "hallucination_rate", "omission_rate")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeRow:
+    """A mean over the pictures that are described twice, before and after."""
+
+    n: Pictures
+    before: Annotated[Estimate | None, heading("Before", interval=True)]
+    after: Annotated[Estimate | None, heading("After", interval=True)]
+    change: Annotated[PairedDifference, heading("Change", "signed", interval=True)]
+    p: PairedP
+    p_holm: HolmP = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageChangeRow(ChangeRow):
+    """The same of F1, with the rank of the system in both languages."""
+
+    before: Annotated[Estimate | None, heading("F1 before", interval=True)]
+    after: Annotated[Estimate | None, heading("F1 after", interval=True)]
+    rank_before: Annotated[int, heading("Rank before", "count")]
+    rank_after: Annotated[int, heading("Rank after", "count")]
 
 
 def dataset_table(pairs: Sequence[TextPair]) -> Table:
@@ -131,7 +226,19 @@ def dataset_table(pairs: Sequence[TextPair]) -> Table:
         family=(systems,),
         finish=holm("p"),
     )
-    return TABLES["datasets"].of(rows)
+    note = (
+        "A picture counts for a system when it has the value in both data sets; several texts about"
+        " it are averaged. Change is the mean of the differences, with a sign-flip test; Holm"
+        " corrects over the systems of a direction and value."
+    )
+    return Table.from_records(
+        "datasets",
+        "Change between data sets of the same pictures",
+        ChangeRow,
+        rows,
+        [note],
+        before=(DIRECTION, VALUE, LANGUAGE, SYSTEM, *FROM_TO),
+    )
 
 
 def language_table(pairs: Sequence[TextPair], note: str) -> Table:
@@ -149,10 +256,21 @@ def language_table(pairs: Sequence[TextPair], note: str) -> Table:
         family=(systems,),
         finish=lambda family: holm("p")(_ranked(family)),
     )
-    return TABLES["languages"].of(rows, _order_notes(rows), note=note)
+    averaged = (
+        "A picture counts for a system when it has F1 in both languages; several texts about it are"
+        " averaged. Change is the mean of the differences, with a sign-flip test."
+    )
+    return Table.from_records(
+        "languages",
+        "Change between languages",
+        LanguageChangeRow,
+        rows,
+        [note, averaged, *_order_notes(rows)],
+        before=(DIRECTION, DATASET, SYSTEM, *FROM_TO),
+    )
 
 
-def _change(key: str) -> Callable[[PairGroup], Iterator[Cells]]:
+def _change(key: str) -> Callable[[PairGroup], Iterator[ChangeRow]]:
     """Mean before and after over the pictures that have the value in both, and its change.
 
     Args:
@@ -164,22 +282,21 @@ def _change(key: str) -> Callable[[PairGroup], Iterator[Cells]]:
         values = by_key(scores_of(pairs, group.direction, group.value))
         return {image: sum(found) / len(found) for image, found in values.items()}
 
-    def cells(group: PairGroup) -> Iterator[Cells]:
+    def changes(group: PairGroup) -> Iterator[ChangeRow]:
         first, second = means(group, "from"), means(group, "to")
         images = [image for image in first if image in second]
         if images:
             before, after = ([mean[image] for image in images] for mean in (first, second))
             change = stats.paired_difference(after, before)
-            yield {
-                "n": len(images),
-                "p": change.p_value,
-                **estimate("before", before),
-                **estimate("after", after),
-                "change": change.mean,
-                **interval_cells("change", change.interval, change.reason),
-            }
+            yield ChangeRow(
+                n=len(images),
+                before=mean_over_pictures(before),
+                after=mean_over_pictures(after),
+                change=change,
+                p=change.p_value,
+            )
 
-    return cells
+    return changes
 
 
 def _ranked(rows: list[Cells]) -> list[Cells]:

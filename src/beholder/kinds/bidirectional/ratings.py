@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
-    TABLES,
-    Cells,
+    CATEGORY,
+    DIRECTION,
+    SET,
+    SYSTEM,
     Direction,
     PairGroup,
+    Pictures,
     Scores,
     TextPair,
-    counted,
+    Texts,
+    count_pictures,
     directions,
     grouped,
-    mean_cells,
+    mean_of,
     ordered,
     sets,
     split,
     systems,
 )
 from beholder.kinds.bidirectional.scores import VALUES
+from beholder.records import Estimate
 from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
 from beholder.stats.checks import cluster_codes, n_clusters
-from beholder.tables import Table, interval_cells
+from beholder.stats.correlation import Correlation
+from beholder.tables import Column, Table, heading
 
 
 def rated_texts(group: PairGroup) -> dict[str, Scores]:
@@ -40,42 +48,84 @@ def rated_texts(group: PairGroup) -> dict[str, Scores]:
     return {who: ratings for who, ratings in found.items() if ratings}
 
 
+@dataclass(frozen=True, kw_only=True)
+class RatingRow:
+    """People's ratings of the texts of one author."""
+
+    who: Annotated[str, heading("Text by", "text")]
+    n: Annotated[int, heading("Ratings", "count")]
+    n_images: Pictures
+    mean: Annotated[Estimate | None, heading("Mean", interval=True)]
+    median: Annotated[float, heading("Median")]
+    sd: Annotated[float | None, heading("SD")]
+
+
 def rating_table(pairs: Sequence[TextPair]) -> Table:
-    """Ratings of people's texts and of each system's."""
-    return TABLES["ratings"].of(grouped(pairs, (sets,), _ratings))
+    """Return the ratings of people's texts and of each system's."""
+    return Table.from_records(
+        "ratings",
+        "People's ratings",
+        RatingRow,
+        grouped(pairs, (sets,), _ratings),
+        ["Intervals resample pictures: ratings of one picture are not independent."],
+        before=SET,
+    )
 
 
-def _ratings(group: PairGroup) -> Iterator[Cells]:
-    for who, ratings in rated_texts(group).items():
+def _ratings(group: PairGroup) -> Iterator[RatingRow]:
+    for author, ratings in rated_texts(group).items():
         values = [rating for _, rating in ratings]
-        yield {
-            "who": who,
-            **counted(ratings),
-            **mean_cells("mean", ratings),
-            "median": float(np.median(values)),
-            "sd": float(np.std(values, ddof=1)) if len(values) > 1 else None,
-        }
+        yield RatingRow(
+            who=author,
+            n=len(ratings),
+            n_images=count_pictures(ratings),
+            mean=mean_of(ratings),
+            median=float(np.median(values)),
+            sd=float(np.std(values, ddof=1)) if len(values) > 1 else None,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GapRow:
+    """The median difference of the ratings of two texts about one picture."""
+
+    n: Annotated[int, heading("Differences", "count")]
+    n_images: Pictures
+    median: Annotated[Estimate, heading("Median difference", "signed", interval=True)]
 
 
 def gap_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
-    """Median difference, rating of the model's text minus that of people's, per category."""
+    """Return the median difference, rating of the model's text minus people's, per category."""
 
     def parts(group: PairGroup) -> Iterator[PairGroup]:
         yield group.part(group.pairs, category="all")
         for name in categories:
             yield group.part([p for p in group.pairs if p.category == name], category=name)
 
-    return TABLES["rating_gaps"].of(grouped(pairs, (sets, systems, parts), _median_gap))
+    note = (
+        "The ratings of people who rated both texts differ one by one; raters without names are"
+        " taken to be in the same order where both texts have equally many ratings. Otherwise the"
+        " two means differ. Intervals of the median resample pictures."
+    )
+    return Table.from_records(
+        "rating_gaps",
+        "Ratings: model minus people",
+        GapRow,
+        grouped(pairs, (sets, systems, parts), _median_gap),
+        [note],
+        before=(*SET, CATEGORY, SYSTEM),
+    )
 
 
-def _median_gap(group: PairGroup) -> Iterator[Cells]:
+def _median_gap(group: PairGroup) -> Iterator[GapRow]:
     gaps = [(pair.image, gap) for pair in group.pairs for gap in _gaps(pair)]
     if gaps:
         values = np.array([gap for _, gap in gaps])
         codes = cluster_codes([image for image, _ in gaps], len(values))
         interval = cluster_bootstrap(lambda rows: float(np.median(values[rows])), codes)
-        median, few = float(np.median(values)), describe_few_sources(n_clusters(codes))
-        yield {**counted(gaps), "median": median, **interval_cells("median", interval, few)}
+        few = describe_few_sources(n_clusters(codes))
+        median = Estimate(float(np.median(values)), interval, len(gaps), few)
+        yield GapRow(n=len(gaps), n_images=count_pictures(gaps), median=median)
 
 
 def _gaps(pair: TextPair) -> list[float]:
@@ -92,16 +142,39 @@ def _gaps(pair: TextPair) -> list[float]:
     return [float(np.mean(model) - np.mean(human))]
 
 
+@dataclass(frozen=True, kw_only=True)
+class CorrelationRow:
+    """Agreement of a measure with people's ratings."""
+
+    n: Texts
+    n_images: Pictures
+    rho: Annotated[Correlation, heading("Spearman's rho", "signed", interval=True)]
+    p: Annotated[float | None, heading("p", "p")]
+
+
 def correlation_table(pairs: Sequence[TextPair]) -> Table:
-    """Spearman's rho of each measure with the rating of the text it judges.
+    """Return Spearman's rho of each measure with the rating of the text it judges.
 
     All measures of one data set, language and direction are over the same texts: those for which
     each of them has a value.
     """
     rows = grouped(pairs, (sets, directions, _measures), _rho)
     lost = filter(None, map(_lost, split(PairGroup(pairs), (sets, directions))))
-    last = "Intervals resample pictures; p takes texts as independent."
-    return TABLES["correlations"].of(rows, (*lost, last))
+    return Table.from_records(
+        "correlations",
+        "Agreement with people's ratings",
+        CorrelationRow,
+        rows,
+        [
+            "HAR: with the mean rating of the model's text; MAR: with that of people's text. In MAR"
+            " the other metrics score people's text against the model's, too; of several"
+            " references, the one that DCScore's value is about.",
+            "All measures of a direction are over the same texts: those that each has a value for.",
+            *lost,
+            "Intervals resample pictures; p takes texts as independent.",
+        ],
+        before=(DIRECTION, Column("measure", "Measure", "text"), *SET),
+    )
 
 
 def _values(pair: TextPair, direction: Direction) -> dict[str, float]:
@@ -128,18 +201,13 @@ def _measures(group: PairGroup) -> Iterator[PairGroup]:
         yield group.part(shared, measure=name)
 
 
-def _rho(group: PairGroup) -> Iterator[Cells]:
+def _rho(group: PairGroup) -> Iterator[CorrelationRow]:
     way, measure = group.direction, str(group.place["measure"])
     images = [pair.image for pair in group.pairs]
     values = [_values(pair, way)[measure] for pair in group.pairs]
     ratings = [float(np.mean(_ratings_of(pair, way))) for pair in group.pairs]
     rho = stats.spearman(values, ratings, clusters=images)
-    yield {
-        **counted(list(zip(images, values, strict=True))),
-        "rho": rho.value,
-        **interval_cells("rho", rho.interval, rho.reason),
-        "p": rho.p_value,
-    }
+    yield CorrelationRow(n=len(images), n_images=len(set(images)), rho=rho, p=rho.p_value)
 
 
 def _lost(group: PairGroup) -> str | None:

@@ -3,47 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
 from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
-    TABLES,
-    Cells,
+    CATEGORY,
+    DIRECTION,
+    SET,
+    SYSTEM,
+    VALUE,
+    HolmP,
+    PairedP,
     PairGroup,
+    Pictures,
     Scores,
     TextPair,
-    counted,
+    Texts,
+    count_pictures,
     directions,
     each,
     grouped,
     holm,
-    mean_cells,
+    mean_of,
     ordered,
     scored_images,
     sets,
     systems,
 )
+from beholder.records import Estimate
+from beholder.stats.bootstrap import PairedDifference
 from beholder.stats.ranks import round_values
-from beholder.tables import Table, interval_cells
+from beholder.stats.significance import Effect
+from beholder.tables import Column, Table, heading
 
 REST = "rest"
 LEVELS = ("easy", "medium", "hard")
 VALUES = ("f1", "precision", "recall", "dcscore")
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScoreRow:
+    """Distribution of the scores of a system."""
+
+    best: Annotated[bool, heading("Best", "mark")]
+    n: Texts
+    n_images: Pictures
+    n_failed: Annotated[int, heading("Failed", "failed")]
+    mean: Annotated[Estimate | None, heading("Mean", interval=True)]
+    sd: Annotated[float | None, heading("SD")]
+    q1: Annotated[float | None, heading("Quartile 1")]
+    median: Annotated[float | None, heading("Median")]
+    q3: Annotated[float | None, heading("Quartile 3")]
+    mean_failed_0: Annotated[float | None, heading("Mean, failed as 0")]
+
+
 def score_table(pairs: Sequence[TextPair], note: str) -> Table:
-    """Distribution of each value per direction and system; the best mean is marked."""
+    """Return the distribution of each value per direction and system; the best mean is marked."""
     rows = grouped(
         pairs, (sets, each("value", VALUES), directions, _systems_and_best), _distribution
     )
     with_0 = any(row["mean_failed_0"] is not None for row in rows)
-    failed = (
-        " Failed texts are left out of the mean; the last column, over all pictures, counts them"
-        " as 0." * with_0
+    resampled = "Intervals resample pictures."
+    if with_0:
+        resampled += (
+            " Failed texts are left out of the mean; the last column, over all pictures, counts"
+            " them as 0."
+        )
+    return Table.from_records(
+        "scores",
+        "Scores by system and direction",
+        ScoreRow,
+        rows,
+        [
+            note,
+            "HAR: the model's text is tested against the human one; MAR: the other way round.",
+            resampled,
+        ],
+        before=(DIRECTION, VALUE, *SET, SYSTEM),
     )
-    return TABLES["scores"].of(rows, note=note, failed=failed)
 
 
 def _systems_and_best(group: PairGroup) -> Iterator[PairGroup]:
@@ -62,28 +102,52 @@ def _systems_and_best(group: PairGroup) -> Iterator[PairGroup]:
         yield group.part(part.pairs, system=system, best=best, is_best=is_best)
 
 
-def _distribution(group: PairGroup) -> Iterator[Cells]:
-    found = group.scores(group.value)
-    values = [value for _, value in found]
+def _distribution(group: PairGroup) -> Iterator[ScoreRow]:
+    scores = group.scores(group.value)
+    values = [value for _, value in scores]
     n_failed = sum(pair.failure is not None for pair in group.pairs)
     key = f"{group.direction}_{group.value}"
     # Failed texts as 0 need the scores of the same pictures of other systems, too.
     every = values + [pair.set_aside[key] for pair in group.pairs if key in pair.set_aside]
     is_unequal = n_failed or len(every) > len(values)
-    quartiles = np.quantile(values, [0.25, 0.5, 0.75]).tolist() if values else [None] * 3
-    yield {
-        "best": group.place["is_best"],
-        **counted(found),
-        "n_failed": n_failed,
-        **mean_cells("mean", found),
-        "sd": float(np.std(values, ddof=1)) if len(values) > 1 else None,
-        "mean_failed_0": sum(every) / (len(every) + n_failed) if every and is_unequal else None,
-        **dict(zip(("q1", "median", "q3"), quartiles, strict=True)),
-    }
+    q1, median, q3 = np.quantile(values, [0.25, 0.5, 0.75]).tolist() if values else [None] * 3
+    yield ScoreRow(
+        best=bool(group.place["is_best"]),
+        n=len(scores),
+        n_images=count_pictures(scores),
+        n_failed=n_failed,
+        mean=mean_of(scores),
+        sd=float(np.std(values, ddof=1)) if len(values) > 1 else None,
+        q1=q1,
+        median=median,
+        q3=q3,
+        mean_failed_0=sum(every) / (len(every) + n_failed) if every and is_unequal else None,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestRow:
+    """Tests of a system against the best one."""
+
+    n_a: Texts
+    n_b: Annotated[int, heading("Texts of the best", "count")]
+    difference: Annotated[Estimate | None, heading("Difference", "signed", interval=True)]
+    t: Annotated[float | None, heading("Welch t")]
+    df: Annotated[float | None, heading("df")]
+    p: Annotated[float | None, heading("p", "p")]
+    p_holm: HolmP = None
+    significant: Annotated[bool, heading("p < 0.05", "mark")]
+    g: Annotated[Effect, heading("Hedges' g", "signed", interval=True)]
+    n_pairs: Annotated[int, heading("Pairs", "count")]
+    paired: Annotated[
+        PairedDifference | None, heading("Paired difference", "signed", interval=True)
+    ]
+    p_paired: PairedP
+    p_paired_holm: Annotated[float | None, heading("p, paired (Holm)", "p")] = None
 
 
 def best_table(pairs: Sequence[TextPair], note: str) -> Table:
-    """Each system against the best of its direction: Welch's test, paired test, effect size."""
+    """Return tests of each system against the best of its direction: Welch, paired, effect size."""
     rows = grouped(
         pairs,
         (sets, each("value", VALUES), directions),
@@ -91,10 +155,23 @@ def best_table(pairs: Sequence[TextPair], note: str) -> Table:
         family=(_systems_and_best,),
         finish=holm("p", "p_paired"),
     )
-    return TABLES["tests"].of(rows, note=note)
+    return Table.from_records(
+        "tests",
+        "Each system against the best one",
+        BestRow,
+        rows,
+        [
+            note,
+            "Differences are system minus best. Welch's unpaired t test at 0.05, two-sided, is the"
+            " published protocol; systems describe the same pictures, so the paired sign-flip test"
+            " fits better. Holm corrects over the systems of one direction and value.",
+            "The best system was picked on the same data, which makes these p-values too small.",
+        ],
+        before=(DIRECTION, VALUE, *SET, SYSTEM, Column("best", "Best", "text")),
+    )
 
 
-def _against_best(group: PairGroup) -> Iterator[Cells]:
+def _against_best(group: PairGroup) -> Iterator[BestRow]:
     def by_text(part: PairGroup) -> list[tuple[tuple[str, tuple[str, ...]], float]]:
         values = ((p, p.value(group.direction, group.value)) for p in part.pairs)
         return [((pair.image, pair.references), x) for pair, x in values if x is not None]
@@ -106,47 +183,66 @@ def _against_best(group: PairGroup) -> Iterator[Cells]:
     best = group.part([p for p in group.whole.pairs if p.system == best_system])
     of_best = dict(by_text(best))
     both = [(x, of_best[text], text[0]) for text, x in by_text(group) if text in of_best]
-    yield {
-        **_welch_cells(found, best.scores(group.value)),
-        "n_pairs": len(both),
-        **paired_cells("paired", "p_paired", both),
-    }
+    paired = _paired_difference(both) if both else None
+    yield BestRow(
+        **_compare_groups(found, best.scores(group.value)),
+        n_pairs=len(both),
+        paired=paired,
+        p_paired=paired.p_value if paired else None,
+    )
 
 
-def _welch_cells(a: Scores, b: Scores) -> Cells:
-    """Welch's test and Hedges' g, a minus b."""
+def _compare_groups(a: Scores, b: Scores) -> dict[str, Any]:
+    """Return Welch's test and Hedges' g, a minus b, as fields of a row."""
     x, y = [value for _, value in a], [value for _, value in b]
-    welch, effect = stats.t_test(x, y), stats.hedges_g(x, y)
+    welch = stats.t_test(x, y)
+    difference = None
+    if welch.estimate is not None:
+        difference = Estimate(welch.estimate, welch.interval, len(x))
     return {
         "n_a": len(x),
         "n_b": len(y),
-        "difference": welch.estimate,
-        **interval_cells("difference", welch.interval),
+        "difference": difference,
         "t": welch.statistic,
         "df": welch.df,
         "p": welch.p_value,
         "significant": welch.p_value is not None and welch.p_value < 0.05,
-        "g": effect.value,
-        **interval_cells("g", effect.interval),
+        "g": stats.hedges_g(x, y),
     }
 
 
-def paired_cells(key: str, p: str, both: Sequence[tuple[float, float, str]]) -> Cells:
-    """Mean difference of pairs, with its interval and p; pictures are resampled and flipped."""
-    if not both:
-        return {key: None, **interval_cells(key, None), p: None}
+def _paired_difference(both: Sequence[tuple[float, float, str]]) -> PairedDifference:
+    """Return the mean difference of pairs; pictures are resampled and flipped."""
     x, y, images = (list(column) for column in zip(*both, strict=True))
-    found = stats.paired_difference(x, y, clusters=images)
-    return {key: found.mean, **interval_cells(key, found.interval, found.reason), p: found.p_value}
+    return stats.paired_difference(x, y, clusters=images)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectionRow:
+    """F1 of the same pairs in both directions."""
+
+    n: Texts
+    n_images: Pictures
+    har: Annotated[Estimate | None, heading("F1, HAR", interval=True)]
+    mar: Annotated[Estimate | None, heading("F1, MAR", interval=True)]
+    difference: Annotated[PairedDifference, heading("HAR − MAR", "signed", interval=True)]
+    p: PairedP
+    p_holm: HolmP = None
 
 
 def direction_table(pairs: Sequence[TextPair], note: str) -> Table:
-    """Both directions of the same pair: is it easier to be judged by people's texts?"""
-    rows = grouped(pairs, (sets,), _directions, family=(systems,), finish=holm("p"))
-    return TABLES["directions"].of(rows, note=note)
+    """Return both directions of the same pair: is it easier to be judged by people's texts?"""
+    return Table.from_records(
+        "directions",
+        "One direction against the other",
+        DirectionRow,
+        grouped(pairs, (sets,), _directions, family=(systems,), finish=holm("p")),
+        [note, "Paired by text; sign-flip permutation test, pictures flipped as wholes."],
+        before=(*SET, SYSTEM),
+    )
 
 
-def _directions(group: PairGroup) -> Iterator[Cells]:
+def _directions(group: PairGroup) -> Iterator[DirectionRow]:
     both = [
         (har, mar, pair.image)
         for pair in group.pairs
@@ -155,18 +251,39 @@ def _directions(group: PairGroup) -> Iterator[Cells]:
     ]
     if both:
         har_scores = [(image, har) for har, _, image in both]
-        yield {
-            **counted(har_scores),
-            **mean_cells("har", har_scores),
-            **mean_cells("mar", [(image, mar) for _, mar, image in both]),
-            **paired_cells("difference", "p", both),
-        }
+        difference = _paired_difference(both)
+        yield DirectionRow(
+            n=len(both),
+            n_images=count_pictures(har_scores),
+            har=mean_of(har_scores),
+            mar=mean_of([(image, mar) for _, mar, image in both]),
+            difference=difference,
+            p=difference.p_value,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CategoryRow:
+    """F1 of a category, and its tests against the random sample."""
+
+    n: Texts
+    n_images: Pictures
+    mean: Annotated[Estimate | None, heading("F1", interval=True)]
+    n_a: int | None = None
+    n_b: Annotated[int | None, heading("Texts against", "count")] = None
+    difference: Annotated[Estimate | None, heading("Difference", "signed", interval=True)] = None
+    t: Annotated[float | None, heading("Welch t")] = None
+    df: float | None = None
+    p: Annotated[float | None, heading("p", "p")] = None
+    p_holm: HolmP = None
+    significant: Annotated[bool | None, heading("p < 0.05", "mark")] = None
+    g: Annotated[Effect | None, heading("Hedges' g", "signed", interval=True)] = None
 
 
 def category_table(
     pairs: Sequence[TextPair], categories: Sequence[str], random: str | None
 ) -> Table:
-    """F1 per category, direction and system, compared with the random sample.
+    """Return F1 per category, direction and system, compared with the random sample.
 
     Args:
         pairs: All pairs.
@@ -181,27 +298,56 @@ def category_table(
                 if any(pair.category == name for pair in part.pairs):
                     yield part.part(part.pairs, category=name)
 
-    def cells(group: PairGroup) -> Iterator[Cells]:
-        def scores(wanted: Sequence[str]) -> Scores:
-            return group.part([p for p in group.pairs if p.category in wanted]).scores("f1")
+    def categories_of(group: PairGroup) -> Iterator[CategoryRow]:
+        def scores(names: Sequence[str]) -> Scores:
+            return group.part([p for p in group.pairs if p.category in names]).scores("f1")
 
         name = str(group.place["category"])
-        own = scores([name])
-        row: Cells = {**counted(own), **mean_cells("mean", own), "p": None}
+        inside = scores([name])
         rest = {pair.category for pair in group.pairs} - {name, ""}
-        others = scores(sorted(rest) if random == REST else [random or name])
-        yield row | (_welch_cells(own, others) if random and own and others else {})
+        outside = scores(sorted(rest) if random == REST else [random or name])
+        is_tested = random and inside and outside
+        yield CategoryRow(
+            n=len(inside),
+            n_images=count_pictures(inside),
+            mean=mean_of(inside),
+            **(_compare_groups(inside, outside) if is_tested else {}),
+        )
 
-    rows = grouped(pairs, (sets, directions), cells, family=(each_system,), finish=holm("p"))
     against = "all other pictures" if random == REST else f"the random sample ({random!r})"
-    table = TABLES["categories"].of(rows, against=against)
-    return table if random is not None else replace(table, notes=())
+    note = (
+        f"Differences are the category minus {against}, of the same system; Welch's unpaired t"
+        " test, two-sided at 0.05, as published; Holm corrects over all tests of a direction."
+    )
+    return Table.from_records(
+        "categories",
+        "Categories",
+        CategoryRow,
+        grouped(pairs, (sets, directions), categories_of, family=(each_system,), finish=holm("p")),
+        [] if random is None else [note],
+        before=(DIRECTION, *SET, CATEGORY, SYSTEM),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DifficultyRow:
+    """Shares of easy, medium and hard texts of a category or system."""
+
+    kind: Annotated[str, heading("Group", "text")]
+    name: Annotated[str, heading("", "text")]
+    n: Texts
+    n_images: Pictures
+    easy: Annotated[Estimate | None, heading("Easy", "percent", interval=True)]
+    medium: Annotated[Estimate | None, heading("Medium", "percent", interval=True)]
+    hard: Annotated[Estimate | None, heading("Hard", "percent", interval=True)]
+    hard_below: Annotated[float, heading("Hard below")]
+    easy_from: Annotated[float, heading("Easy from")]
 
 
 def difficulty_table(
     pairs: Sequence[TextPair], cuts: tuple[float, float] | None, categories: Sequence[str]
 ) -> Table:
-    """Shares of easy, medium and hard texts, by F1 and by recall.
+    """Return the shares of easy, medium and hard texts, by F1 and by recall.
 
     Args:
         pairs: All pairs.
@@ -210,7 +356,7 @@ def difficulty_table(
         categories: The categories to show.
     """
 
-    def cells(group: PairGroup) -> Iterator[Cells]:
+    def shares(group: PairGroup) -> Iterator[DifficultyRow]:
         scored = [
             (pair, value)
             for pair in group.pairs
@@ -224,18 +370,33 @@ def difficulty_table(
             ("system", ordered(pair.system for pair, _ in scored)),
         ):
             for name in names:
-                own = [(p.image, value) for p, value in scored if getattr(p, kind) == name]
-                if own:
-                    row: Cells = {"kind": kind, "name": name, "hard_below": low, "easy_from": high}
-                    row |= counted(own)
-                    for level in LEVELS:
-                        inside = [(image, _level(v, low, high) == level) for image, v in own]
-                        row |= mean_cells(level, inside)
-                    yield row
+                scores = [(p.image, value) for p, value in scored if getattr(p, kind) == name]
+                levels = [(image, _level(value, low, high)) for image, value in scores]
+                easy, medium, hard = (
+                    mean_of([(image, at == level) for image, at in levels]) for level in LEVELS
+                )
+                if scores:
+                    yield DifficultyRow(
+                        kind=kind,
+                        name=name,
+                        n=len(scores),
+                        n_images=count_pictures(scores),
+                        easy=easy,
+                        medium=medium,
+                        hard=hard,
+                        hard_below=low,
+                        easy_from=high,
+                    )
 
     where = "given" if cuts else "the tertiles over all pictures and systems of a direction"
-    rows = grouped(pairs, (sets, each("by", ("f1", "recall")), directions), cells)
-    return TABLES["difficulty"].of(rows, where=where)
+    return Table.from_records(
+        "difficulty",
+        "Difficulty",
+        DifficultyRow,
+        grouped(pairs, (sets, each("by", ("f1", "recall")), directions), shares),
+        [f"Cuts are {where}.", "Intervals resample pictures."],
+        before=(DIRECTION, Column("by", "By", "text"), *SET),
+    )
 
 
 def _level(value: float, low: float, high: float) -> str:

@@ -18,24 +18,27 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from scipy.cluster.hierarchy import DisjointSet
 
 from beholder.grouping import by_key
 from beholder.kinds.bidirectional.pairs import (
-    TABLES,
-    Cells,
+    CATEGORY,
+    SET,
     Fact,
     PairGroup,
+    Pictures,
     TextPair,
     by,
     grouped,
-    mean_cells,
+    mean_of,
+    mean_over_pictures,
     sets,
 )
-from beholder.tables import Table, estimate
+from beholder.records import Estimate
+from beholder.tables import Table, heading
 
 Node: TypeAlias = tuple[str, str, int]
 """``people`` or ``model``; the person's text or the system; index of the unit in that text."""
@@ -194,9 +197,11 @@ def _groups(nodes: dict[Node, Fact], links: set[tuple[Node, Node]]) -> list[list
 
 ALL = "all"
 MAX_SUBJECTS = 200
-_OF_CONTENT = (
-    *("image", "category", "text", "subject"),
-    *("people", "n_people", "systems", "n_systems", "supported"),
+Category: TypeAlias = Annotated[str, heading(CATEGORY.heading, "text")]
+_MERGING = (
+    "A person's and a model's unit are the same content when each was matched to the other, and so"
+    " are units in the same words; people's units are merged through the models' units that equal"
+    " both. No judge was asked again."
 )
 
 
@@ -209,95 +214,235 @@ def consensus_by_image(found: Sequence[Content]) -> dict[str, list[float]]:
     )
 
 
-def consensus_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
-    """How many speakers of a picture mention the same content, per category."""
+@dataclass(frozen=True, kw_only=True)
+class ConsensusRow:
+    """Speakers who mention the same content of a picture, by category of pictures."""
 
-    def cells(group: PairGroup) -> Iterator[Cells]:
+    category: Category
+    n_images: Pictures
+    n: Annotated[int, heading("Contents", "count")]
+    speakers: Annotated[float, heading("Speakers per picture", "tenths")]
+    consensus: Annotated[Estimate | None, heading("Speakers per content", interval=True)]
+    once: Annotated[Estimate | None, heading("Said by one only", "percent", interval=True)]
+
+
+def consensus_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
+    """Return how many speakers of a picture mention the same content, per category."""
+
+    def consensus(group: PairGroup) -> Iterator[ConsensusRow]:
         found = contents(group.pairs)
         speakers = {content.image: float(content.n_people) for content in found}
         for name in (ALL, *categories):
             counts = consensus_by_image([c for c in found if name in (ALL, c.category)])
             everything = [(image, n) for image, own in counts.items() for n in own]
             if counts:
-                yield {
-                    "category": name,
-                    "n_images": len(counts),
-                    "n": len(everything),
-                    "speakers": float(np.mean([speakers[image] for image in counts])),
-                    **estimate("consensus", [float(np.mean(own)) for own in counts.values()]),
-                    **mean_cells("once", [(image, n == 1) for image, n in everything]),
-                }
+                means = [float(np.mean(numbers)) for numbers in counts.values()]
+                yield ConsensusRow(
+                    category=name,
+                    n_images=len(counts),
+                    n=len(everything),
+                    speakers=float(np.mean([speakers[image] for image in counts])),
+                    consensus=mean_over_pictures(means),
+                    once=mean_of([(image, n == 1) for image, n in everything]),
+                )
 
-    return TABLES["consensus"].of(grouped(pairs, (sets,), cells))
+    return Table.from_records(
+        "consensus",
+        "Consensus of speakers",
+        ConsensusRow,
+        grouped(pairs, (sets,), consensus),
+        [
+            "Mean over the contents of a picture, then over pictures with several speakers.",
+            _MERGING,
+            "What no model says is merged across speakers by its words alone: a lower bound.",
+        ],
+        before=SET,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectivityRow:
+    """Means over the pictures of a category of what one side alone mentions."""
+
+    category: Category
+    n: Pictures
+    people_alone: Annotated[
+        Estimate | None,
+        heading("Of people's contents, no model mentions", "percent", interval=True),
+    ]
+    models_alone: Annotated[
+        Estimate | None,
+        heading("Of models' contents, no person mentions", "percent", interval=True),
+    ]
+    people_contents: Annotated[
+        Estimate | None, heading("Contents of people", "tenths", interval=True)
+    ]
+    model_contents: Annotated[
+        Estimate | None, heading("Contents of models", "tenths", interval=True)
+    ]
 
 
 def selectivity_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
-    """Share of what people say that no model mentions, and the reverse, per category."""
-    table = TABLES["selectivity"]
-    shares = [column.key for column in table.columns if column.interval]
+    """Return the share of what people say that no model mentions, and the reverse, per category."""
 
-    def cells(group: PairGroup) -> Iterator[Cells]:
-        found = _images(group)
+    def means(group: PairGroup) -> Iterator[SelectivityRow]:
+        pictures = _images(group)
         for name in (ALL, *categories):
-            own = [row for row in found if name in (ALL, row["category"])]
-            if own:
-                shown: Cells = {"category": name, "n": len(own)}
-                for key in shares:
-                    values = (row[key] for row in own)
-                    shown |= estimate(key, [float(v) for v in values if v is not None])
-                yield shown
+            inside = [row for row in pictures if name in (ALL, row.category)]
+            if inside:
+                yield SelectivityRow(
+                    category=name,
+                    n=len(inside),
+                    people_alone=_mean_share([row.people_alone for row in inside]),
+                    models_alone=_mean_share([row.models_alone for row in inside]),
+                    people_contents=mean_over_pictures([row.people_contents for row in inside]),
+                    model_contents=mean_over_pictures([row.model_contents for row in inside]),
+                )
 
-    return table.of(grouped(pairs, (sets,), cells))
+    return Table.from_records(
+        "selectivity",
+        "What one side says and the other does not",
+        SelectivityRow,
+        grouped(pairs, (sets,), means),
+        [_MERGING, "Means over pictures; all texts about a picture together."],
+        before=SET,
+    )
+
+
+def _mean_share(shares: Sequence[float | None]) -> Estimate | None:
+    return mean_over_pictures([share for share in shares if share is not None])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageRow:
+    """Contents of a picture that people and models mention."""
+
+    image: Annotated[str, heading("Picture", "text")]
+    category: Category
+    n_people: Annotated[int, heading("People", "count")]
+    n_systems: Annotated[int, heading("Systems", "count")]
+    people_contents: Annotated[int, heading("Contents of people", "count")]
+    model_contents: Annotated[int, heading("Contents of models", "count")]
+    both: Annotated[int, heading("Both", "count")]
+    people_alone: Annotated[float | None, heading("No model mentions", "percent")]
+    models_alone: Annotated[float | None, heading("No person mentions", "percent")]
 
 
 def image_table(pairs: Sequence[TextPair]) -> Table:
-    """The pictures, starting with those of which people say most that no model mentions."""
-    return TABLES["selectivity_images"].of(grouped(pairs, (sets,), _images))
+    """Return the pictures, starting with those of which people say most that models do not."""
+    return Table.from_records(
+        "selectivity_images",
+        "Pictures by what people say and models do not",
+        ImageRow,
+        grouped(pairs, (sets,), _images),
+        before=SET,
+    )
 
 
-def _images(group: PairGroup) -> list[Cells]:
-    """Per picture, the share of people's contents that no model mentions, and the reverse."""
+def _images(group: PairGroup) -> list[ImageRow]:
+    """Return per picture the share of people's contents that no model mentions, and the reverse."""
     pictures = by_key((content.image, content) for content in contents(group.pairs))
-    rows: list[Cells] = []
+    rows: list[ImageRow] = []
     for image, found in pictures.items():
         n_people = sum(bool(content.people) for content in found)
         n_models = sum(bool(content.systems) for content in found)
         both = sum(bool(content.people and content.systems) for content in found)
         rows.append(
-            {
-                "image": image,
-                "category": found[0].category,
-                "n_people": found[0].n_people,
-                "n_systems": found[0].n_systems,
-                "people_contents": n_people,
-                "model_contents": n_models,
-                "both": both,
-                "people_alone": (n_people - both) / n_people if n_people else None,
-                "models_alone": (n_models - both) / n_models if n_models else None,
-            }
+            ImageRow(
+                image=image,
+                category=found[0].category,
+                n_people=found[0].n_people,
+                n_systems=found[0].n_systems,
+                people_contents=n_people,
+                model_contents=n_models,
+                both=both,
+                people_alone=(n_people - both) / n_people if n_people else None,
+                models_alone=(n_models - both) / n_models if n_models else None,
+            )
         )
-    return sorted(rows, key=lambda row: -float(row["people_alone"] or 0.0))
+    return sorted(rows, key=lambda row: -(row.people_alone or 0.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContentRow:
+    """A content of a picture that one side alone mentions."""
+
+    side: Annotated[str, heading("Said by", "text")]
+    text: Annotated[str, heading("Content", "text")]
+    subject: Annotated[str, heading("About", "text")]
+    image: Annotated[str, heading("Picture", "text")]
+    category: Category
+    people: Annotated[int, heading("People", "count")]
+    n_people: Annotated[int, heading("of", "count")]
+    systems: Annotated[int, heading("Systems", "count")]
+    n_systems: Annotated[int, heading("of", "count")]
+    supported: Annotated[bool | None, heading("Supported", "mark")]
 
 
 def content_table(pairs: Sequence[TextPair]) -> Table:
-    """The contents that one side alone mentions, ranked by the share of that side."""
-    return TABLES["selectivity_contents"].of(grouped(pairs, (sets,), _alone))
+    """Return the contents that one side alone mentions, ranked by the share of that side."""
+    note = (
+        "Ranked by the difference of the shares of both sides, each with half a text added for and"
+        " half against, so that one of one ranks below five of five."
+    )
+    return Table.from_records(
+        "selectivity_contents",
+        "Contents that one side alone mentions",
+        ContentRow,
+        grouped(pairs, (sets,), _alone),
+        [note],
+        before=SET,
+    )
 
 
-def _alone(group: PairGroup) -> Iterator[Cells]:
+def _alone(group: PairGroup) -> Iterator[ContentRow]:
     alone = [c for c in contents(group.pairs) if not (c.people and c.systems)]
     for content in sorted(alone, key=lambda c: (-c.weight, not c.supported)):
-        shown = {name: getattr(content, name) for name in _OF_CONTENT}
-        counts = {name: len(shown[name]) for name in ("people", "systems")}
-        yield {"side": "people" if content.people else "models", **shown, **counts}
+        yield ContentRow(
+            side="people" if content.people else "models",
+            text=content.text,
+            subject=content.subject,
+            image=content.image,
+            category=content.category,
+            people=len(content.people),
+            n_people=content.n_people,
+            systems=len(content.systems),
+            n_systems=content.n_systems,
+            supported=content.supported,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubjectRow:
+    """A subject of units: the pictures in which people mention it, and models."""
+
+    subject: Annotated[str, heading("Subject", "text")]
+    n: Annotated[int, heading("Pictures with it", "count")]
+    n_images: Pictures
+    people: Annotated[float, heading("People", "percent", scale=(0.0, 1.0))]
+    models: Annotated[float, heading("Models", "percent", scale=(0.0, 1.0))]
+    gap: Annotated[Estimate | None, heading("People − models", "signed", interval=True)]
 
 
 def subject_table(pairs: Sequence[TextPair]) -> Table:
-    """What units are about: in how many pictures people mention it, and models."""
-    return TABLES["selectivity_subjects"].of(grouped(pairs, (sets,), _subjects), most=MAX_SUBJECTS)
+    """Return the subjects of units: in how many pictures people mention each, and models."""
+    note = (
+        "Share of the texts about a picture with a unit about the subject, averaged over all"
+        " pictures. Subjects are the judge's identifiers as written; the"
+        f" {MAX_SUBJECTS} with the widest gaps are shown, so some gaps are wide by chance: trust"
+        " the intervals."
+    )
+    return Table.from_records(
+        "selectivity_subjects",
+        "What people mention and models do not, by subject",
+        SubjectRow,
+        grouped(pairs, (sets,), _subjects),
+        [note],
+        before=SET,
+    )
 
 
-def _subjects(group: PairGroup) -> Iterator[Cells]:
+def _subjects(group: PairGroup) -> Iterator[SubjectRow]:
     shares, n_images = _mentions(group)
     totals = {
         name: [sum(side.get(name, {}).values()) for side in shares]
@@ -309,14 +454,14 @@ def _subjects(group: PairGroup) -> Iterator[Cells]:
         images = list(ours | theirs)
         gaps = [ours.get(image, 0.0) - theirs.get(image, 0.0) for image in images]
         gaps += [0.0] * (n_images - len(images))  # pictures if no one mentions it
-        yield {
-            "subject": name,
-            "n": len(images),
-            "n_images": n_images,
-            "people": totals[name][0] / n_images,
-            "models": totals[name][1] / n_images,
-            **estimate("gap", gaps),
-        }
+        yield SubjectRow(
+            subject=name,
+            n=len(images),
+            n_images=n_images,
+            people=totals[name][0] / n_images,
+            models=totals[name][1] / n_images,
+            gap=mean_over_pictures(gaps),
+        )
 
 
 def _mentions(group: PairGroup) -> tuple[tuple[_Shares, _Shares], int]:

@@ -23,7 +23,7 @@ from beholder.kinds.narratives.models import between_models, with_and_without
 from beholder.kinds.narratives.stages import StageFindings
 from beholder.kinds.narratives.storylines.extract import steps_back
 from beholder.kinds.narratives.storylines.strength import Coherence
-from beholder.kinds.narratives.study import NOTES, StepRow, steps_table, tables, told_by
+from beholder.kinds.narratives.study import StepRow, steps_table, tables, told_by
 from beholder.records import Frame, ItemFailure, Storyline
 from beholder.run.thumbs import write_thumbs
 
@@ -207,17 +207,31 @@ def _notes(hybrid: Hybrid | None, storylines: Sequence[Storyline]) -> list[str]:
     if back:
         first = ", ".join(f"{name} ({n})" for name, n in list(back.items())[:_NAMED])
         more = f" and {len(back) - _NAMED} more" if len(back) > _NAMED else ""
-        notes.append(NOTES["steps_back"].format(n=len(back), first=first, more=more))
+        notes.append(
+            f"{len(back)} narratives step back in time by the dates of their pictures (steps):"
+            f" {first}{more}."
+        )
     return notes
 
 
 def _hybrid_note(hybrid: Hybrid, n: int) -> str:
     """The basis of hybrid ratings, as a caution for the tables that show them."""
-    notes: Mapping[str, str] = NOTES["hybrid"]
     held_out = next(check for check in hybrid.checks if check.narratives == "held out")
-    facts = notes["checked"].format(held_out=held_out, of_mean=held_out.error_of_mean or 0.0)
-    note = notes["trusted" if hybrid.trusted else "refused"]
-    return note.format(facts=facts, unseen=n - hybrid.n_seen)
+    unseen = n - hybrid.n_seen
+    errors = (
+        f"on {held_out.n} held-out narratives their error against sight is {held_out.error:.2f}"
+        f" points, that of giving each the mean {held_out.error_of_mean or 0.0:.2f}"
+    )
+    if hybrid.trusted:
+        return (
+            f"hybrid: ratings of the {unseen} narratives that were not looked at are predicted from"
+            f" captions and pulled towards the mean; {errors}. Judges agree on shrunk ratings, too:"
+            " ICC, alpha, d and g of hybrid are too large. Go by its error against sight."
+        )
+    return (
+        f"hybrid: captions do not predict sight here ({errors}). The {unseen} narratives that were"
+        " not looked at have no hybrid rating; look at more, or at all."
+    )
 
 
 def _hybrid_ratings(hybrid: Hybrid, found: StageFindings) -> results.HybridRatings:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
+
+from beholder.tables import heading
 
 Ends: TypeAlias = tuple[float, float]
 """Lower and upper end of a 95 % interval."""
@@ -35,34 +37,40 @@ class JudgeSpread(Struct, frozen=True, kw_only=True):
     within_range: float | None = None
 
 
-class SourceScore(JudgeSpread, frozen=True):
+class SourceScore(Struct, frozen=True, kw_only=True):
     """Ratings of the narratives of a source by one method.
 
     Attributes:
         method: The method.
         source: The source.
         n: Narratives with a rating.
-        n_failed: Narratives without one.
-        n_votes: Votes with a value.
-        n_votes_failed: Votes without one.
         mean: Mean over narratives of their mean vote.
+        interval: Its interval.
+        reason: Why it has none; None if it has one.
         sd: Its SD with n - 1.
         sd_population: Its SD with n.
-        interval: Interval of the mean.
-        reason: Why it has none; None if it has one.
+        within_sd: See ``JudgeSpread``, as the next two.
+        within_sd_population: With n.
+        within_range: The range.
+        n_failed: Narratives without a rating.
+        n_votes: Votes with a value.
+        n_votes_failed: Votes without one.
     """
 
-    method: str
-    source: str
-    n: int
-    n_failed: int
-    n_votes: int
-    n_votes_failed: int
-    mean: float | None
-    sd: float | None
-    sd_population: float | None
+    method: Annotated[str, heading("method", "text")]
+    source: Annotated[str, heading("source", "text")]
+    n: Annotated[int, heading("n", "count")]
+    mean: Annotated[float | None, heading("mean (1 to 10)", "hundredths", interval=True)]
     interval: Ends | None
     reason: str | None = None
+    sd: Annotated[float | None, heading("SD", "hundredths")]
+    sd_population: float | None
+    within_sd: Annotated[float | None, heading("SD of judges (n − 1)", "hundredths")] = None
+    within_sd_population: Annotated[float | None, heading("SD of judges (n)", "hundredths")] = None
+    within_range: Annotated[float | None, heading("range of judges", "hundredths")] = None
+    n_failed: Annotated[int, heading("failed", "failed")]
+    n_votes: int
+    n_votes_failed: Annotated[int, heading("failed votes", "failed")]
 
 
 class SourceCoherence(Struct, frozen=True):
@@ -77,11 +85,11 @@ class SourceCoherence(Struct, frozen=True):
 class RatingCorrelation(Struct, frozen=True, kw_only=True):
     """Pearson's r with its interval and p, and Spearman's rho, over ``n`` narratives with both."""
 
-    n: int
-    r: float | None = None
+    n: Annotated[int, heading("n", "count")]
+    r: Annotated[float | None, heading("Pearson r", interval=True)] = None
     interval: Ends | None = None
-    p: float | None = None
-    rho: float | None = None
+    p: Annotated[float | None, heading("p", "p")] = None
+    rho: Annotated[float | None, heading("Spearman")] = None
     reason: str | None = None
 
 
@@ -153,6 +161,7 @@ class SourceComparison(Struct, frozen=True, kw_only=True):
         b: Another one.
         n_a: Narratives of the first.
         n_b: Narratives of the second.
+        few: Whether a source has few narratives.
         difference: Difference of the means.
         t_student: Student's t.
         p_student: Its p.
@@ -164,16 +173,16 @@ class SourceComparison(Struct, frozen=True, kw_only=True):
         d_pooled: Cohen's d with the pooled variance.
         g: Hedges' g.
         g_interval: Its interval.
-        few: Whether a source has few narratives.
         p_welch_holm: ``p_welch`` adjusted for the number of tests (Holm 1979).
     """
 
     method: str | UnsetType = UNSET
-    a: str
-    b: str
-    n_a: int
-    n_b: int
-    difference: float
+    a: Annotated[str, heading("source", "text")]
+    b: Annotated[str, heading("minus", "text")]
+    n_a: Annotated[int, heading("n, first", "count")]
+    n_b: Annotated[int, heading("n, second", "count")]
+    few: Annotated[bool, heading("few", "mark")]
+    difference: Annotated[float, heading("difference", "hundredths")]
     t_student: float | None
     p_student: float | None
     t_welch: float | None
@@ -184,7 +193,6 @@ class SourceComparison(Struct, frozen=True, kw_only=True):
     d_pooled: float | None
     g: float | None
     g_interval: Ends | None
-    few: bool
     p_welch_holm: float | None = None
 
 
@@ -270,26 +278,26 @@ class Examples(Struct, frozen=True):
 class ModelPair(Struct, frozen=True):
     """Two judges, ``b`` minus ``a``, paired by narrative."""
 
-    a: str
-    b: str
-    r: float | None
+    a: Annotated[str, heading("judge", "text")]
+    b: Annotated[str, heading("and", "text")]
+    r: Annotated[float | None, heading("Pearson r", interval=True)]
     interval: Ends | None
-    p: float | None
-    rho: float | None
-    difference: float
+    p: Annotated[float | None, heading("p of r", "p")]
+    rho: Annotated[float | None, heading("Spearman")]
+    difference: Annotated[float, heading("second − first", "hundredths", interval=True)]
     difference_interval: Ends | None
-    difference_p: float | None
+    difference_p: Annotated[float | None, heading("p of the difference", "p")]
 
 
 class ModelSource(Struct, frozen=True):
     """Ratings of a source by a judge; ``rank`` 1 is the source with the highest mean."""
 
-    model: str
-    source: str
-    n: int
-    mean: float
-    sd: float | None
-    rank: float
+    model: Annotated[str, heading("judge", "text")]
+    source: Annotated[str, heading("source", "text")]
+    n: Annotated[int, heading("n", "count")]
+    mean: Annotated[float, heading("mean", "hundredths")]
+    sd: Annotated[float | None, heading("SD", "hundredths")]
+    rank: Annotated[float, heading("rank of the source", "tenths")]
 
 
 class ModelAgreement(Struct, frozen=True, omit_defaults=True):
@@ -323,12 +331,12 @@ class ModelAgreement(Struct, frozen=True, omit_defaults=True):
 class StepSource(Struct, frozen=True):
     """Step ratings of a source; a narrative counts once, with the mean of its steps."""
 
-    source: str
-    n: int
-    mean: float | None
-    sd: float | None
-    n_steps: int
-    n_failed: int
+    source: Annotated[str, heading("source", "text")]
+    n: Annotated[int, heading("n", "count")]
+    mean: Annotated[float | None, heading("mean step rating", "hundredths")]
+    sd: Annotated[float | None, heading("SD", "hundredths")]
+    n_steps: Annotated[int, heading("steps rated", "count")]
+    n_failed: Annotated[int, heading("failed steps", "failed")]
 
 
 class StepCorrelation(Struct, frozen=True):
@@ -350,8 +358,8 @@ class BreakTally(Struct, frozen=True):
         shares: Their share of ``n``.
     """
 
-    source: str
-    n: int
+    source: Annotated[str, heading("source", "text")]
+    n: Annotated[int, heading("steps stated", "count")]
     n_not_told: int
     counts: dict[str, int]
     shares: dict[str, float | None]
@@ -360,14 +368,14 @@ class BreakTally(Struct, frozen=True):
 class BreakComparison(Struct, frozen=True):
     """Two sources: difference of the mean share over narratives, with Mann-Whitney's p."""
 
-    kind: str
-    a: str
-    b: str
-    n_a: int
-    n_b: int
-    difference: float
-    p: float | None
-    p_holm: float | None = None
+    kind: Annotated[str, heading("what breaks", "text")]
+    a: Annotated[str, heading("source", "text")]
+    b: Annotated[str, heading("minus", "text")]
+    n_a: Annotated[int, heading("n, first", "count")]
+    n_b: Annotated[int, heading("n, second", "count")]
+    difference: Annotated[float, heading("difference of mean shares", "hundredths")]
+    p: Annotated[float | None, heading("p (Mann-Whitney)", "p")]
+    p_holm: Annotated[float | None, heading("p (Holm)", "p")] = None
 
 
 class BreakTables(Struct, frozen=True):

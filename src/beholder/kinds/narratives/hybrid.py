@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,11 +14,12 @@ from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import Rule
 from beholder.kinds.narratives.storylines.space import Floats
 from beholder.records import ends_of
+from beholder.tables import heading
 
 Checked: TypeAlias = Literal["looked at", "held out", "not looked at"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HybridCheck:
     """Ratings against those by sight, over the mean of judges of each narrative.
 
@@ -31,25 +32,27 @@ class HybridCheck:
         error: Root of the mean squared difference, in points of the scale.
         error_of_mean: The same if each narrative got the mean by sight of those that the scale is
             learned from; None for narratives that were looked at.
-        r: Pearson's correlation; None where it is not defined.
-        sd: SD of the ratings.
-        sd_sight: SD of the ratings by sight; where ``sd`` is far below, ratings are shrunk.
         gain: Mean squared error of giving each the mean, minus that of the ratings; above 0 they
             are nearer to sight.
         gain_low: Lower end of its bootstrap interval (95 %) over narratives.
         gain_high: Upper end.
+        r: Pearson's correlation; None where it is not defined.
+        sd: SD of the ratings.
+        sd_sight: SD of the ratings by sight; where ``sd`` is far below, ratings are shrunk.
     """
 
-    narratives: Checked
-    n: int
-    error: float
-    error_of_mean: float | None
-    r: float | None
-    sd: float | None
-    sd_sight: float | None
-    gain: float | None = None
+    narratives: Annotated[Checked, heading("against sight, narratives", "text")]
+    n: Annotated[int, heading("n", "count")]
+    error: Annotated[float, heading("error (points)", "hundredths")]
+    error_of_mean: Annotated[float | None, heading("error of giving each the mean", "hundredths")]
+    gain: Annotated[
+        float | None, heading("gain over the mean (points²)", "hundredths", interval=True)
+    ] = None
     gain_low: float | None = None
     gain_high: float | None = None
+    r: Annotated[float | None, heading("Pearson r")]
+    sd: Annotated[float | None, heading("SD", "hundredths")]
+    sd_sight: Annotated[float | None, heading("SD of sight", "hundredths")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from msgspec import Struct, structs
@@ -17,6 +18,7 @@ from beholder.kinds.narratives import compared
 from beholder.kinds.narratives.config import Rule, Voting
 from beholder.kinds.narratives.hybrid import HybridCheck
 from beholder.metrics.asker import Outcome
+from beholder.tables import heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,10 +264,10 @@ class UnitCost(Rates, frozen=True):
         break_even: Narratives from which captions cost less than sight; None if they never do.
     """
 
-    captions_total: float
-    captions_again: float
-    sight_total: float
-    break_even: float | None
+    captions_total: Annotated[float, heading("captions, first time", "count")]
+    captions_again: Annotated[float, heading("captions, again", "count")]
+    sight_total: Annotated[float, heading("sight", "count")]
+    break_even: Annotated[float | None, heading("captions pay from, narratives", "count")]
 
 
 class Cost(Struct, frozen=True):

@@ -6,11 +6,9 @@ each with an interval, n, and cautions.
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -23,11 +21,6 @@ from beholder.kinds.narratives.results import Narrative, mean_vote
 from beholder.kinds.narratives.storylines.space import Floats
 from beholder.records import ends_of
 from beholder.stats.intraclass import ICCKind
-
-NOTES: Mapping[str, Any] = tomllib.loads(
-    Path(__file__).with_name("notes.toml").read_text(encoding="utf-8")
-)
-"""What a report says below its tables."""
 
 FEW = 10
 """Narratives of a source below which tests and effect sizes carry a caution."""
@@ -271,12 +264,27 @@ def _cautions(
     subjects: Sequence[Narrative], sources: Sequence[str], n_repeated: int
 ) -> Iterator[str]:
     if n_repeated:
-        yield NOTES["repeated"].format(n_repeated=n_repeated, n=len(subjects))
+        yield (
+            f"{n_repeated} of {len(subjects)} narratives repeat another picture by picture. Each is"
+            " judged once and counts as often as it stands here: n is too large and p-values too"
+            " small."
+        )
     for source in sources:
         n = sum(s.source == source for s in subjects)
         if n < FEW:
-            yield NOTES["few"].format(source=source, n=n)
-    yield from NOTES["always"]
+            yield (
+                f"{source}: only {n} narratives. Tests and effect sizes against it rest on them; if"
+                " they are parts of one another or share pictures, they are not independent and"
+                " p-values are too small."
+            )
+    yield (
+        "Distances (DTW) leave human narratives out: their distance to themselves is 0 and would"
+        " build in a correlation."
+    )
+    yield (
+        "The K judges of a table are repeats of one model: their agreement says that the model"
+        " repeats itself, not that it is right."
+    )
 
 
 def steps_table(

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated
 
-from msgspec import UNSET, structs
+from msgspec import UNSET
 from rich.console import RenderableType
 from rich.text import Text
 
 from beholder.files import safe_name
+from beholder.judges.operations import BREAK_KINDS
 from beholder.kinds.narratives import compared, results
+from beholder.kinds.narratives.hybrid import HybridCheck
 from beholder.kinds.narratives.storylines.extract import Extracted
-from beholder.kinds.narratives.study import NOTES
 from beholder.report.numbers import show_fixed, show_number
 from beholder.rounding import fixed
-from beholder.tables import Cells, Table, declared, interval_cells, record_cells
-
-TABLES = declared(Path(__file__).with_suffix(".toml"))
+from beholder.tables import NOTE, Cells, Column, N, Table, heading, interval_cells, record_cells
 
 _STAGES = {"caption": "writing captions", "transitions": "rating steps"}
 _CHECKED = {
@@ -36,50 +35,72 @@ _MEASURES = {
     "mean": "mean coherence",
     "dtw": "distance to human narratives",
 }
+METHOD = Column("method", "method", "text")
+_BETWEEN_SOURCES = (
+    Column("t_student", "t (Student)", "hundredths"),
+    Column("p_student", "p", "p"),
+    Column("p_welch_holm", "p (Welch, Holm)", "p"),
+    Column("p_mann_whitney", "p (Mann-Whitney)", "p"),
+    Column("d_unweighted", "d, unweighted", "hundredths"),
+    Column("d_pooled", "d, pooled", "hundredths"),
+    Column("g", "Hedges' g", "hundredths", interval=True),
+)
+_BETWEEN_STEPS = (
+    Column("t_welch", "t (Welch)", "hundredths"),
+    Column("p_welch", "p", "p"),
+    Column("p_welch_holm", "p (Holm)", "p"),
+    Column("p_mann_whitney", "p (Mann-Whitney)", "p"),
+    Column("g", "Hedges' g", "hundredths", interval=True),
+)
 
 
-def extraction_table(found: Sequence[Extracted]) -> Table:
-    """Storylines that were extracted, with their weakest links."""
+@dataclass(frozen=True)
+class ExtractedRow:
+    """A storyline that was extracted, with its weakest link."""
+
+    id: Annotated[str, heading("id", "text")]
+    pictures: Annotated[int, heading("pictures", "count")]
+    weakest: Annotated[float, heading("weakest link")]
+    mean: Annotated[float, heading("mean")]
+    step: Annotated[str, heading("weakest step", "text")]
+
+
+def extraction_table(extracted: Sequence[Extracted]) -> Table:
+    """Return the storylines that were extracted, with their weakest links."""
     rows = []
-    for each in found:
+    for each in extracted:
         path, shots = each.path, each.storyline.frames
         at = path.steps.index(path.weakest)
-        cells: Cells = {"id": each.storyline.id, "pictures": len(shots), "mean": path.mean}
         step = f"{shots[at].id} → {shots[at + 1].id}"
-        rows.append(cells | {"weakest": path.weakest, "step": step})
-    return TABLES["extracted"].of(rows)
+        rows.append(ExtractedRow(each.storyline.id, len(shots), path.weakest, path.mean, step))
+    return Table.from_records("extracted", "", ExtractedRow, rows)
 
 
 def study_tables(study: results.NarrativeStudy) -> list[Table]:
-    """All tables of a study that hold something, in the order to read them."""
+    """Return all tables of a study that have rows, in the order to read them."""
     tables = study.tables
-    found = [TABLES["scores"].of(record_cells(row, "mean") for row in tables.scores)]
+    every = [
+        Table.from_records(
+            "scores", "scores by source", compared.SourceScore, tables.scores, by="method"
+        )
+    ]
     if study.theta is not None:
-        rows = map(_coherence, tables.coherence)
-        found.append(TABLES["coherence"].of(rows, theta=study.theta))
-    found.append(TABLES["reliability"].of(_reliability(tables.reliability)))
-    found += [table for one in study.models for table in model_tables(one)]
+        every.append(_coherence(tables.coherence, study.theta))
+    every.append(_reliability(tables.reliability))
+    every += [table for agreement in study.models for table in model_tables(agreement)]
     if study.examples is not None:
-        shown = ", ".join(f"{one.id} rated {one.rating}" for one in study.examples.shown)
-        found.append(TABLES["examples"].of(map(_example, study.examples.rows), shown=shown))
-    found.append(TABLES["correlations"].of(_correlations(tables)))
-    found.append(TABLES["differences"].of(_effects(tables.comparisons)))
+        every.append(_examples(study.examples))
+    every += [_correlations(tables), _differences(tables.comparisons)]
     if tables.methods:
         stages = study.cost.stages.items()
-        found.append(_cost(results.StageOfRun("", name, **asdict(one)) for name, one in stages))
-        found.append(captions_or_sight_table(study.cost))
+        every.append(_cost(results.StageOfRun("", name, **asdict(stage)) for name, stage in stages))
+        every.append(captions_or_sight_table(study.cost))
     if study.hybrid is not None:
-        found.append(_hybrid(study.hybrid, study.cost.n_narratives))
+        every.append(_hybrid(study.hybrid, study.cost.n_narratives))
     if study.steps is not None:
-        steps = study.steps
-        found += [
-            TABLES["steps"].of(map(structs.asdict, steps.sources)),
-            TABLES["step-differences"].of(_effects(steps.comparisons)),
-            TABLES["breaks"].of(map(_breaks, steps.breaks.sources)),
-            TABLES["break-differences"].of(map(structs.asdict, steps.breaks.comparisons)),
-            TABLES["weakest-links"].of(_weakest(study), _with_theta(steps)),
-        ]
-    return [table for table in found if table.rows]
+        every += _steps(study.steps)
+        every.append(_weakest(study, study.steps))
+    return [table for table in every if table.rows]
 
 
 def terminal_tables(study: results.NarrativeStudy) -> Iterator[RenderableType | Table]:
@@ -93,191 +114,420 @@ def terminal_tables(study: results.NarrativeStudy) -> Iterator[RenderableType | 
 
 def side_by_side_tables(beside: results.SideBySide) -> list[Table]:
     """Two runs over the same narratives: judges, agreement and ranks way by way, cost."""
-    found: list[Table] = []
-    for one in beside.models:
-        judges = zip(beside.runs, beside.judges[one.by], strict=True)
-        found += model_tables(one, [f"{run}: {judge}" for run, judge in judges])
+    tables: list[Table] = []
+    for agreement in beside.models:
+        judges = zip(beside.runs, beside.judges[agreement.by], strict=True)
+        tables += model_tables(agreement, [f"{run}: {judge}" for run, judge in judges])
     cost = replace(_cost(beside.cost), by="run")
-    return [*found, cost] if cost.rows else found
+    return [*tables, cost] if cost.rows else tables
 
 
-def model_tables(found: compared.ModelAgreement, notes: Sequence[str] = ()) -> list[Table]:
-    """How several judges rate the same narratives: agreement, scores and ranks, two by two.
+@dataclass(frozen=True)
+class CoefficientRow:
+    """A coefficient of agreement, in the words of Koo and Li 2016 if it has them.
+
+    Attributes:
+        coefficient: Its name.
+        value: The value.
+        interval: Its interval.
+        verdict: The word for the value.
+        verdicts: The words for both ends of the interval.
+        reason: Why there is no coefficient or no interval; a column only of tables that miss a
+            coefficient, else a note.
+    """
+
+    coefficient: Annotated[str, heading("coefficient", "text")]
+    value: Annotated[float | None, heading("value", interval=True)] = None
+    interval: compared.Ends | None = None
+    verdict: Annotated[str, heading("in a word", "text")] = ""
+    verdicts: Annotated[str, heading("ends of the interval", "text")] = ""
+    reason: str | None = None
+
+
+def model_tables(agreement: compared.ModelAgreement, notes: Sequence[str] = ()) -> list[Table]:
+    """Return how several judges rate the same narratives: agreement, scores and ranks, by pairs.
 
     Args:
-        found: How they agree.
-        notes: What else is said of the judges.
+        agreement: How they agree.
+        notes: Further notes on the judges.
     """
-    agreed, sources, pairs = (
-        replace(table, name=f"{name}-{safe_name(found.by)}", title=f"{table.title}, {found.by}")
-        for name in ("judges", "judge-sources", "judge-pairs")
-        for table in [TABLES[name]]
+    end = safe_name(agreement.by)
+    left_out = f" ({agreement.n_left_out:,} others left out)" if agreement.n_left_out else ""
+    over = (
+        f"Over {agreement.n:,} narratives that all {len(agreement.models)} judges rated{left_out},"
+        " mean of each judge's votes. Here judges are different models."
     )
-    left_out = f" ({found.n_left_out:,} others left out)" if found.n_left_out else ""
-    facts = {"found": found, "judges": len(found.models), "left_out": left_out}
-    if found.reason:
-        return [agreed.of([_no_coefficient(found.reason)], notes, **facts)]
-    without_note = replace(agreed, columns=agreed.columns[:-1])
-    coefficients = (*_icc(found), _coefficient("Kendall's W", found.kendall_w))
-    two = (
-        record_cells(row, "r") | interval_cells("difference", row.difference_interval)
-        for row in found.pairs
+    if agreement.reason:
+        coefficients = [CoefficientRow("", reason=agreement.reason)]
+    else:
+        coefficients = [*_icc(agreement), _coefficient("Kendall's W", agreement.kendall_w)]
+    judges = Table.from_records(
+        f"judges-{end}",
+        f"judges side by side, {agreement.by}",
+        CoefficientRow,
+        coefficients,
+        [over, *notes],
+        after=[NOTE] if agreement.reason else (),
     )
-    return [
-        without_note.of(coefficients, notes, **facts),
-        sources.of(record_cells(row, "mean") for row in found.sources),
-        pairs.of(two),
-    ]
+    if agreement.reason:
+        return [judges]
+    sources = Table.from_records(
+        f"judge-sources-{end}",
+        f"sources by judge, {agreement.by}",
+        compared.ModelSource,
+        agreement.sources,
+        by="model",
+    )
+    pairs = Table.from_records(
+        f"judge-pairs-{end}", f"two judges, {agreement.by}", compared.ModelPair, agreement.pairs
+    )
+    return [judges, sources, pairs]
 
 
-def _reliability(rows: Sequence[compared.MethodReliability]) -> Iterator[Cells]:
-    for row in rows:
-        same = {"method": row.method, "n": row.n, "n_left_out": row.n_left_out}
-        yield from ({**same, **cells} for cells in _coefficients(row))
+def _reliability(rows: Sequence[compared.MethodReliability]) -> Table:
+    note = (
+        "Words after Koo and Li 2016 (below 0.5 poor, below 0.75 moderate, below 0.9 good, else"
+        " excellent): of the value, and of both ends of its interval."
+    )
+    return Table.from_records(
+        "reliability",
+        "agreement of judges",
+        CoefficientRow,
+        (
+            record_cells(coefficient)
+            | {"method": row.method, "n": row.n, "n_left_out": row.n_left_out}
+            for row in rows
+            for coefficient in _coefficients(row)
+        ),
+        [note],
+        by="method",
+        before=[METHOD],
+        after=[N, Column("n_left_out", "incomplete", "failed"), NOTE],
+    )
 
 
-def _coefficients(row: compared.MethodReliability) -> Iterator[Cells]:
+def _coefficients(row: compared.MethodReliability) -> Iterator[CoefficientRow]:
     if row.reason:
-        yield _no_coefficient(row.reason)
+        yield CoefficientRow("", reason=row.reason)
         return
     yield from _icc(row)
     yield _coefficient("Cronbach's alpha", row.alpha)
-    pairs = {f"r of judges {pair}": r for pair, r in row.pairwise_r.items()}
-    for name, r in {"mean pairwise r": row.mean_pairwise_r, **pairs}.items():
-        yield _coefficient(name, compared.AgreementValue(None if r is UNSET else r, None))
+    mean_r = None if row.mean_pairwise_r is UNSET else row.mean_pairwise_r
+    yield CoefficientRow("mean pairwise r", mean_r)
+    for pair, r in row.pairwise_r.items():
+        yield CoefficientRow(f"r of judges {pair}", r)
 
 
-def _icc(found: compared.ModelAgreement | compared.MethodReliability) -> Iterator[Cells]:
-    yield _coefficient("ICC(2,1), one judge", found.icc_single)
-    yield _coefficient("ICC(2,k), mean of judges", found.icc_average)
+def _icc(
+    agreement: compared.ModelAgreement | compared.MethodReliability,
+) -> Iterator[CoefficientRow]:
+    yield _coefficient("ICC(2,1), one judge", agreement.icc_single)
+    yield _coefficient("ICC(2,k), mean of judges", agreement.icc_average)
 
 
-def _coefficient(name: str, found: compared.AgreementValue | None) -> Cells:
-    """A coefficient with its interval, and its words if it has them."""
-    assert found is not None  # if there is no reason, there are coefficients
-    words: Cells = {"verdict": "", "verdicts": ""}
-    if isinstance(found, compared.WordedValue):
-        words = {"verdict": found.verdict or "", "verdicts": " to ".join(found.verdicts or ())}
-    return {"coefficient": name, **record_cells(found, "value"), **words}
+def _coefficient(name: str, coefficient: compared.AgreementValue | None) -> CoefficientRow:
+    assert coefficient is not None  # if there is no reason, there are coefficients
+    value, interval, reason = coefficient.value, coefficient.interval, coefficient.reason
+    if not isinstance(coefficient, compared.WordedValue):
+        return CoefficientRow(name, value, interval, reason=reason)
+    ends = " to ".join(coefficient.verdicts or ())
+    return CoefficientRow(name, value, interval, coefficient.verdict or "", ends, reason)
 
 
-def _no_coefficient(reason: str) -> Cells:
-    return {"coefficient": "", "reason": reason, "verdict": "", "verdicts": ""}
+@dataclass(frozen=True)
+class ExampleRow:
+    """Ratings of a source by one method, without and with examples."""
+
+    method: Annotated[str, heading("method", "text")]
+    source: Annotated[str, heading("source", "text")]
+    n_without: Annotated[int, heading("n without", "count")]
+    mean_without: Annotated[float | None, heading("mean without", "hundredths")]
+    sd_without: Annotated[float | None, heading("SD without (n − 1)", "hundredths")]
+    sd_population_without: Annotated[float | None, heading("SD without (n)", "hundredths")]
+    n_with: Annotated[int, heading("n with", "count")]
+    mean_with: Annotated[float | None, heading("mean with", "hundredths")]
+    sd_with: Annotated[float | None, heading("SD with (n − 1)", "hundredths")]
+    sd_population_with: Annotated[float | None, heading("SD with (n)", "hundredths")]
+    sd_difference: Annotated[float | None, heading("SD (n − 1), with − without", "hundredths")]
+    icc_without: Annotated[compared.WordedValue | None, heading("ICC(2,1) without", interval=True)]
+    icc_with: Annotated[compared.WordedValue | None, heading("ICC(2,1) with", interval=True)]
 
 
-def _example(row: compared.ExampleEffect) -> Cells:
-    """What examples change in the ratings of a method and source."""
-    iccs = row.icc_single
-    cells = structs.asdict(row) | {"method": row.way}
-    for told, spread, icc in (
-        ("without", row.without, iccs.without),
-        ("with", row.shown, iccs.shown),
-    ):
-        cells |= {f"{name}_{told}": value for name, value in structs.asdict(spread).items()}
-        value, interval = (icc.value, icc.interval) if icc else (None, None)
-        cells |= {f"icc_{told}": value, **interval_cells(f"icc_{told}", interval)}
-    return cells
+def _examples(examples: compared.Examples) -> Table:
+    shown = ", ".join(f"{example.id} rated {example.rating}" for example in examples.shown)
+    return Table.from_records(
+        "examples",
+        "with and without examples",
+        ExampleRow,
+        map(_example, examples.rows),
+        [f"Shown as examples, and left out of all tables: {shown}."],
+        by="method",
+    )
 
 
-def _coherence(row: compared.SourceCoherence) -> Cells:
-    cells: Cells = {"source": row.source, "n": row.minimum.n}
-    for name, of in (("minimum", row.minimum), ("mean", row.mean), ("dtw", row.dtw)):
-        cells |= {name: of.mean, f"{name}_sd": of.sd}
-    return cells
+def _example(row: compared.ExampleEffect) -> ExampleRow:
+    return ExampleRow(
+        method=row.way,
+        source=row.source,
+        n_without=row.without.n,
+        mean_without=row.without.mean,
+        sd_without=row.without.sd,
+        sd_population_without=row.without.sd_population,
+        n_with=row.shown.n,
+        mean_with=row.shown.mean,
+        sd_with=row.shown.sd,
+        sd_population_with=row.shown.sd_population,
+        sd_difference=row.sd_difference,
+        icc_without=row.icc_single.without,
+        icc_with=row.icc_single.shown,
+    )
 
 
-def _correlations(tables: compared.ComparisonTables) -> Iterator[Cells]:
-    for row in tables.correlations:
-        if row.n:
-            yield record_cells(row, "r") | {"other": _MEASURES[row.measure]}
-    for two in tables.between_methods:
-        yield record_cells(two, "r") | {"method": two.a, "other": two.b}
+@dataclass(frozen=True)
+class CoherenceRow:
+    """Coherence of the narratives of a source, and their distance to the nearest human one."""
+
+    source: Annotated[str, heading("source", "text")]
+    n: Annotated[int, heading("n", "count")]
+    minimum: Annotated[float | None, heading("min coherence")]
+    minimum_sd: Annotated[float | None, heading("SD")]
+    mean: Annotated[float | None, heading("mean coherence")]
+    mean_sd: Annotated[float | None, heading("SD")]
+    dtw: Annotated[float | None, heading("distance to the nearest human one")]
+    dtw_sd: Annotated[float | None, heading("SD")]
 
 
-def _effects(rows: Sequence[compared.SourceComparison]) -> Iterator[Cells]:
-    return (record_cells(row, "g") | interval_cells("g", row.g_interval) for row in rows)
+def _coherence(sources: Sequence[compared.SourceCoherence], theta: results.ThetaMatrix) -> Table:
+    rows = []
+    for row in sources:
+        minimum, mean, dtw = row.minimum, row.mean, row.dtw
+        rows.append(
+            CoherenceRow(
+                *(row.source, minimum.n, minimum.mean, minimum.sd),
+                *(mean.mean, mean.sd, dtw.mean, dtw.sd),
+            )
+        )
+    note = f"{theta.signature} by {theta.embedder}. Only compare numbers with the same signature."
+    return Table.from_records("coherence", "coherence by source", CoherenceRow, rows, [note])
+
+
+def _correlations(tables: compared.ComparisonTables) -> Table:
+    rows = [
+        record_cells(row) | {"other": _MEASURES[row.measure]}
+        for row in tables.correlations
+        if row.n
+    ]
+    rows += [
+        record_cells(row) | {"method": row.a, "other": row.b} for row in tables.between_methods
+    ]
+    return Table.from_records(
+        "correlations",
+        "scores and coherence",
+        compared.RatingCorrelation,
+        rows,
+        before=[METHOD, Column("other", "with", "text")],
+    )
+
+
+def _differences(rows: Sequence[compared.SourceComparison]) -> Table:
+    return Table.from_records(
+        "differences",
+        "do sources differ?",
+        compared.SourceComparison,
+        map(_effect_cells, rows),
+        by="method",
+        before=[METHOD],
+        after=_BETWEEN_SOURCES,
+    )
+
+
+def _effect_cells(row: compared.SourceComparison) -> Cells:
+    """Return the cells of a comparison with the interval of g, whose column differs by table."""
+    return record_cells(row) | interval_cells("g", row.g_interval)
+
+
+@dataclass(frozen=True)
+class CostRow:
+    """Answers of one stage of a run: time and tokens."""
+
+    run: Annotated[str | None, heading("run", "text")]
+    stage: Annotated[str, heading("stage", "text")]
+    calls: Annotated[int, heading("answers", "count")]
+    seconds: Annotated[float, heading("seconds, summed", "hundredths")]
+    seconds_each: Annotated[float | None, heading("seconds each")]
+    prompt_tokens: Annotated[int, heading("prompt tokens", "count")]
+    completion_tokens: Annotated[int, heading("answer tokens", "count")]
+    tokens: Annotated[int, heading("tokens", "count")]
 
 
 def _cost(stages: Iterable[results.StageOfRun]) -> Table:
-    """What each stage took."""
-    return TABLES["costs"].of(
-        {
-            **structs.asdict(one),
-            "run": one.run or None,
-            "stage": _STAGES.get(one.stage, f"rating by {one.stage}"),
-            "seconds_each": one.seconds / one.calls if one.calls else None,
-            "tokens": one.prompt_tokens + one.completion_tokens,
-        }
-        for one in stages
+    rows = (
+        CostRow(
+            run=stage.run or None,
+            stage=_STAGES.get(stage.stage, f"rating by {stage.stage}"),
+            calls=stage.calls,
+            seconds=stage.seconds,
+            seconds_each=stage.seconds / stage.calls if stage.calls else None,
+            prompt_tokens=stage.prompt_tokens,
+            completion_tokens=stage.completion_tokens,
+            tokens=stage.prompt_tokens + stage.completion_tokens,
+        )
+        for stage in stages
     )
+    return Table.from_records("costs", "what judging costs", CostRow, rows)
 
 
 def captions_or_sight_table(cost: results.Cost) -> Table:
-    """What judging by captions and by sight costs, and from how many narratives captions pay."""
+    """Return the costs of judging by captions and by sight, and when captions begin to pay."""
     units = {"seconds": cost.seconds, "tokens": cost.tokens}
-    rows = ({"unit": unit, **structs.asdict(of)} for unit, of in units.items())
-    never = (f"Captions never pay in {u}." for u, of in units.items() if of.break_even is None)
-    return TABLES["captions-or-sight"].of(rows, never, cost=cost)
-
-
-def _hybrid(found: results.HybridRatings, n: int) -> Table:
-    """How hybrid ratings stand against sight, and what they spare of ``n`` narratives."""
-    return TABLES["hybrid"].of(
-        (
-            {**asdict(check), "narratives": _CHECKED.get(check.narratives, check.narratives)}
-            for check in found.checks
-        ),
-        found=found,
-        n=n,
-        which=_CHOSEN[found.rule],
-        weight=show_fixed(found.weight, 2),
-        origin="learned" if found.learned else "given",
-        intercept=show_fixed(found.intercept, 2),
-        slope=show_fixed(found.slope, 2),
-        trusted=_trust(found),
+    basis = (
+        f"For {cost.n_pictures:,} pictures, {cost.n_narratives:,} narratives and {cost.judges:,}"
+        " ratings of each. Captions are written once; another study of the same pictures only pays"
+        " the ratings."
+    )
+    never = (
+        f"Captions never pay in {unit}."
+        for unit, unit_cost in units.items()
+        if unit_cost.break_even is None
+    )
+    return Table.from_records(
+        "captions-or-sight",
+        "captions or sight?",
+        results.UnitCost,
+        (record_cells(unit_cost) | {"unit": unit} for unit, unit_cost in units.items()),
+        [basis, *never],
+        before=[Column("unit", "in", "text")],
+        after=[Column("basis", "basis", "text")],
     )
 
 
-def _trust(found: results.HybridRatings) -> str:
-    """The note on whether captions predict sight, with the figures that it rests on."""
-    held_out = next(check for check in found.checks if check.narratives == "held out")
+def _hybrid(hybrid: results.HybridRatings, n: int) -> Table:
+    """Return how hybrid ratings compare with sight, and what they spare of ``n`` narratives."""
+    weight, slope, intercept = (
+        show_fixed(number, 2) for number in (hybrid.weight, hybrid.slope, hybrid.intercept)
+    )
+    origin = "learned" if hybrid.learned else "given"
+    notes = (
+        f"{hybrid.n_seen:,} of {n:,} narratives ({_CHOSEN[hybrid.rule]}) were judged by sight as"
+        f" well. That spares {hybrid.calls_saved:,.0f} ratings by sight:"
+        f" {hybrid.tokens_saved:,.0f} tokens. Weight of sight {weight} ({origin}); sight ≈"
+        f" {intercept} + {slope} × captions.",
+        f"{_trust(hybrid)} ICC does not see shrinking; the error does.",
+    )
+    return Table.from_records(
+        "hybrid",
+        "captions first, sight where it matters",
+        HybridCheck,
+        (
+            record_cells(check) | {"narratives": _CHECKED.get(check.narratives, check.narratives)}
+            for check in hybrid.checks
+        ),
+        notes,
+    )
+
+
+def _trust(hybrid: results.HybridRatings) -> str:
+    """Return the note on whether captions predict sight, with the figures that it rests on."""
+    held_out = next(check for check in hybrid.checks if check.narratives == "held out")
     gain = "not defined"
     if held_out.gain is not None and held_out.gain_low is not None:
         ends = " to ".join(
             show_fixed(end or 0.0, 2) for end in (held_out.gain_low, held_out.gain_high)
         )
         gain = f"{show_fixed(held_out.gain, 2)} squared points, {ends}"
-    note: str = NOTES["hybrid"]["below_trusted" if found.trusted else "below_refused"]
-    return note.format(n=held_out.n, gain=gain)
+    if hybrid.trusted:
+        return (
+            f"Captions predict sight on the {held_out.n} narratives that were held out (gain over"
+            f" the mean {gain}), so that narratives that were not looked at have ratings, shrunk as"
+            " far as that check bears out."
+        )
+    return (
+        f"Captions are not shown to predict sight on the {held_out.n} narratives that were held out"
+        f" (gain over the mean {gain}; its interval must be above 0, and the slope): narratives"
+        " that were not looked at have no hybrid rating."
+    )
 
 
-def _breaks(row: compared.BreakTally) -> Cells:
+def _steps(steps: compared.StepTables) -> list[Table]:
+    """Return the tables of rated steps by source, and of what breaks in them."""
+    kinds = []
+    for kind in BREAK_KINDS:
+        kinds += [Column(kind, kind, "count"), Column(f"{kind}_share", "share", "percent")]
+    independent = (
+        "Steps of one narrative are not independent, so that each narrative counts once, with its"
+        " mean step rating."
+    )
+    return [
+        Table.from_records("steps", "where stories break", compared.StepSource, steps.sources),
+        Table.from_records(
+            "step-differences",
+            "steps of sources",
+            compared.SourceComparison,
+            map(_effect_cells, steps.comparisons),
+            [independent],
+            after=_BETWEEN_STEPS,
+        ),
+        Table.from_records(
+            "breaks",
+            "what breaks in steps",
+            compared.BreakTally,
+            map(_break_cells, steps.breaks.sources),
+            after=[*kinds, Column("n_not_told", "not stated", "count")],
+        ),
+        Table.from_records(
+            "break-differences",
+            "what breaks, between sources",
+            compared.BreakComparison,
+            steps.breaks.comparisons,
+            by="kind",
+        ),
+    ]
+
+
+def _break_cells(row: compared.BreakTally) -> Cells:
     shares = {f"{kind}_share": share for kind, share in row.shares.items()}
-    return {**structs.asdict(row), **row.counts, **shares}
+    return record_cells(row) | row.counts | shares
 
 
-def _weakest(study: results.NarrativeStudy) -> list[Cells]:
-    """The steps that judges rated lowest, with their coherence."""
-    found: list[tuple[float, Cells]] = []
-    for one in study.narratives:
-        ids = [study.frames[frame].id for frame in one.frames]
-        for i, mean in enumerate(one.step_means):
+@dataclass(frozen=True)
+class WeakLinkRow:
+    """A step that judges rated low, with its coherence."""
+
+    id: Annotated[str, heading("narrative", "text")]
+    step: Annotated[str, heading("step", "text")]
+    mean: Annotated[float, heading("judges", "hundredths")]
+    theta: Annotated[float | None, heading("theta")]
+
+
+def _weakest(study: results.NarrativeStudy, steps: compared.StepTables) -> Table:
+    """Return the steps that judges rated lowest, with their coherence."""
+    rows = []
+    for narrative in study.narratives:
+        ids = [study.frames[frame].id for frame in narrative.frames]
+        for i, mean in enumerate(narrative.step_means):
             if mean is not None:
-                theta = one.coherence.steps[i] if one.coherence else None
-                step = f"{ids[i]} → {ids[i + 1]}"
-                found.append((mean, {"id": one.id, "step": step, "mean": mean, "theta": theta}))
-    found.sort(key=lambda row: row[0])
-    return [cells for _, cells in found[:_N_BREAKS]]
+                theta = narrative.coherence.steps[i] if narrative.coherence else None
+                rows.append(WeakLinkRow(narrative.id, f"{ids[i]} → {ids[i + 1]}", mean, theta))
+    rows.sort(key=lambda row: row.mean)
+    return Table.from_records(
+        "weakest-links", "weakest links", WeakLinkRow, rows[:_N_BREAKS], _with_theta(steps)
+    )
 
 
 def _with_theta(steps: compared.StepTables) -> Iterator[str]:
-    """How ratings of steps agree with their coherence, if that is known."""
-    found = steps.correlation
-    if found.rho is None:
+    """Yield how ratings of steps agree with their coherence, if that was measured."""
+    correlation = steps.correlation
+    if correlation.rho is None:
         return
-    ends = found.interval
+    ends = correlation.interval
     interval = "\N{EN DASH}" if ends is None else " to ".join(map(show_number, ends))
-    yield NOTES["steps"]["theta"].format(rho=show_number(found.rho), interval=interval, n=found.n)
+    yield (
+        f"Step ratings and θ: Spearman {show_number(correlation.rho)} ({interval}) over"
+        f" {correlation.n:,} steps, narratives resampled as wholes."
+    )
     if steps.same_weakest is not None and steps.by_chance is not None:
         same, chance = (fixed(100 * share, 0) for share in (steps.same_weakest, steps.by_chance))
-        yield NOTES["steps"]["weakest"].format(same=same, n=steps.n_compared, chance=chance)
+        yield (
+            f"In {same} % of {steps.n_compared:,} narratives the judges' lowest step is the weakest"
+            f" link by θ as well; by chance it would be {chance} %."
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -13,6 +13,7 @@ from msgspec import UNSET, Struct, UnsetType
 from beholder import files
 from beholder.errors import RunError
 from beholder.stats.annotator_pairs import MODEL
+from beholder.tables import heading
 
 RANKING = "ranking.json"
 FORMAT = 2
@@ -108,44 +109,44 @@ class TokenCount(Struct, frozen=True):
 class TextLengths(Struct, frozen=True):
     """Mean lengths of the texts of a language, in characters and in tokens of each model."""
 
-    language: str
-    n_texts: int
-    characters: float
+    language: Annotated[str, heading("language", "text")]
+    n_texts: Annotated[int, heading("texts", "count")]
+    characters: Annotated[float, heading("characters")]
     tokens: dict[str, TokenCount]
 
 
-class ScorerDifference(Struct, frozen=True):
-    """Scorer ``a`` minus scorer ``b``, image by image; the last three are unset without images.
+class ScorerDifference(Struct, frozen=True, kw_only=True):
+    """Scorer ``a`` minus scorer ``b``, image by image; without images there is no difference.
 
     Attributes:
         a: A scorer.
         b: Another one.
         image_gain: Whether they differ only in that ``b`` sees no image.
-        n: Images with both correlations.
         difference: Mean difference.
         interval: Its interval.
         p: Sign-flip permutation p.
+        n: Images with both correlations.
         reason: Why there is no interval; None if there is one.
     """
 
-    a: str
-    b: str
-    image_gain: bool
-    n: int
-    difference: float | UnsetType = UNSET
+    a: Annotated[str, heading("scorer", "text")]
+    b: Annotated[str, heading("minus", "text")]
+    image_gain: Annotated[bool, heading("gain by the image", "mark")]
+    difference: Annotated[float | UnsetType, heading("difference", "signed", interval=True)] = UNSET
     interval: Ends | UnsetType | None = UNSET
-    p: float | UnsetType = UNSET
+    p: Annotated[float | UnsetType, heading("p (sign flips)", "p")] = UNSET
+    n: Annotated[int, heading("images", "count")]
     reason: str | None = None
 
 
 class PositionBias(Struct, frozen=True):
     """Correlation of the ranks that a judge gave with the places; above 0 favours the first."""
 
-    scorer: str
-    value: float | None
+    scorer: Annotated[str, heading("scorer", "text")]
+    value: Annotated[float | None, heading("rank and place", interval=True)]
     interval: Ends | None
-    n_requests: int
-    n_failed: int
+    n_requests: Annotated[int, heading("requests", "count")]
+    n_failed: Annotated[int, heading("failed", "failed")]
     reason: str | None = None
 
 

@@ -300,7 +300,7 @@ def _differences(
             for image in images
             if (x := image.correlation(a)) is not None and (y := image.correlation(b)) is not None
         ]
-        row = results.ScorerDifference(a, b, (a, b) in twins, len(both))
+        row = results.ScorerDifference(a=a, b=b, image_gain=(a, b) in twins, n=len(both))
         if both:
             first, second, sources = zip(*both, strict=True)
             found = stats.paired_difference(

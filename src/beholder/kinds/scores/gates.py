@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from beholder import metrics
 from beholder.errors import ConfigError
@@ -24,9 +24,7 @@ from beholder.spec import with_value
 from beholder.stats.bootstrap import describe_few_sources
 from beholder.stats.ranks import round_values
 from beholder.stats.sequences import GRID
-from beholder.tables import Table, declared
-
-TABLES = declared(Path(__file__).with_name("tables.toml"))
+from beholder.tables import Table, heading
 
 GateOn: TypeAlias = Literal["interval", "mean"]
 
@@ -106,21 +104,40 @@ def parse_until(text: str, scored: Sequence[Metric[Any]], **tools: object) -> Un
     return Until(metric.name, info.name, width, info.low, info.high)
 
 
+@dataclass(frozen=True)
+class UntilRow:
+    """The value whose interval a run waited for, and the interval with which it stopped."""
+
+    value: Annotated[str, heading("value", "text")]
+    width: Annotated[float, heading("wanted +/-")]
+    low: Annotated[float, heading("from")]
+    high: Annotated[float, heading("to")]
+    n: Annotated[int, heading("pictures", "count")]
+    saved: Annotated[int, heading("not scored", "count")]
+    state: Annotated[str, heading("", "text")]
+
+
 def until_table(run: Path, goal: Until) -> Table:
-    """Where a run stopped, and with which interval."""
+    """Return the interval with which a run stopped, as a table of one row."""
     with Store.read(run) as store:
-        found = reached(store, goal, store.n_subjects())
-    state = "narrow enough" if found.is_narrow(goal.width) else "all scored, still wider"
-    row = {
-        "value": f"{goal.metric}.{goal.value}",
-        "width": goal.width,
-        "low": found.interval.low,
-        "high": found.interval.high,
-        "n": found.n_pictures,
-        "saved": found.n_all - found.n_pictures,
-        "state": state,
-    }
-    return TABLES["until"].of([row])
+        progress = reached(store, goal, store.n_subjects())
+    is_narrow = progress.is_narrow(goal.width)
+    row = UntilRow(
+        value=f"{goal.metric}.{goal.value}",
+        width=goal.width,
+        low=progress.interval.low,
+        high=progress.interval.high,
+        n=progress.n_pictures,
+        saved=progress.n_all - progress.n_pictures,
+        state="narrow enough" if is_narrow else "all scored, still wider",
+    )
+    note = (
+        "this interval holds however often one looks; the one beside the mean is narrower, and does"
+        " not hold for a run that stops by it"
+    )
+    return Table.from_records(
+        "until", "Scored until the interval was narrow", UntilRow, [row], [note]
+    )
 
 
 def _read(
@@ -215,19 +232,30 @@ def missed(checked: Iterable[PassedGate]) -> list[str]:
     return [one.reason for one in checked if not one.passed]
 
 
+@dataclass(frozen=True)
+class GateRow:
+    """A gate with the mean that was tested."""
+
+    gate: Annotated[str, heading("gate", "text")]
+    mean: Annotated[float | None, heading("mean")]
+    low: Annotated[float | None, heading("interval from")]
+    threshold: Annotated[float, heading("at least")]
+    passed: Annotated[str, heading("", "text")]
+
+
 def gates_table(checked: Iterable[PassedGate]) -> Table:
-    """The gates of a run, passed and missed."""
-    rows = [
-        {
-            "gate": f"{one.gate.metric}.{one.gate.value}",
-            "mean": one.mean,
-            "low": one.low,
-            "threshold": one.gate.threshold,
-            "passed": "passed" if one.passed else "missed",
-        }
-        for one in checked
-    ]
-    return TABLES["gates"].of(rows)
+    """Return the gates of a run, passed and missed."""
+    rows = (
+        GateRow(
+            gate=f"{result.gate.metric}.{result.gate.value}",
+            mean=result.mean,
+            low=result.low,
+            threshold=result.gate.threshold,
+            passed="passed" if result.passed else "missed",
+        )
+        for result in checked
+    )
+    return Table.from_records("gates", "Gates", GateRow, rows)
 
 
 def check_other(
