@@ -15,6 +15,7 @@ from beholder.errors import ConfigError
 from beholder.run.kind import kinds
 
 NAMES = {
+    "BadRowError": beholder.BadRowError,
     "BeholderError": beholder.BeholderError,
     "BudgetError": beholder.BudgetError,
     "ConfigError": beholder.ConfigError,

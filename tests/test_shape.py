@@ -9,6 +9,7 @@ from pathlib import Path
 SRC = Path(__file__).parents[1] / "src" / "beholder"
 MOST_PARAMETERS = 10
 PUBLIC = {
+    "judges/operations/base.py:rows",
     "kinds/agreement/door.py:agree",
     "kinds/narratives/door.py:compare",
     "kinds/narratives/storylines/widest.py:maxmin",

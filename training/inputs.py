@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from beholder.embed import entailment, minilm
 from beholder.embed.base import FloatArray
-from beholder.embed.sessions import Session
+from beholder.embed.sessions import GraphSession
 from beholder.language.network import FILES, Network
 from beholder.language.tokens import tokens
 from beholder.text import RuleSplitter
@@ -46,13 +46,13 @@ class Recorder:
         for name, (rows, _) in self._products.items():
             graph.output(f"input of {name}", rows, "float32", None, None)
         graph.write(path)
-        self._session = Session(path)
+        self._session = GraphSession(path)
         self._squares: dict[str, list[FloatArray]] = {name: [] for name in self._products}
 
     def __call__(
         self, outputs: Sequence[str], inputs: Mapping[str, npt.NDArray[Any]]
     ) -> list[npt.NDArray[Any]]:
-        """See ``Session``."""
+        """See ``GraphSession``."""
         names = [f"input of {name}" for name in self._products]
         answers = self._session([*outputs, *names], inputs)
         for name, rows in zip(self._products, answers[len(outputs) :], strict=True):

@@ -26,7 +26,7 @@ from safetensors.numpy import load_file
 
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
-from beholder.embed.sessions import Session, lay_out
+from beholder.embed.sessions import GraphSession, lay_out
 from beholder.text import RuleSplitter
 from training import inputs
 from training.encoders import encoder_graph, step_weights, token_graph
@@ -121,7 +121,7 @@ def with_original_weights(texts: list[list[int]]) -> list[FloatArray]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "encoder.onnx"
         encoder_graph(others | step_weights(matrices | others, None)).write(path)
-        encoder = Session(path)
+        encoder = GraphSession(path)
         outputs = [f"state {minilm.N_LAYERS}"]
         return [
             encoder(outputs, {"vectors": vectors[ids], **lay_out([len(ids)])})[0] for ids in texts

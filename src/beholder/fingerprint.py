@@ -73,7 +73,7 @@ class Module(NamedTuple):
     data: tuple[str, ...]
 
 
-class Source(NamedTuple):
+class ModuleSource(NamedTuple):
     """A module below the folder that its imports are looked up in.
 
     Attributes:
@@ -241,9 +241,9 @@ def _data_files() -> tuple[Path, ...]:
     return tuple(sorted(p for p in paths if p.suffix not in (".py", ".pyc") and p != MANIFEST))
 
 
-def _closure(starts: Iterable[Source]) -> list[Source]:
+def _closure(starts: Iterable[ModuleSource]) -> list[ModuleSource]:
     """Modules that are reached from some by imports, in the order of their files."""
-    sources: dict[Path, Source] = {}
+    sources: dict[Path, ModuleSource] = {}
     waiting = list(starts)
     while waiting:
         source = waiting.pop()
@@ -255,17 +255,17 @@ def _closure(starts: Iterable[Source]) -> list[Source]:
 
 
 @cache
-def _targets_of_ours(source: Source) -> tuple[Source, ...]:
+def _targets_of_ours(source: ModuleSource) -> tuple[ModuleSource, ...]:
     return _targets(source)
 
 
-def _targets(source: Source) -> tuple[Source, ...]:
+def _targets(source: ModuleSource) -> tuple[ModuleSource, ...]:
     """The modules that the imports of a module lead to."""
     targets = (_target(source, dotted) for dotted in read_module(source.path).imports)
     return tuple(dict.fromkeys(target for target in targets if target is not None))
 
 
-def _target(source: Source, dotted: str) -> Source | None:
+def _target(source: ModuleSource, dotted: str) -> ModuleSource | None:
     """The module that an import leads to; None if nothing is computed there."""
     if dotted.startswith("."):
         dotted = _absolute(source, dotted)
@@ -288,7 +288,7 @@ def _target(source: Source, dotted: str) -> Source | None:
     return target
 
 
-def _absolute(source: Source, dotted: str) -> str:
+def _absolute(source: ModuleSource, dotted: str) -> str:
     """A relative import as an absolute one."""
     n_dots = len(dotted) - len(dotted.lstrip("."))
     pieces = source.name.split(".")
@@ -297,28 +297,28 @@ def _absolute(source: Source, dotted: str) -> str:
     return ".".join([*package, dotted.lstrip(".")]).rstrip(".")
 
 
-def _below(root: Path, dotted: str) -> Source | None:
+def _below(root: Path, dotted: str) -> ModuleSource | None:
     """The module of a dotted name, which may go on with a name in it."""
     # Modules of others may be written and edited in the same process, as in a notebook.
     return _find_ours(dotted) if root == PACKAGE.parent else _find(root, dotted)
 
 
 @cache
-def _find_ours(dotted: str) -> Source | None:
+def _find_ours(dotted: str) -> ModuleSource | None:
     return _find(PACKAGE.parent, dotted)
 
 
-def _find(root: Path, dotted: str) -> Source | None:
+def _find(root: Path, dotted: str) -> ModuleSource | None:
     pieces = dotted.split(".")
     for end in (len(pieces), len(pieces) - 1):
         folder = root.joinpath(*pieces[:end])
         for path in (folder.with_suffix(".py"), folder / "__init__.py"):
             if end and path.is_file():
-                return Source(root, ".".join(pieces[:end]), path)
+                return ModuleSource(root, ".".join(pieces[:end]), path)
     return None
 
 
-def _source(module: str) -> Source | None:
+def _source(module: str) -> ModuleSource | None:
     """The file of a module that is loaded or ours; None of libraries and of what has no file."""
     if module == "beholder" or module.startswith("beholder."):
         return _below(PACKAGE.parent, module)
@@ -330,10 +330,10 @@ def _source(module: str) -> Source | None:
         return None  # in an archive
     pieces = module.split(".")
     if path.name == "__init__.py":
-        return Source(path.parents[len(pieces)], module, path)
+        return ModuleSource(path.parents[len(pieces)], module, path)
     if path.stem != pieces[-1]:  # a script: its module is called __main__
-        return Source(path.parent, path.stem, path)
-    return Source(path.parents[len(pieces) - 1], module, path)
+        return ModuleSource(path.parent, path.stem, path)
+    return ModuleSource(path.parents[len(pieces) - 1], module, path)
 
 
 def _has_file(module: str) -> bool:

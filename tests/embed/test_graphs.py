@@ -38,7 +38,7 @@ from training.graphs import (
 )
 
 from beholder.embed import FloatArray, minilm
-from beholder.embed.sessions import Session, batch_by_length, lay_out
+from beholder.embed.sessions import GraphSession, batch_by_length, lay_out
 from beholder.language.model import FOLDER as PARSER
 from beholder.language.network import FILES
 
@@ -53,20 +53,22 @@ def f32(numbers: Any) -> FloatArray:
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Callable[[Graph], Session]:
+def session(tmp_path: Path) -> Callable[[Graph], GraphSession]:
     """Writes a graph and loads it."""
     count = iter(range(100))
 
-    def load(graph: Graph) -> Session:
+    def load(graph: Graph) -> GraphSession:
         path = tmp_path / f"{next(count)}.onnx"
         graph.write(path)
-        return Session(path)
+        return GraphSession(path)
 
     return load
 
 
 @pytest.fixture
-def multiply(session: Callable[[Graph], Session]) -> Callable[..., Callable[[Any], FloatArray]]:
+def multiply(
+    session: Callable[[Graph], GraphSession],
+) -> Callable[..., Callable[[Any], FloatArray]]:
     """Makes a product of a weight (in, out) and a bias."""
 
     def make(
@@ -161,7 +163,7 @@ def test_a_row_is_the_same_in_every_batch(
     graph.output("y", product(graph, tensors, "p", "rows"), "float32", "n", 8)
     path = tmp_path_factory.mktemp("batch") / "p.onnx"
     graph.write(path)
-    run = Session(path)
+    run = GraphSession(path)
     rows = f32(random.normal(size=(n, 24)) * 10.0 ** random.integers(-9, 9, (n, 1)))
     each = np.concatenate([run(["y"], {"rows": row[None]})[0] for row in rows])
     order = random.permutation(n)
@@ -213,7 +215,7 @@ def pairwise_sum(numbers: Sequence[np.float32]) -> np.float32:
 
 
 @pytest.mark.parametrize("width", [8, 48, 128, 192, 384])
-def test_sums_of_rows_have_one_order(session: Callable[[Graph], Session], width: int) -> None:
+def test_sums_of_rows_have_one_order(session: Callable[[Graph], GraphSession], width: int) -> None:
     rows = f32(np.random.default_rng(width).normal(size=(50, width)))
     graph = Graph(rows=("float32", "n", width))
     graph.output("y", row_sums(graph, "rows", width), "float32", "n", 1)
@@ -227,7 +229,7 @@ def test_a_width_without_that_order_is_refused(width: int) -> None:
         row_sums(Graph(rows=("float32", "n", width)), "rows", width)
 
 
-def test_gelu_is_that_of_scipy_in_steps_and_ends(session: Callable[[Graph], Session]) -> None:
+def test_gelu_is_that_of_scipy_in_steps_and_ends(session: Callable[[Graph], GraphSession]) -> None:
     graph = Graph(places=("float32", "n", "m"))
     graph.output("y", raised_gelu(graph, "places"), "float32", "n", "m")
     run = session(graph)
@@ -248,7 +250,7 @@ def test_gelu_is_that_of_scipy_in_steps_and_ends(session: Callable[[Graph], Sess
 
 
 @pytest.fixture
-def attending(session: Callable[[Graph], Session]) -> Callable[..., FloatArray]:
+def attending(session: Callable[[Graph], GraphSession]) -> Callable[..., FloatArray]:
     """Attention of texts: qkv (texts, k, 3 D) to (texts, q, D), of the first q tokens."""
 
     def run(
@@ -451,7 +453,7 @@ def first_states(tensors: Arrays, vectors: FloatArray) -> Floats:
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_an_encoder_is_the_formulas_of_bert(
-    session: Callable[[Graph], Session], whole: bool
+    session: Callable[[Graph], GraphSession], whole: bool
 ) -> None:
     layers = tiny_layers(2)
     tensors, vectors = tiny_tensors(layers, whole=whole), tiny_vectors()
@@ -468,7 +470,7 @@ def test_an_encoder_is_the_formulas_of_bert(
         assert np.sqrt((error**2).mean()) < (limit if whole else limit / 10)
 
 
-def test_a_text_has_the_same_bits_in_any_company(session: Callable[[Graph], Session]) -> None:
+def test_a_text_has_the_same_bits_in_any_company(session: Callable[[Graph], GraphSession]) -> None:
     tensors, vectors = tiny_tensors(tiny_layers(2), whole=True), tiny_vectors()
     run = session(encoders.encoder_graph(tensors))
     (together,) = run(["state 2"], {"vectors": np.concatenate(vectors), **lay_out(LENGTHS)})
@@ -483,7 +485,7 @@ def test_a_text_has_the_same_bits_in_any_company(session: Callable[[Graph], Sess
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_entailment_is_the_last_product_of_the_hypothesis(
-    session: Callable[[Graph], Session], whole: bool
+    session: Callable[[Graph], GraphSession], whole: bool
 ) -> None:
     layers = tiny_layers(2)
     tensors, vectors = tiny_tensors(layers, whole=whole), tiny_vectors()
@@ -547,7 +549,7 @@ def test_the_shipped_parser_is_what_training_writes() -> None:
     words, texts, relations = (PARSER / name for name in FILES)
     assert parser_graphs.word_graph(read_tensors(words)).encode() == words.read_bytes()
     assert parser_graphs.relation_graph(read_tensors(relations)).encode() == relations.read_bytes()
-    labels = Session(texts).metadata("labels")
+    labels = GraphSession(texts).metadata("labels")
     assert parser_graphs.text_graph(read_tensors(texts), labels).encode() == texts.read_bytes()
 
 

@@ -16,7 +16,7 @@ from training.graphs import dequantize, read_tensors
 from training.packing import decode
 
 from beholder.embed import minilm
-from beholder.embed.sessions import Session
+from beholder.embed.sessions import GraphSession
 from beholder.language import model
 from beholder.language.network import (
     FAR,
@@ -131,7 +131,7 @@ def test_blocks_are_convolution_and_attention_to_the_neighbourhood(
     graphs.text_graph(graphs.step_weights(stored, None), "[]").write(tmp_path / "texts.onnx")
     x = np.random.default_rng(sum(lengths)).normal(size=(sum(lengths), WIDTH)).astype(np.float32)
     names = ["labels", "dependents", "heads", "related"]
-    outputs = Session(tmp_path / "texts.onnx")(names, {"vectors": x, **_lay_out(lengths)})
+    outputs = GraphSession(tmp_path / "texts.onnx")(names, {"vectors": x, **_lay_out(lengths)})
     texts: list[Floats] = []
     for rows in np.split(x, np.cumsum(lengths)[:-1]):
         after: Floats = rows
@@ -159,7 +159,7 @@ def test_blocks_are_convolution_and_attention_to_the_neighbourhood(
 def test_a_reading_is_the_formulas_over_the_stored_weights() -> None:
     words = ["A", "3rd", "dog", "in", "auto-parks", "sleeps", "near", "Rome", ",", "USA", "."]
     tensors = {k: a for name in FILES for k, a in read_tensors(model.FOLDER / name).items()}
-    labels = json.loads(Session(model.FOLDER / FILES[1]).metadata("labels"))
+    labels = json.loads(GraphSession(model.FOLDER / FILES[1]).metadata("labels"))
 
     def linear(name: str, x: Floats) -> Floats:
         weight, bias = dequantize(tensors, name)
@@ -245,7 +245,7 @@ def test_roots_and_only_roots_have_the_relation_root() -> None:
 
 @pytest.mark.slow
 def test_tags_and_parts_are_pairs_that_treebanks_have() -> None:
-    labels = json.loads(Session(model.FOLDER / FILES[1]).metadata("labels"))
+    labels = json.loads(GraphSession(model.FOLDER / FILES[1]).metadata("labels"))
     known = {(labels["tags"][i], labels["parts"][j]) for i, j in labels["pairs"]}
     read = Network(model.FOLDER).read
     for sentence in SENTENCES:

@@ -18,14 +18,14 @@ from beholder.backends.calls import too_long
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import exp
-from beholder.embed.sessions import Session, batch_by_length
+from beholder.embed.sessions import GraphSession, batch_by_length
 from beholder.errors import ConfigError
 from beholder.optional import require
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 _KEPT = 1 << 14
 _SAME = np.array([1, 0, 0], dtype=np.float32)
-_MODEL = Session(minilm.FOLDER / "entailment.onnx")
+_MODEL = GraphSession(minilm.FOLDER / "entailment.onnx")
 _known: dict[tuple[str, str], FloatArray | None] = {}
 """The last answers, by premise and hypothesis."""
 

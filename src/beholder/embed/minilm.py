@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
 from beholder.embed.base import Embedder, FloatArray
-from beholder.embed.sessions import Session, batch_by_length, lay_out
+from beholder.embed.sessions import GraphSession, batch_by_length, lay_out
 
 FOLDER = Path(__file__).parent / "minilm_model"
 N_LAYERS = 6
@@ -26,8 +26,8 @@ WIDTH = 384
 WINDOW = 254
 """Tokens of a text, without the markers of its ends, that the model reads at once."""
 _OVERLAP = 64
-_TOKENS = Session(FOLDER / "tokens.onnx")
-_ENCODER = Session(FOLDER / "encoder.onnx")
+_TOKENS = GraphSession(FOLDER / "tokens.onnx")
+_ENCODER = GraphSession(FOLDER / "encoder.onnx")
 
 
 @cache

@@ -26,7 +26,7 @@ _LONGER = 1.3
 _LOADING = threading.Lock()
 
 
-class Session:
+class GraphSession:
     """A network in a file of ONNX; it is loaded by the first call, in the process that makes it.
 
     Args:

@@ -27,7 +27,7 @@ from tokenizers import Tokenizer
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import on_grid
-from beholder.embed.sessions import Session, batch_by_length
+from beholder.embed.sessions import GraphSession, batch_by_length
 
 FILES = ("english_words.onnx", "english.onnx", "english_relations.onnx")
 """The graphs of words, of texts and of relations; ``training/english/graphs.py`` defines them."""
@@ -116,7 +116,7 @@ class Network:
     """
 
     def __init__(self, folder: Path) -> None:
-        words, texts, relations = (Session(folder / name) for name in FILES)
+        words, texts, relations = (GraphSession(folder / name) for name in FILES)
         labels = json.loads(texts.metadata("labels"))
         self._words, self._texts, self._relations = words, texts, relations
         self.tags, self.parts, self.relations = labels["tags"], labels["parts"], labels["relations"]

@@ -26,7 +26,7 @@ FIELDS: Mapping[str, str] = {
 """The field of a label by the name of its column in ``group``."""
 
 
-class _Naming(NamedTuple):
+class _LabelNaming(NamedTuple):
     """How often the texts of one label name its field.
 
     Attributes:
@@ -81,7 +81,7 @@ def _compare_labels(field: str, people: Sequence[Occurrence]) -> Iterator[GroupH
     for label, places in by_key((one.labels[field].casefold(), one) for one in people).items():
         mentions = [(_cluster(one), named) for one in places for named in _mentions(one, field)]
         if len(mentions) >= _LEAST_MENTIONS:
-            namings.append(_Naming(label, mentions, places[0]))
+            namings.append(_LabelNaming(label, mentions, places[0]))
     if len(namings) < 2:
         return
     low, high = (choose(namings, key=lambda naming: naming.rate) for choose in (min, max))
@@ -124,7 +124,7 @@ def _cluster(one: Occurrence) -> str:
     return one.page or one.identity or f"{one.file}:{one.line}:{one.locator}"
 
 
-def _interval(low: _Naming, high: _Naming) -> tuple[float, float] | None:
+def _interval(low: _LabelNaming, high: _LabelNaming) -> tuple[float, float] | None:
     """The 95 % interval of the difference of rates, clusters resampled; None if undefined."""
     import numpy as np
 

@@ -120,7 +120,7 @@ def without_layout(text: str) -> str:
     "No. 5". A break that the layout makes is ``PARAGRAPH``; a line that goes on in lower case is
     joined. Typographic apostrophes, quotes, hyphens, spaces and full-width letters become plain.
     """
-    page = _Page(text)
+    page = _TextLayout(text)
     page.blank_titles()
     for tag in _TAG.finditer(text):
         page.blank(*tag.span(), ends=tag["block"] is not None)
@@ -144,7 +144,7 @@ def without_layout(text: str) -> str:
     return page.text.translate(_LIKE_ASCII)
 
 
-class _Page:
+class _TextLayout:
     """A text whose layout is being blanked; its length stays the same."""
 
     def __init__(self, text: str) -> None:

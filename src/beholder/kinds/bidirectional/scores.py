@@ -45,7 +45,7 @@ VALUES = ("f1", "precision", "recall", "dcscore")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreRow:
+class SystemScoreRow:
     """Distribution of the scores of a system."""
 
     best: Annotated[bool, heading("Best", "mark")]
@@ -75,7 +75,7 @@ def score_table(pairs: Sequence[TextPair], note: str) -> Table:
     return Table.from_records(
         "scores",
         "Scores by system and direction",
-        ScoreRow,
+        SystemScoreRow,
         rows,
         [
             note,
@@ -102,7 +102,7 @@ def _systems_and_best(group: PairGroup) -> Iterator[PairGroup]:
         yield group.part(part.pairs, system=system, best=best, is_best=is_best)
 
 
-def _distribution(group: PairGroup) -> Iterator[ScoreRow]:
+def _distribution(group: PairGroup) -> Iterator[SystemScoreRow]:
     scores = group.scores(group.value)
     values = [value for _, value in scores]
     n_failed = sum(pair.failure is not None for pair in group.pairs)
@@ -111,7 +111,7 @@ def _distribution(group: PairGroup) -> Iterator[ScoreRow]:
     every = values + [pair.set_aside[key] for pair in group.pairs if key in pair.set_aside]
     is_unequal = n_failed or len(every) > len(values)
     q1, median, q3 = np.quantile(values, [0.25, 0.5, 0.75]).tolist() if values else [None] * 3
-    yield ScoreRow(
+    yield SystemScoreRow(
         best=bool(group.place["is_best"]),
         n=len(scores),
         n_images=count_pictures(scores),

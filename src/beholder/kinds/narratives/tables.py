@@ -347,7 +347,7 @@ def _effect_cells(row: compared.SourceComparison) -> Cells:
 
 
 @dataclass(frozen=True)
-class CostRow:
+class StageCostRow:
     """Answers of one stage of a run: time and tokens."""
 
     run: Annotated[str | None, heading("run", "text")]
@@ -362,7 +362,7 @@ class CostRow:
 
 def _cost(stages: Iterable[results.StageOfRun]) -> Table:
     rows = (
-        CostRow(
+        StageCostRow(
             run=stage.run or None,
             stage=_STAGES.get(stage.stage, f"rating by {stage.stage}"),
             calls=stage.calls,
@@ -374,7 +374,7 @@ def _cost(stages: Iterable[results.StageOfRun]) -> Table:
         )
         for stage in stages
     )
-    return Table.from_records("costs", "what judging costs", CostRow, rows)
+    return Table.from_records("costs", "what judging costs", StageCostRow, rows)
 
 
 def captions_or_sight_table(cost: results.Cost) -> Table:
