@@ -109,7 +109,7 @@ def _open_stream(path: Path) -> IO[bytes]:
         return path.open("wb")
     for printed in (sys.stdout, sys.stderr):
         printed.flush()
-    # Opened anew, a file behind /dev/stdout would be cut and written from its first byte.
+    # Opened a second time, a file behind /dev/stdout would be cut and written from its first byte.
     return os.fdopen(os.dup(number), "wb")
 
 

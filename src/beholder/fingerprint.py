@@ -298,7 +298,7 @@ def _absolute(source: ModuleSource, dotted: str) -> str:
 
 
 def _below(root: Path, dotted: str) -> ModuleSource | None:
-    """The module of a dotted name, which may go on with a name in it."""
+    """The module of a dotted name, which may end with a name in it."""
     # Modules of others may be written and edited in the same process, as in a notebook.
     return _find_ours(dotted) if root == PACKAGE.parent else _find(root, dotted)
 

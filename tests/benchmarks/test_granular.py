@@ -35,6 +35,12 @@ ROWS: list[dict[str, Any]] = [
     },
 ]
 
+SIX = ROWS * 3
+"""Enough pictures for an interval, whose absence is a reason of its own.
+
+One resample in 64 draws the second row alone, all of which is marked, so that there is no F1.
+"""
+
 
 def table(folder: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
     """Rows as the hub has them: spans are lists written as JSON."""
@@ -106,7 +112,7 @@ def test_a_metric_without_units_is_refused_with_a_reason_per_side(tmp_path: Path
     none = found(tmp_path / "a", Digits(tells="nothing"))[0]
     assert none.alerts is None
     assert none.reason == "gives no units with a place in the candidate and a score or verdict"
-    one_side = found(tmp_path / "b", Digits(sides="candidate"))
+    one_side = found(tmp_path / "b", Digits(sides="candidate"), rows=SIX)
     assert one_side[0].reason is None
     assert one_side[2].reason is not None
     assert "in the reference" in one_side[2].reason
@@ -132,6 +138,7 @@ def test_without_any_mark_there_is_no_figure(tmp_path: Path) -> None:
     assert mistakes.recall.value is None
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_intervals_resample_pictures(tmp_path: Path) -> None:
     twice = [{**row, "model": f"m{i}", "uuid": "same"} for i, row in enumerate(ROWS)]
     mistakes = found(tmp_path / "a", Digits(), rows=twice)[0]
@@ -156,7 +163,7 @@ def test_the_command_prints_metrics_and_refusals(
     cli = runner(monkeypatch, capsys, "agree", "docent_granular")
 
     def command(*more: str) -> Done:
-        data = str(table(tmp_path / "data"))
+        data = str(table(tmp_path / "data", SIX))
         return cli("--data", data, "-o", str(tmp_path / "run"), "--resamples", "20", *more)
 
     shown = command("-m", "ngram_embed", "-m", "rouge", "--json")

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 OPTIONS = {
     "demo": "--output -o",
     "score": (
-        "--address --allow-failed --base-url --key-env --batch --cache --concurrency --dry-run --embedder "
+        "--address --allow-failed --base-url --key-env --batch --cache --clean --concurrency --dry-run --embedder "
         "--engine --fail-under --frames --gate-on --gates --json --judge --label --labels --limit --map --margin --markdown "
         "--max-cost --until --worse-than "
         "--media-root --metric "

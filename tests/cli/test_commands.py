@@ -154,6 +154,7 @@ def test_gates_set_the_exit_code(cli: Cli, gate: str, code: int) -> None:
         assert "word_count.words is 1.5000, under the gate of 1.6" in done.err
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_a_gate_tests_the_lower_end_of_the_interval(cli: Cli) -> None:
     # Texts of one and two words: the interval of their mean, 1.5, is from 1 to 2.
     assert cli("score", _data(), "-m", "word_count", "--fail-under", "word_count=1").code == 0
@@ -178,17 +179,17 @@ def _words(name: str, *counts: int) -> str:
 @pytest.mark.parametrize(
     ("second", "margin", "code"),
     [
-        ((5, 6, 7, 8), "0", 0),  # the same
-        ((4, 5, 6, 7), "0", 1),  # one word less everywhere: the interval is [-1, -1]
-        ((4, 5, 6, 7), "1.5", 0),  # within the margin
-        ((1, 6, 7, 9), "0", 0),  # -4, 0, 0, 1: the interval holds 0
-        ((6, 7, 8, 9), "0", 0),  # better
+        ((5, 6, 7, 8, 9), "0", 0),  # the same
+        ((4, 5, 6, 7, 8), "0", 1),  # one word less everywhere: the interval is [-1, -1]
+        ((4, 5, 6, 7, 8), "1.5", 0),  # within the margin
+        ((1, 6, 7, 9, 9), "0", 0),  # -4, 0, 0, 1, 0: the interval holds 0
+        ((6, 7, 8, 9, 10), "0", 0),  # better
     ],
 )
 def test_a_run_that_is_worse_than_another_fails(
     cli: Cli, second: tuple[int, ...], margin: str, code: int
 ) -> None:
-    first = _words("first.jsonl", 5, 6, 7, 8)
+    first = _words("first.jsonl", 5, 6, 7, 8, 9)
     assert cli("score", first, "-m", "word_count", "-o", "runs/first").code == 0
     done = cli(
         "score", _words("second.jsonl", *second), "-m", "word_count", "-o", "runs/second",
@@ -196,13 +197,13 @@ def test_a_run_that_is_worse_than_another_fails(
     )  # fmt: skip
     assert done.code == code, done.err
     if code:
-        assert "word_count.words is worse than in runs/first: 6.5000 to 5.5000" in done.err
+        assert "word_count.words is worse than in runs/first: 7.0000 to 6.0000" in done.err
 
 
 def test_gates_are_written_with_the_items_that_let_them_down(cli: Cli) -> None:
-    assert cli("score", _words("a.jsonl", 5, 6, 7, 8), "-m", "word_count", "-o", "a").code == 0
+    assert cli("score", _words("a.jsonl", 5, 6, 7, 8, 6), "-m", "word_count", "-o", "a").code == 0
     command = (
-        "score", _words("b.jsonl", 4, 6, 5, 8), "-m", "word_count", "-o", "b", "--worse-than", "a",
+        "score", _words("b.jsonl", 4, 6, 5, 8, 6), "-m", "word_count", "-o", "b", "--worse-than", "a",
         "--fail-under", "word_count=6", "--gate-on", "mean", "--fail-under", "word_count=2",
     )  # fmt: skip
     assert cli(*command, "--gates", "gates.xml").code == 1
@@ -215,7 +216,7 @@ def test_gates_are_written_with_the_items_that_let_them_down(cli: Cli) -> None:
     ]
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
     (failure,) = suite.iter("failure")
-    assert "5.7500, under the gate of 6" in failure.get("message", "")
+    assert "5.8000, under the gate of 6" in failure.get("message", "")
     lowest = [line.partition(":")[0] for line in (failure.text or "").splitlines()]
     assert lowest == ["0", "2"]  # 4 and 5 words; 6 words are no less than the gate
 

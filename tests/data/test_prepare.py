@@ -67,6 +67,12 @@ def test_marks_of_transcripts_are_removed_for_all_metrics(
     assert "|texts:speech@" in run.summary[name].signature
 
 
+def test_residue_that_speech_leaves_is_noted(tmp_path: Path) -> None:
+    item = Item("0", "<think>A cat?</think> A <noise> dog.", ("A dog.",))
+    (note,) = beholder.score([item], ["rouge"], out=tmp_path / "run", clean="speech").notes
+    assert note.startswith("of 1 candidates 1 contain reasoning: scored as written but for marks")
+
+
 def test_an_unknown_cleaning_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="clean='speach': expected one of none, residue, speech"):
         beholder.score(ROWS, ["rouge"], out=tmp_path / "run", clean="speach")  # type: ignore[arg-type]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,8 @@ import pytest
 
 from beholder.embed import FloatArray, embedder
 from beholder.embed.static import FOLDER, phrase_vectors
+from beholder.fingerprint import files_of
+from beholder.metrics import Tools
 
 TEXTS = [
     "A man in a red coat.",
@@ -82,11 +85,13 @@ def test_vectors_equal_those_of_model2vec() -> None:
     np.testing.assert_allclose(embed(*TEXTS), outside, atol=1e-5)
 
 
-def test_identity_is_the_hash_of_the_shipped_files() -> None:
-    digest = hashlib.sha256()
+def test_the_digest_in_signatures_covers_the_shipped_files() -> None:
+    identity = Tools().identity("embedder", "static")
+    assert re.fullmatch(r"static@[0-9a-f]{12}\+tokenizers@[^+@]+", identity)
+    covered = files_of("beholder.embed.static")
     for name in ("model.safetensors", "tokenizer.json"):
-        digest.update((FOLDER / name).read_bytes())
-    assert embedder("static").identity == f"static@{digest.hexdigest()[:12]}"
+        content = (FOLDER / name).read_bytes()
+        assert covered[FOLDER / name] == hashlib.sha256(content).hexdigest()
 
 
 def test_the_model_is_small_and_carries_its_licence() -> None:

@@ -19,6 +19,7 @@ TEXTS = ["red dog", "red cat"]
 REFERENCE = "a red dog"
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_compute_gives_means_and_forgets() -> None:
     rouge = load("rouge")
     rouge.add(prediction=TEXTS[0], references=REFERENCE)

@@ -19,12 +19,14 @@ ROWS: list[dict[str, Any]] = [
     {"candidate": "A red dog sleeps.", "references": ["A brown dog sleeps."]},
     {"candidate": "A black cat eats.", "references": ["A black cat eats."]},
     {"candidate": "A cat sits on a wall.", "references": ["A cat sits on a brick wall."]},
+    {"candidate": "A girl feeds a goat.", "references": ["A girl feeds a white goat."]},
+    {"candidate": "Two boats lie at a pier.", "references": ["Two red boats lie at a pier."]},
 ]
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> beholder.Run:
-    return beholder.score(ROWS, ["posh"], out=tmp_path_factory.mktemp("runs") / "three")
+    return beholder.score(ROWS, ["posh"], out=tmp_path_factory.mktemp("runs") / "five")
 
 
 def test_inspect_scores_by_the_entry_point(run: beholder.Run, tmp_path: Path) -> None:
@@ -49,8 +51,10 @@ def test_inspect_scores_by_the_entry_point(run: beholder.Run, tmp_path: Path) ->
     assert ours.interval is not None
     assert scores.metrics["mean"].value == pytest.approx(ours.mean)
     flat = {name: metric.value for name, metric in scores.metrics.items()}
-    assert _found(flat, "low") == pytest.approx(ours.interval.low)
-    assert _found(flat, "high") == pytest.approx(ours.interval.high)
+    # Ours resamples by the reference, inspect_ai's samples have none: another order of the same
+    # five numbers, and so other resamples.
+    assert _found(flat, "low") == pytest.approx(ours.interval.low, abs=0.03)
+    assert _found(flat, "high") == pytest.approx(ours.interval.high, abs=0.03)
     first = log.samples[0].scores["posh"]
     assert first.explanation is not None
     assert "contradicted: " in first.explanation
@@ -174,5 +178,6 @@ def test_rows_come_from_datasets_and_scores_go_there(tmp_path: Path) -> None:
     made = run.to_dataset()
     assert isinstance(made, datasets.Dataset)
     found = {row["item"]: row["value"] for row in made if row["name"] == "rouge_1"}
-    # by hand: 3 of 4 words on both sides; all; 6 of 6 and of 7
-    assert list(found.values()) == pytest.approx([0.75, 1.0, 2 * 6 / 13], abs=1e-9)
+    # by hand: 3 of 4 words on both sides; all; 6 of 6 and of 7; 5 of 5 and of 6; 6 of 6 and of 7
+    expected = [0.75, 1.0, 2 * 6 / 13, 2 * 5 / 11, 2 * 6 / 13]
+    assert list(found.values()) == pytest.approx(expected, abs=1e-9)

@@ -53,7 +53,7 @@ def test_stated_labels_replace_those_of_the_configuration(tmp_path: Path) -> Non
     for labels, holds in (("entailment,neutral", True), ("neutral,entailment", False)):
         made = judge(f"nli('{name}', labels='{labels}')")
         assert asyncio.run(made.ask(claim)) == [holds]
-        assert f"(float32,{labels})+builtin@" in made.identity
+        assert f"(float32,{labels})+builtin" in made.identity
 
 
 def test_the_class_of_the_largest_output_decides(tmp_path: Path) -> None:

@@ -389,6 +389,7 @@ def test_vcapsbench_counts_yes_no_questions_alone() -> None:
     assert found.detail["left_out"] == 1
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_a_resample_without_answers_has_no_share_of_wrong_ones() -> None:
     # Right, wrong and silent of two films; where only the second is drawn there is no IR, and all
     # other draws have 1 wrong of 2, or 2 of 4.

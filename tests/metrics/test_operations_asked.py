@@ -6,6 +6,7 @@ The signature names the prompts of what is declared, and a run compares the pict
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from inspect import isabstract
@@ -186,7 +187,9 @@ TABLE: dict[str, Row] = {
     "response": (Response(judge=JUDGE), reviews, {"rank"}, True),
     "response, blind": (Response(judge=JUDGE, image=False), reviews, {"rank"}, False),
     "by metric": (ByMetric(metric("fleur", judge=JUDGE)), reviews, {"grade"}, True),
-    "caption": (CaptionRow(JUDGE), items, {"caption", "caption_again"}, True),
+    "caption": (CaptionRow(JUDGE), items, {"caption"}, True),
+    # The played answer is one word, so it is asked for again.
+    "caption, words": (CaptionRow(JUDGE, words=(5, 9)), items, {"caption", "caption_again"}, True),
     "classify": (ClassifyRow(JUDGE, CATEGORIES), items, {"classify"}, True),
     "classify texts": (ClassifyRow(JUDGE, CATEGORIES, "candidate"), items, {"classify"}, False),
     "translate": (TranslateRow(JUDGE, "English", "German"), items, {"translate"}, False),
@@ -274,4 +277,6 @@ def test_a_prompt_changes_the_signatures_of_those_that_ask_it_alone(tmp_path: Pa
 
 
 def test_what_has_no_prompt_names_none() -> None:
-    assert judge(JUDGE).identity_for(["perplexity"]) == "oracle:oracle(mean of 5)"
+    identity, digest = judge(JUDGE).identity_for(["perplexity"]).split("@")
+    assert identity == "oracle:oracle(mean of 5)"  # without "prompts@..."
+    assert re.fullmatch("[0-9a-f]{12}", digest)  # of the code of the backend

@@ -97,6 +97,7 @@ def test_show_lists_twenty_units_and_counts_the_rest() -> None:
     assert "and 5 more" in text
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_summary_table_has_means_intervals_failures_and_signatures(tmp_path: Path) -> None:
     items = lemons(3)
     outcomes: list[Outcome] = [

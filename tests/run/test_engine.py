@@ -171,6 +171,7 @@ def test_a_dead_worker_ends_the_run_with_a_way_on(tmp_path: Path) -> None:
         score([*_items(40), Item("d", "DIE")], [WordCount()], out=tmp_path, workers=2)
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_intervals_resample_pictures_not_texts(tmp_path: Path) -> None:
     # Two pictures with equal texts each: an interval over four independent texts would be narrower.
     apart = [Item("a", "x", images=("1",)), Item("b", "x", images=("1",)),

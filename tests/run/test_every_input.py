@@ -185,6 +185,8 @@ SCORES: Mapping[str, Change] = {
         into(until=Until("rouge", "rouge", 0.5, 0, 1)),
         "a run may stop early, and what it has scored stays",
     ),
+    "clean": Change("refused", into(clean="residue")),
+    "clean: otherwise": Change("refused", into(clean="speech"), first=into(clean="residue")),
     "rows.limit": Change("reused", into(rows__limit=2), "a run may be asked for its first rows"),
     "rows.skip_bad_rows": Change(
         "reused", into(rows__skip_bad_rows=True), "wrong rows are in no run"

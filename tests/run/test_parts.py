@@ -111,8 +111,9 @@ def test_parts_may_lie_elsewhere(tmp_path: Path) -> None:
     place = f"file://{tmp_path / 'far'}"
     run = score(_items(20), ["bleu"], out=tmp_path / "run", engine=InParts(place))
     assert {p.name for p in run.path.iterdir()} == {
-        ".lock", "parts.json", "run.json", "scores.parquet", "units.parquet",
+        ".lock", "parts.json", "prepared", "run.json", "scores.parquet", "units.parquet",
     }  # fmt: skip
+    assert len(list((run.path / "prepared").iterdir())) == 1  # notes on the rows
     assert len(list((tmp_path / "far" / "outcomes").iterdir())) == 20
     assert len(list(run.outcomes("bleu"))) == 20
     again = score(_items(20), ["bleu"], out=tmp_path / "run", engine=InParts())

@@ -99,6 +99,7 @@ def test_other_settings_of_a_metric_are_compared_if_allowed(tmp_path: Path) -> N
         assert [(row["id"], row["difference"]) for row in fallen.rows] == [("b", -3.0), ("a", -1.0)]
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_a_run_log_gives_its_results_back(tmp_path: Path) -> None:
     folder = run(tmp_path / "a", "abcd", [*scores(1, 2, 3), ItemFailure("item", "broken")])
     result = manifest.results(manifest.read(folder))["m"]

@@ -145,8 +145,8 @@ def compare(
     Args:
         run_a: A run directory.
         run_b: Another run of the same items, matched by id, or by picture if ids differ.
-        value: Value to compare, such as bleu.corpus_bleu; repeatable. By default all of each metric
-            and its first of the whole set.
+        value: Value to compare; by default all of items and each metric's first of the whole set;
+            repeatable.
         allow_different: Compare even if signatures differ.
         out: HTML file for the differences and the items that changed most.
         media_root: Folder of the pictures on the page; by default that of the data.
@@ -239,8 +239,8 @@ def leaderboard(
 
     Args:
         runs: Runs of `score`: one system each, or items with group.system.
-        value: Value to rank by, such as bleu.corpus_bleu; repeatable. By default the first of each
-            metric and its first of the whole set.
+        value: Value to rank by; by default each metric's first of items and of the whole set;
+            repeatable.
         latex: LaTeX file (booktabs) of systems by metrics, the best values in bold.
         figure: SVG, PNG or PDF file of systems by score, with intervals (extra plots).
     """

@@ -1,9 +1,8 @@
 """Labels that people gave: numbers, yes or no, or words; what is missing, and what is wrong.
 
 A label is a column of ``judgments``. Its cells come from JSON, from tables and from spreadsheets,
-so one answer may be written as ``4``, ``"4"`` or ``4,0``, and an answer that nobody gave in many
-ways. A column is what most of its answers are; answers of another kind are wrong and are never
-converted.
+so one answer may be written as ``4``, ``"4"`` or ``4,0``, and a missing answer in many ways. A
+column is what most of its answers are; answers of another kind are wrong and are never converted.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from beholder.records import Item
 Answer: TypeAlias = bool | int | float | str
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null"})
-"""Texts that stand for an answer that nobody gave, in lower case."""
+"""Texts that stand for a missing answer, in lower case."""
 
 MISSING_NUMBERS = MISSING | {"-", "none"}
 """The same among numbers; among words, ``none`` may be an answer."""
@@ -48,7 +47,7 @@ class LabelColumn:
         kind: What most answers are: numbers, verdicts (true and false, or 1 and 0) or words.
         counts: Number of answers by answer.
         n_texts: Items with an answer.
-        n_missing: Answers that nobody gave: null, and what ``MISSING`` names.
+        n_missing: Missing answers: null, and what ``MISSING`` names.
         wrong: Answers of another kind, with their places; they are left out of the items.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from beholder.data.prepare import Cleaning
@@ -13,7 +13,7 @@ from beholder.text.languages import language_code
 from beholder.text.residue import KINDS, find_residue
 
 _MARKS_OF_MISSING = frozenset({"nan", "null", "none", "n/a", "<na>"})
-"""Texts, in lower case, that tables write where there is no text."""
+"""Texts, in lower case, that tables write in place of a missing text."""
 
 _OTHER_QUESTIONS = {
     "candidate_b": "a second text: beholder agree compares pairs of texts by people's preference",
@@ -24,13 +24,17 @@ _OTHER_QUESTIONS = {
 _TEXTS, _DECOMPOSED = "", "decomposed characters"
 """Keys of the counts of a side: all its texts, and those that are not composed."""
 
-_SENTENCE_ENDS = {
+_SENTENCE_ENDS: Mapping[Cleaning | None, str] = {
     None: "left around these texts by the machine that wrote them",
     "none": (
         "scored as written; beholder score --clean residue removes what a machine left around its"
         " text"
     ),
     "residue": "removed before scoring (--clean residue)",
+    "speech": (
+        "scored as written but for marks of transcripts (--clean speech); beholder score --clean"
+        " residue removes what a machine left around its text instead"
+    ),
 }
 """The end of the sentence on residue, by what is removed."""
 
@@ -124,7 +128,7 @@ class RowNotes:
                 f" {self._n_split:,}; --group-references makes them one item"
             )
         for mark, n in self._marks.most_common():
-            yield f"texts {mark!r}: {n:,}; a table may have written that where there is no text"
+            yield f"texts {mark!r}: {n:,}; a table may have written that in place of a missing text"
         for language, n in self._languages.most_common(_MOST_SHOWN):
             yield (
                 f"rows in the language {language!r}: {n:,}; beholder knows no language by that name"

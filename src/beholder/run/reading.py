@@ -41,7 +41,7 @@ def word_incomplete(run: str, status: str, counts: Mapping[str, tuple[int, int]]
     done = ", ".join(f"{n:,} of {of:,} finished by {name}" for name, (n, of) in counts.items())
     return (
         f"{run} is not complete (status: {status or 'unknown'}): {done or 'nothing is finished'};"
-        " values cover what is finished. Run the same command again to go on"
+        " values cover what is finished. Run the same command again to resume"
     )
 
 

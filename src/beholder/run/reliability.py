@@ -174,8 +174,8 @@ def of_ratings(items: Sequence[Item], label: str) -> Reliability:
 def _without_full_table(table: Floats, n_incomplete: int) -> tuple[Coefficient, ...]:
     """Krippendorff's alpha of a table with missing ratings; of the other names the reason."""
     reason = (
-        f"{n_incomplete} of {len(table)} items lack a rating, and this coefficient needs them all:"
-        f" take {_ALPHA}"
+        f"{n_incomplete} of {len(table)} items have a rating missing, and this coefficient needs"
+        f" them all: take {_ALPHA}"
     )
     names = (one.name for one in coefficients(np.arange(4.0).reshape(2, 2)))
     alpha = Coefficient.of(_ALPHA, krippendorff_alpha(table, "interval"))

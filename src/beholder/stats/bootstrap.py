@@ -1,7 +1,7 @@
 """Seeded percentile bootstrap, and the sign-flip test of paired samples.
 
 One scheme serves every interval. What is drawn is a unit: a source (a picture, a video) with all of
-its values, or a value that has no source. Up to 4,096 units all are drawn anew; of more, each
+its values, or a value that has no source. Up to 4,096 units all are drawn again; of more, each
 resample draws 4,096 (the m-out-of-n bootstrap) and its deviation from the whole is scaled by
 ``sqrt(4096 / n)``, so that cost does not grow with n. Units are put in the order of their labels
 first: rows in another order give the same interval.

@@ -98,7 +98,7 @@ def tell_summary(
 
 
 def say_incomplete(*runs: Path) -> None:
-    """Caution of the runs that are not complete; folders without a run are passed over."""
+    """Caution of the runs that are not complete; folders without a run are ignored."""
     from beholder.run.reading import incomplete_runs  # loads pyarrow
 
     say_each(f"caution: {caution}" for caution in incomplete_runs(*runs))

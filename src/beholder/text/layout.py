@@ -117,7 +117,7 @@ def without_layout(text: str) -> str:
     Layout is what a writer or a program puts around sentences: list marks (``1.``, ``(a)``, ``-``),
     headings, emphasis and tags of Markdown and HTML, emoji, pieces without a letter, quotes or
     brackets around the whole text. Numbers that count or name something stay: "3 dogs", "1920",
-    "No. 5". A break that the layout makes is ``PARAGRAPH``; a line that goes on in lower case is
+    "No. 5". A break that the layout makes is ``PARAGRAPH``; a line that continues in lower case is
     joined. Typographic apostrophes, quotes, hyphens, spaces and full-width letters become plain.
     """
     page = _TextLayout(text)

@@ -2,7 +2,7 @@
 
 Each kind is known by its form where it has one, so that it is found in any language; wrappers and
 refusals are sentences, known by how they begin, in nine languages. Only the places where machines
-leave them are looked at: a caption may quote JSON or tell of a sign that says "Sure!".
+leave them are looked at: a caption may quote JSON or describe a sign that says "Sure!".
 """
 
 from __future__ import annotations

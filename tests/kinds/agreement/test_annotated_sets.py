@@ -113,6 +113,7 @@ def test_contents_of_a_set(sets: Path) -> None:
     ]
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_second_judgments_of_a_pair_are_compared_with_the_first(sets: Path) -> None:
     agreement, preferences = annotator_tables(load("docent_coarse", str(sets)))
     row = agreement.rows[0]
@@ -163,6 +164,7 @@ def test_marks_of_two_annotators_by_overlap(sets: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_preferences_of_a_file_of_pairs(tmp_path: Path) -> None:
     labels = ([2, 1, 2], [-1, 0, -1])
     rows = [
@@ -189,6 +191,7 @@ def test_texts_without_pairs_or_marks_have_no_annotators_to_compare(tmp_path: Pa
         annotator_tables(load(str(path)))
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_one_table_of_coarse_judgments(sets: Path, cli: Cli) -> None:
     given = ("-m", "length", "--resamples", "60", "--no-report", "--no-figures")
     done = cli("agree", "docent_coarse", "--data", "sets", *given, "--tables", "out")
@@ -205,6 +208,7 @@ def test_one_table_of_coarse_judgments(sets: Path, cli: Cli) -> None:
         assert float(row[f"{key}_accuracy_low"]) < 4 / 7 < float(row[f"{key}_accuracy_high"])
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_a_suite_joins_the_coarse_sets(sets: Path, cli: Cli) -> None:
     given = ("-m", "token_f1", "--resamples", "60", "--no-report")
     done = cli("agree", "--suite", "sets", *given)

@@ -86,7 +86,7 @@ def test_scores_state_distribution_failures_and_the_best_system() -> None:
     assert b["mean_failed_0"] == pytest.approx(3.0 / 6)
     last = table.shown_columns()[-1]
     assert last.key == "mean_failed_0"
-    assert "the last column counts them as 0" in table.notes[-1]
+    assert "the last column, over all pictures, counts them as 0" in table.notes[-1]
 
 
 def test_scores_without_failures_say_nothing_of_them() -> None:

@@ -213,13 +213,31 @@ def test_hybrid_looks_where_judges_disagree_or_at_the_best() -> None:
 
 
 def test_hybrid_puts_captions_on_the_scale_of_sight() -> None:
-    captions = [[1, 1], [3, 3], [6, 6], [7, 7]]
-    sight = np.array([[3, 3], [7, 7], [13, 13], [NAN, NAN]])  # sight = 1 + 2 * captions
+    captions = [[1, 1], [3, 3], [6, 6], [7, 7], [2, 2], [4, 4]]
+    sight = np.array(  # sight = 1 + 2 * captions
+        [[3, 3], [7, 7], [13, 13], [NAN, NAN], [5, 5], [9, 9]]
+    )
     found = combine(captions, sight, weight=0.25)
     assert (found.slope, found.intercept) == pytest.approx((2.0, 1.0))
     assert found.ratings[3] == pytest.approx((15.0, 15.0))
-    assert found.n_seen == 3
+    assert found.n_seen == 5
     assert not found.learned
+
+
+@pytest.mark.parametrize(("n_seen", "trusted"), [(3, False), (4, False), (5, True)])
+def test_captions_are_trusted_from_five_held_out_narratives_on(n_seen: int, trusted: bool) -> None:
+    # Sight is 1 + 2 * captions: each held-out narrative is predicted without error, whereas the
+    # mean of the others errs by 1 at least, so that only their number decides.
+    looked_at = [1, 3, 6, 10, 15][:n_seen]
+    captions = [[rating] for rating in (*looked_at, 7)]
+    sight = [[1 + 2 * rating] for rating in looked_at]
+    found = combine(captions, [*sight, [NAN]], weight=0.5)
+    held = found.checks[1]
+    assert (held.narratives, held.n) == ("held out", n_seen)
+    assert held.gain is not None
+    assert held.gain >= 1
+    assert (held.gain_low is not None) == trusted == found.trusted
+    assert np.isnan(found.ratings[-1][0]) != trusted
 
 
 def test_the_learned_weight_balances_the_two_errors() -> None:
@@ -255,6 +273,7 @@ def test_narratives_not_looked_at_have_no_rating_where_captions_say_nothing() ->
     assert np.isnan(backwards.ratings[3]).all()
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_hybrid_is_held_against_sight_apart_for_what_it_did_not_look_at() -> None:
     captions = [[1, 1], [3, 3], [6, 6], [7, 7], [4, 4], [2, 2]]
     sight = np.array([[2, 4], [7, 7], [12, 14], *3 * [[NAN, NAN]]])  # 1 + 2 captions

@@ -118,6 +118,7 @@ def test_thresholds_by_language_are_those_of_its_images_worked_out_by_hand() -> 
     assert study_tables(images()[:2], ["m"]).thresholds_by_language == ()
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_main_table_takes_images_at_the_threshold_and_tells_concordance() -> None:
     tables = study_tables(images(), ["m"])
     (row,) = tables.scorers
@@ -142,6 +143,7 @@ def test_groups_are_means_over_their_images() -> None:
     assert study_tables(images(), ["m"]).groups.category == ()
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_differences_are_paired_over_images() -> None:
     pairs = [
         RankedImage.of(

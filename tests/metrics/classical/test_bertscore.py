@@ -147,7 +147,7 @@ def test_degenerate_texts_have_a_reason_and_wrong_settings_an_error(
 ) -> None:
     empty, blank = score(bert, [Item("a", "", ("a",)), Item("b", "dog", (" ",))])
     assert empty.message == "the candidate is empty"
-    assert blank.message == "reference 1 has no token"
+    assert blank.message == "reference 1 has no words"
     with pytest.raises(ConfigError, match="has layers 0 to 3"):
         score(bert, ITEMS, "layer=4")
     with pytest.raises(ConfigError, match="hf:NAME_OR_PATH"):

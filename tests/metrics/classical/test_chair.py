@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from fractions import Fraction
@@ -14,7 +15,7 @@ import pytest
 
 import beholder
 from beholder.kinds.agreement.measure import scored_items
-from beholder.metrics import metric
+from beholder.metrics import Tools, metric
 from beholder.metrics.classical.chair import CHAIR, object_tie
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.rewards import by_token, reward
@@ -311,4 +312,7 @@ def test_a_run_reads_the_list_from_its_file(form: str, tmp_path: Path) -> None:
 
 
 def test_the_signature_names_the_parser() -> None:
-    assert metric("chair").signature().startswith("chair|parser:builtin|v:")
+    chair = metric("chair")
+    named = r"chair\|parser:builtin@[0-9a-f]{12}\+tokenizers@[^|]+\|code:[0-9a-f]{12}\|v:.+"
+    assert re.fullmatch(named, chair.signature(chair.identities(Tools())))
+    assert chair.signature().startswith("chair|parser:builtin|code:")

@@ -117,6 +117,7 @@ def test_a_saved_table_gives_the_scores_of_its_run(tmp_path: object) -> None:
     assert "|df:table:4docs@" in alone.signature
 
 
+@pytest.mark.usefixtures("two_sources_are_enough")
 def test_corpus_values_have_intervals_over_sources() -> None:
     built = metric("bleu")
     statistics = np.array([one.detail["statistics"] for one in scores("bleu")], dtype=float)
@@ -130,7 +131,7 @@ def test_corpus_values_have_intervals_over_sources() -> None:
 
 
 @pytest.mark.parametrize("far", [1, 3_000])
-def test_corpus_intervals_of_many_sources_are_those_of_the_plain_bootstrap(far: int) -> None:
+def test_corpus_intervals_of_many_sources_are_those_of_4096_drawn(far: int) -> None:
     # A source that holds a third of all words is drawn a whole number of times: nothing normal.
     rng = np.random.default_rng(5)
     n = 6_000
@@ -142,11 +143,18 @@ def test_corpus_intervals_of_many_sources_are_those_of_the_plain_bootstrap(far: 
     rows[3_000] *= far
     built = metric("bleu")
     found = corpus_estimates(built, rows, [str(i) for i in range(n)])["corpus_bleu"]
-    draws = np.random.default_rng(6).multinomial(n, np.full(n, 1 / n), size=2_000) @ rows
-    plain = [built.corpus(draw)["corpus_bleu"] for draw in draws]
-    low, high = np.quantile(plain, [0.025, 0.975])
-    assert found.mean == built.corpus(rows.sum(axis=0))["corpus_bleu"]
+    # Written out again: 4,096 of n are drawn, as counts, and sums deviate from those of all rows by
+    # a factor sqrt(4096 / n) less than the draws scaled up to n do.
+    whole = rows.sum(axis=0)
+    drawn = np.random.default_rng(6).multinomial(4_096, np.full(n, 1 / n), size=2_000) @ rows
+    sums = whole + np.sqrt(4_096 / n) * (drawn * n / 4_096 - whole)
+    low, high = np.quantile([built.corpus(row)["corpus_bleu"] for row in sums], [0.025, 0.975])
+    assert found.mean == built.corpus(whole)["corpus_bleu"]
     assert found.interval is not None
+    if far == 1:  # no source weighs much: so does the plain bootstrap, which draws all
+        all_drawn = np.random.default_rng(7).multinomial(n, np.full(n, 1 / n), size=2_000) @ rows
+        plain = np.quantile([built.corpus(row)["corpus_bleu"] for row in all_drawn], [0.025, 0.975])
+        assert plain == pytest.approx([low, high], abs=(high - low) / 10)
     # Of 1,000 and of 2,000 draws: each end is known to about a tenth of the width.
     assert found.interval.low == pytest.approx(low, abs=(high - low) / 10)
     assert found.interval.high == pytest.approx(high, abs=(high - low) / 10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
@@ -331,7 +332,7 @@ def test_verification_by_picture_needs_one() -> None:
             "Hindi",
             "एक लाल स्कूटर {scooter} खड़ा है। ३ लोग <noise> बैठे हैं। कुत्ता सोता है।",
             "३ लोग <noise> बैठे हैं। एक नीला स्कूटर {scooter} खड़ा है।",
-            "एक लाल स्कूटर {scooter} खड़ा है",
+            "एक लाल स्कूटर           खड़ा है",  # blanks, as many as the gloss has characters
         ),
         (
             "Japanese",
@@ -350,7 +351,9 @@ def test_other_languages_go_through_every_stage(
     assert score.values["mar_precision"] == pytest.approx(1 / 2)
     own = units(score, "candidate")
     assert own[0].text == first
-    assert candidate[slice(*own[0].spans[0])] == first
+    # What is marked in the candidate are the words before and after a gloss.
+    pieces = [candidate[start:end] for start, end in own[0].spans]
+    assert pieces == re.split(" {2,}", first)
     assert own[1].verdict == "supported"
     assert not any("noise" in request.messages[-1].text for request in model.requests)
     for request in model.requests:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import beholder
 from beholder import VCS, VCSShort
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
+from beholder.fingerprint import digest_of, files_of
 from beholder.metrics.tools import Tools
 from beholder.metrics.vcs.short import content_words
 from beholder.records import ItemScore
@@ -154,14 +157,20 @@ def test_a_text_without_words_is_a_failure_with_a_reason(text: str) -> None:
         score("dog", ["dog", text])
 
 
-def test_signature_names_stop_list_tokenizer_weights_and_reference_rule() -> None:
+def test_signature_names_stop_list_and_reference_rule_and_covers_words_and_weights() -> None:
+    package = Path(beholder.__file__).parent
+    stop_list = (package / "metrics/vcs/stop_words_english.txt").read_bytes()
     signature = score("dog", ["dog"]).signature
-    assert "stop_words:english.v1@words.v" in signature
-    assert "rules:fixed@word-frequencies.v" in signature
-    assert "references:union" in signature
+    assert f"|stop_words:english@{hashlib.sha256(stop_list).hexdigest()[:12]}|" in signature
+    assert "|rules:fixed|" in signature
+    assert "|references:union|" in signature
     literal = score("dog", ["dog"], VCSShort(rules="paper", stop_words="none")).signature
-    assert "rules:paper|" in literal
-    assert "stop_words:none.v1@" in literal
+    assert "|rules:paper|" in literal
+    assert "|stop_words:none|" in literal
+    # The digest of the code covers how words are cut, and their weights.
+    assert f"|code:{digest_of(VCSShort)}" in signature
+    covered = files_of(VCSShort.__module__)
+    assert {package / "text/tokenize.py", package / "text/word_frequencies.txt"} <= covered.keys()
 
 
 def test_parameters_are_checked_and_the_text_form_works() -> None:

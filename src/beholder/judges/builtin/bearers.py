@@ -3,7 +3,7 @@
 A fact such as "The woman pours the water." is true of either of two women. The built-in judge
 therefore writes "The woman (in the blue dress) pours the water.". The words in brackets decide
 nothing by themselves: the fact without them is looked for as any other, and is then wrong if the
-other text tells the women apart by the same words and says the fact of another one.
+other text distinguishes the women by the same words and says the fact of another one.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def gather(source: AnalysedText, target: AnalysedText, numbers: Numbers) -> tupl
 
 
 class _Gathering:
-    """One pass over the units: entities first, since statements about them depend on them."""
+    """Goes through the units once: entities first, since statements about them depend on them."""
 
     def __init__(self, source: AnalysedText, target: AnalysedText, numbers: Numbers) -> None:
         self._source, self._target, self._numbers = source, target, numbers

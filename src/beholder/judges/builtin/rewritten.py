@@ -116,7 +116,7 @@ def rewritten(
     for place, words in enumerate(own):
         said, least = [source.words[i] for i in words], _ALIKE * len(words)
         if any(said == [target.words[i] for i in other] for other in others):
-            continue  # it stands there; that another sentence exchanges its phrases denies nothing
+            continue  # the target has it; another one with its phrases exchanged denies nothing
         like = [o for o in others if sum(w in there[o] for w in said) >= least]
         best = max(like, key=lambda o: _shared(said, o, target), default=range(0))
         moved = ((o, _exchanged(said, [target.words[i] for i in o])) for o in like)

@@ -146,8 +146,8 @@ class MatchStatements(PanelOperation[list[int | None]], name="match"):
 class MatchNearest(MatchStatements, name="match_nearest"):
     """For each claim the index of the reference statement about the same that comes nearest.
 
-    It need not say the claim: one that is more general or differs in a detail will do. None where
-    no reference statement is about that.
+    It need not say the claim: one that is more general or differs in a detail will do. None if no
+    reference statement is about that.
     """
 
     def _likely(self) -> list[int] | None:

@@ -128,7 +128,7 @@ class LabelledPair:
 
     Attributes:
         texts: The source and both texts, in the order of the first judgment of them.
-        annotator: Who judged; empty if the row names nobody.
+        annotator: Who judged; empty if the row names no one.
         value: The label; positive if the first of the texts is better.
     """
 
@@ -148,7 +148,7 @@ def annotator_tables(
         expert: Annotator whom all others are compared with.
 
     Raises:
-        ConfigError: The set has neither, a label is missing, or nobody is called as the expert.
+        ConfigError: The set has neither, a label is missing, or no annotator has the expert's name.
     """
     annotators = sorted(set(map(_annotator, judged.items)))
     if expert is not None and expert not in annotators:

@@ -64,7 +64,7 @@ class GranularFinding:
         label: ``mistakes`` (marked in the candidate) or ``omissions`` (in the reference).
         n_items: Items scored.
         n_missing: Items without a score, left out.
-        reason: Why there is no figure.
+        reason: Why there is no figure, or none has an interval.
         auc: Area under the ROC curve of all parts; needs no threshold.
         alerts: Macro F1 over parts at the best threshold; None when the metric is refused.
         held_out: The same where each half takes the other half's threshold.

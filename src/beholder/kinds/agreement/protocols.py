@@ -257,7 +257,7 @@ def _of_verdicts(
 
 
 def ratings_of(item: Item, label: str) -> Sequence[Any]:
-    """The ratings of an item under a label; None among them is one that nobody gave."""
+    """The ratings of an item under a label; None among them is a missing one."""
     return _ratings(item.judgments.get(label))
 
 

@@ -360,7 +360,7 @@ class AnnotationStudy:
             free = [name for name in tokens if name not in known and name != third]
             if not free:
                 raise ConfigError("all places of this study are taken; thank you for your interest")
-            is_allowed = is_allowed or may_take()  # once, also if somebody was faster
+            is_allowed = is_allowed or may_take()  # once, also if another participant was faster
             if not is_allowed:
                 raise ConfigError(
                     "several people came from your network address just now; open the link again"

@@ -229,8 +229,8 @@ def _hybrid_note(hybrid: Hybrid, n: int) -> str:
             " ICC, alpha, d and g of hybrid are too large. Go by its error against sight."
         )
     return (
-        f"hybrid: captions do not predict sight here ({errors}). The {unseen} narratives that were"
-        " not looked at have no hybrid rating; look at more, or at all."
+        f"hybrid: captions are not shown to predict sight ({errors}). The {unseen} narratives"
+        " that were not looked at have no hybrid rating; look at more, or at all."
     )
 
 

@@ -17,6 +17,7 @@ from beholder.kinds.narratives.hybrid import HybridCheck
 from beholder.kinds.narratives.storylines.extract import Extracted
 from beholder.report.numbers import show_fixed, show_number
 from beholder.rounding import fixed
+from beholder.stats.bootstrap import describe_few_sources
 from beholder.tables import NOTE, Cells, Column, N, Table, heading, interval_cells, record_cells
 
 _STAGES = {"caption": "writing captions", "transitions": "rating steps"}
@@ -435,6 +436,8 @@ def _trust(hybrid: results.HybridRatings) -> str:
             show_fixed(end or 0.0, 2) for end in (held_out.gain_low, held_out.gain_high)
         )
         gain = f"{show_fixed(held_out.gain, 2)} squared points, {ends}"
+    elif held_out.gain is not None and (few := describe_few_sources(held_out.n)):
+        gain = f"{show_fixed(held_out.gain, 2)} squared points, {few}"
     if hybrid.trusted:
         return (
             f"Captions predict sight on the {held_out.n} narratives that were held out (gain over"

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from beholder.terminal.groups import Data, EngineRunGroup, LabelGroup, Markdown, RunOut, ToolGroup
+from beholder.terminal.groups import (
+    ROWS,
+    Data,
+    EngineRunGroup,
+    LabelGroup,
+    Markdown,
+    RunOut,
+    ToolGroup,
+)
 from beholder.terminal.printing import close, say, say_each, say_left_out, tell_plan, tell_summary
 
 if TYPE_CHECKING:
@@ -52,7 +60,7 @@ def score(
     tools: ToolGroup = ToolGroup(),
     test: TestGroup = TestGroup(),
     people: LabelGroup = LabelGroup(),
-    clean: Literal["none", "residue", "speech"] = "none",
+    clean: Annotated[Literal["none", "residue", "speech"], Parameter(group=ROWS)] = "none",
     no_report: bool = False,
     markdown: Markdown = None,
     run: EngineRunGroup = EngineRunGroup(),
@@ -65,9 +73,8 @@ def score(
         data: A .jsonl, .csv, .tsv or .parquet file, a run, or - for stdin.
         metric: Metric, such as vcs or 'vcs(lct=1)'; by default one that fits the data; repeatable.
         out: Run directory; by default runs/NAME-OF-DATA.
-        clean: Remove from texts before scoring: residue is what a machine leaves around its text,
-            such as reasoning, special tokens, JSON, time stamps, "Sure! Here is ..."; speech, the
-            marks of transcripts.
+        clean: Remove from texts: residue of machines (reasoning, JSON) or the marks of transcribed
+            speech.
         no_report: Do not write report.html.
     """
     from beholder import metrics

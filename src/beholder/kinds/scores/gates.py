@@ -310,7 +310,7 @@ def check_other(
     if few := describe_few_sources(len(common)):
         raise ConfigError(
             f"--worse-than {other}: of {config.data}, texts of {len(common)} pictures belong to"
-            f" that run: {few}; give a text the same id under both systems"
+            f" that run: {few}; score more pictures, and give a text the same id under both systems"
         )
     return pairing.note
 

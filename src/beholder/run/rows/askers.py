@@ -107,6 +107,11 @@ class CaptionRow(RowAsker):
         if self.words:
             check_words(self.words)
 
+    @property
+    def operations_asked(self) -> tuple[str, ...]:
+        """A text of any length is asked for once."""
+        return self.operations if self.words else ("caption",)
+
     def check(self, subject: Item) -> None:
         """Refuse an item without pictures."""
         check_pictures(subject)
