@@ -14,6 +14,7 @@ from beholder.backends import Answer, Sample, Usage
 from beholder.judges.answer_file import AnswerFile
 from beholder.judges.answers import Record
 from beholder.kinds.annotation.study import AnnotationStudy
+from toy.annotated_sets import BATTLES, write_sets
 from toy.photos import PLACES
 from toy.reviewer import write_reviews
 
@@ -59,8 +60,9 @@ def _judged(folder: Path, rows: list[Row]) -> None:
         for n, row in enumerate(rows)
     ]
     write_rows(folder / "judged.jsonl", given)
-    sets = folder / "sets"
-    sets.mkdir()
+    sets = write_sets(folder / "sets")
+    subset = [row["img"] for row in BATTLES]
+    (folder / "three_plus_persons.json").write_text(json.dumps(subset))
     texts = [
         {
             "id": f"{name}/{system}",
@@ -86,18 +88,16 @@ def _judged(folder: Path, rows: list[Row]) -> None:
         for name, said in DESCRIPTIONS.items()
     ]
     write_rows(sets / "pascal50s.jsonl", pairs)
-    marked = [
+    mistakes = [
         {
             "id": name,
             "image": f"{name}.jpg",
             "references": [said["reference"]],
             "candidate": said["north"],
-            "judgments": {"mistakes": [[2, 6]], "omissions": [[2, 6]]},
+            "judgments": {"mistakes": [[2, 6]]},
         }
         for name, said in DESCRIPTIONS.items()
     ]
-    write_rows(sets / "docent_granular.jsonl", marked)
-    mistakes = [{**row, "judgments": {"mistakes": [[2, 6]]}} for row in marked]
     write_rows(sets / "detailverifybench.jsonl", mistakes)
 
 
