@@ -56,7 +56,7 @@ def battle(place: int, first: str, second: str) -> dict[str, Any]:
     """The model that writes more words wins."""
     texts = {model: "word " * (3 + number) for number, model in enumerate(MODELS)}
     return {
-        "img": f"test_{place:05d}.jpg", "source1": first, "source2": second, "ref": "a cup",
+        "img": f"test_{place:05d}.jpg", "source1": first, "source2": second, "ref": f"a cup in room {place}",
         "caption1": texts[first].strip(), "caption2": texts[second].strip(), "cluster": "all",
         "winner": max(first, second, key=MODELS.index),
     }  # fmt: skip
@@ -71,9 +71,18 @@ BATTLES = [
 
 def write_sets(folder: Path) -> Path:
     """One folder of several sets, as ``--suite`` takes it."""
-    for name, rows in (("docent_coarse", COARSE), ("docent_granular", GRANULAR)):
-        (folder / name).mkdir(parents=True)
-        pq.write_table(pa.Table.from_pylist(rows), folder / name / "test-0.parquet")
+    _write_published(folder / "docent_granular", GRANULAR)
+    return write_coarse_sets(folder)
+
+
+def write_coarse_sets(folder: Path) -> Path:
+    """The sets of whole texts only."""
+    _write_published(folder / "docent_coarse", COARSE)
     (folder / "caparena").mkdir()
     (folder / "caparena/caparena_annots_eval.json").write_text(json.dumps(BATTLES), "utf-8")
     return folder
+
+
+def _write_published(folder: Path, rows: list[dict[str, Any]]) -> None:
+    folder.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist(rows), folder / "test-0.parquet")

@@ -14,7 +14,7 @@ from beholder.backends import Answer, Sample, Usage
 from beholder.judges.answer_file import AnswerFile
 from beholder.judges.answers import Record
 from beholder.kinds.annotation.study import AnnotationStudy
-from toy.annotated_sets import BATTLES, write_sets
+from toy.annotated_sets import BATTLES, write_coarse_sets
 from toy.photos import PLACES
 from toy.reviewer import write_reviews
 
@@ -60,7 +60,7 @@ def _judged(folder: Path, rows: list[Row]) -> None:
         for n, row in enumerate(rows)
     ]
     write_rows(folder / "judged.jsonl", given)
-    sets = write_sets(folder / "sets")
+    sets = write_coarse_sets(folder / "sets")
     subset = [row["img"] for row in BATTLES]
     (folder / "three_plus_persons.json").write_text(json.dumps(subset))
     texts = [
@@ -88,16 +88,18 @@ def _judged(folder: Path, rows: list[Row]) -> None:
         for name, said in DESCRIPTIONS.items()
     ]
     write_rows(sets / "pascal50s.jsonl", pairs)
-    mistakes = [
+    marked = [
         {
             "id": name,
             "image": f"{name}.jpg",
             "references": [said["reference"]],
             "candidate": said["north"],
-            "judgments": {"mistakes": [[2, 6]]},
+            "judgments": {"mistakes": [[2, 6]], "omissions": [[2, 6]]},
         }
         for name, said in DESCRIPTIONS.items()
     ]
+    write_rows(sets / "docent_granular.jsonl", marked)
+    mistakes = [{**row, "judgments": {"mistakes": [[2, 6]]}} for row in marked]
     write_rows(sets / "detailverifybench.jsonl", mistakes)
 
 
