@@ -231,7 +231,7 @@ def test_captions_are_trusted_from_five_held_out_narratives_on(n_seen: int, trus
     looked_at = [1, 3, 6, 10, 15][:n_seen]
     captions = [[rating] for rating in (*looked_at, 7)]
     sight = [[1 + 2 * rating] for rating in looked_at]
-    found = combine(captions, [*sight, [NAN]], weight=0.5)
+    found = combine(np.array(captions, float), np.array([*sight, [NAN]]), weight=0.5)
     held = found.checks[1]
     assert (held.narratives, held.n) == ("held out", n_seen)
     assert held.gain is not None
